@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// target.h - what the compiler knows of a target, and nothing else.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <iosfwd>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compiler/ir/schedule.h"
+#include "dsl/diag.h"
+
+namespace nbcc {
+
+/// Facts about an adapter (--device=). A value: no code asks for a device by name.
+struct Device {
+  const char *name;
+  const char *summary;
+  int maxGather;    // data segments of a send
+  int maxScatter;   // data segments of a receive
+  int logQueue;     // WQEBBs of a send queue, log2
+  int inlineBytes;  // of a send
+  bool crossChannel;
+  unsigned calc;    // bit (1 << enum mlx5_calc) for each reduction the adapter can do on 64 bits
+};
+
+enum class Protocol { eager, rendezvous, automatic };
+
+struct TargetOptions {
+  const Device *device = nullptr;  // null: the target's own default
+  Protocol protocol = Protocol::automatic;
+  bool slotPerBlock = false;  // eager: one message and one slot per block, as in the allgather paper
+  int depth = 2;              // calls under way at once
+};
+
+/// Template bytes (runtime/include/nbc/template.h), aligned to 8.
+struct Template {
+  std::vector<uint64_t> words;
+  size_t bytes = 0;
+  const void *data() const { return words.data(); }
+};
+
+/// A schedule a target can express, and the way it is to be carried out.
+struct Legal {
+  Schedule schedule;
+  uint32_t protocol = 0;  // enum nbc_protocol
+  uint32_t flags = 0;     // enum nbc_variant_flags
+};
+
+/// A way to run schedules. The driver knows targets only through this struct;
+/// nothing outside codegen/<name>/ may mention a target by name.
+struct Target {
+  const char *name;     // as in --target=<name>, and the folder's name
+  const char *summary;  // one line for --help
+  std::span<const Device> devices;  // the first is the default
+
+  /// All ways to carry the collective out on this target, in the order in which
+  /// the runtime tries them: one per protocol, in-place or not, adapter
+  /// reduction. `schedule` and `inPlace` are of Order::waits, from runPasses();
+  /// `inPlace` may be null. Reports what can't be expressed; then it returns
+  /// nothing.
+  std::vector<Legal> (*legalize)(const Schedule &schedule, const Schedule *inPlace,
+                                 const TargetOptions &, Diag &);
+
+  /// Writes legal schedules as a template: bytes, relocations, resources.
+  /// Cannot fail: all doubts were settled in legalize().
+  Template (*emit)(std::span<const Legal>, const TargetOptions &);
+
+  /// --emit=tasks: what the device would read, from the template's bytes alone.
+  void (*printTasks)(const Template &, std::ostream &);
+
+  /// --emit=resources: `key: value` lines, from the template's bytes alone.
+  void (*printResources)(const Template &, std::ostream &);
+
+  /// Whether the order that the template's bytes enforce contains every
+  /// dependency of the legal schedules. Reports each that does not follow.
+  void (*verifyTemplate)(const Template &, std::span<const Legal>, Diag &);
+};
+
+/// All of them: codegen/targets.cpp.
+std::span<const Target *const> targets();
+const Target *findTarget(std::string_view name);  // null: none
+const Device *findDevice(const Target &, std::string_view name);
+
+}  // namespace nbcc

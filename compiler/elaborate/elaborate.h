@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// elaborate.h - from `build` to schedules: JIT once, run for each (P, rank, root, parameters).
+//
+// No LLVM header is needed to use it.
+
+#pragma once
+
+#include <cstdint>
+#include <iosfwd>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/ir/claim.h"
+#include "compiler/ir/schedule.h"
+#include "dsl/ast.h"
+#include "dsl/diag.h"
+
+namespace nbcc {
+
+/// What makes a run end in an error instead of never.
+struct Limits {
+  int64_t iterations = 100'000'000;  // of all loops of one rank together
+  int64_t steps = 20'000'000;        // of one rank
+  int64_t extents = 100'000'000;     // of one rank
+};
+
+struct Request {
+  int64_t ranks = 1, rank = 0, root = 0;
+  std::vector<int64_t> parameters;  // as many as the algorithm has
+};
+
+class Elaborator {
+ public:
+  /// Lowers and JIT-compiles the algorithms of a checked file, which must
+  /// outlive the elaborator. Cannot fail but for the system (reported).
+  Elaborator(const ast::File &, Diag &, Limits = {});
+  ~Elaborator();
+
+  /// Whether `requires` holds. `why`, if given, gets the first one that does not.
+  /// Empty: evaluating it failed, which was reported.
+  std::optional<bool> applies(const ast::Algorithm &, int64_t ranks,
+                              const std::vector<int64_t> &parameters, Loc *why = nullptr);
+
+  /// The bounds of the claims for this P; empty where one failed (reported).
+  std::optional<std::vector<ClaimValue>> claims(const ast::Algorithm &, const Request &);
+
+  /// One rank's schedule, Order::rounds. Empty where something was wrong, which
+  /// was reported with its place and values. Thread safe but for the Diag.
+  std::optional<Schedule> elaborate(const ast::Algorithm &, const Request &);
+
+  /// --emit=llvm: the module after optimisation.
+  void print(std::ostream &) const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace nbcc

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// schedule.h - what one rank does, step by step, for one number of ranks.
+//
+// Lengths are symbolic. A buffer is a row of blocks, each as long as the call
+// says; a block can be cut in parts, so a position is a block and a fraction of
+// it. Part i of n of a block of N elements begins at element floor(N * i / n),
+// so part i of n is parts 2i and 2i+1 of 2n, and positions can be compared
+// without knowing N.
+
+#pragma once
+
+#include <cstdint>
+#include <iosfwd>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "dsl/ast.h"
+#include "dsl/diag.h"
+
+namespace nbcc {
+
+using StepId = int32_t;
+using BufferId = int32_t;
+
+enum class Op : uint8_t {
+#define OP(name, ...) name,
+#include "compiler/ir/ops.def"
+};
+std::string_view name(Op);
+
+/// From position first/parts up to (first + count)/parts of a buffer, in blocks.
+/// parts == 1: whole blocks. Always in lowest terms unless empty (normalize()).
+struct Extent {
+  BufferId buffer = -1;
+  int32_t parts = 1;
+  int64_t first = 0, count = 0;
+
+  friend bool operator==(const Extent &, const Extent &) = default;
+};
+
+/// Divides first, count and parts by what they share.
+Extent normalize(Extent);
+
+/// Compares positions a/p and b/q exactly: <0, 0, >0.
+int comparePositions(int64_t a, int32_t p, int64_t b, int32_t q);
+
+/// Whether the extents share a byte for some length of their blocks.
+bool overlap(const Extent &, const Extent &);
+
+/// What one operation reads or writes: extents, in order, one after the other.
+using Section = std::span<const Extent>;
+
+/// Who executes a step. Only legalize() sets anything but `any`.
+enum class Unit : uint8_t {
+  any,
+  host_before,  // the host, in start, before anything is sent
+  host,         // the host, between two stages
+  host_after,   // the host, when all else is done
+  nic,          // the adapter: a transfer to itself, or a calc
+};
+std::string_view name(Unit);
+
+enum class Role : uint8_t {
+  in, out, data,  // the caller's
+  scratch,        // of one instance
+  slots,          // of one instance, receives are posted into it ahead (legalize)
+};
+std::string_view name(Role);
+
+struct Buffer {
+  std::string name;
+  Role role = Role::scratch;
+  /// Not significant on this rank (`out` of gather elsewhere than at the root):
+  /// may be named in `like` only.
+  bool significant = true;
+  int64_t blocks = 0;
+  /// scratch, slots: how long its blocks are. Each extent names `count` units of
+  /// 1/parts block each (not in lowest terms). Block i is like the i-th unit; if
+  /// there is one unit in all, every block is like it. Names only earlier
+  /// buffers. Empty for the caller's buffers.
+  ///
+  /// A block that is like part i of n is measured in the coordinates of what it
+  /// is like: its own part j of m is part i * m + j of n * m there. So lengths
+  /// agree to the byte wherever resolve() agrees.
+  std::vector<Extent> like;
+  Loc loc;
+};
+
+/// A run in one of the schedule's pools.
+struct Run {
+  uint32_t begin = 0, size = 0;
+};
+
+/// One operation. Sections and waits are kept in pools: steps are many.
+struct Step {
+  Op op{};
+  Unit unit = Unit::any;
+  int16_t port = 0;
+  int32_t peer = -1;   // -1: none
+  int32_t round = 0;   // see Order
+  Run from, with, to;  // reduce: C = A op B with from = A, with = B, to = C
+  Run after;
+  Loc loc;
+};
+
+/// What the order of the steps means.
+enum class Order : uint8_t {
+  /// As written. Communication of round r starts when all steps of smaller
+  /// rounds and the copies and reductions numbered r are done; its steps run at
+  /// the same time. Copies and reductions run one after the other: those
+  /// numbered r after the communication of round r - 1. `after` is empty.
+  rounds,
+  /// A step starts when those in `after` are done; and a send (signal) when the
+  /// earlier ones to the same peer have started, likewise a recv (await).
+  waits,
+};
+std::string_view name(Order);
+
+/// Steps are numbered by position. What always holds, and verify() checks:
+///
+///   - a step waits only for steps before it; so there is no cycle, and one
+///     walk from front to back sees each step after all it waits for
+///   - rounds never decrease, and within a round copies and reductions stand
+///     before communication
+///   - a section lies inside its buffer, the buffer is significant, and its
+///     extents are in lowest terms with count >= 0
+///   - send, recv, signal, await have a peer, which is a rank and not the own;
+///     copy and reduce have none
+///   - what copy and reduce read and write is equally long: amount() of the
+///     sections agrees
+///   - no step writes `in`
+///   - the k-th send or signal to a peer meets the k-th recv or await there
+///     (only prove() sees both ends)
+class Schedule {
+ public:
+  std::string algorithm;
+  ast::Kind kind{};
+  int64_t ranks = 1, rank = 0, root = 0;
+  bool inPlace = false;  // `in` was replaced as MPI_IN_PLACE says
+  Order order = Order::rounds;
+  int32_t rounds = 0;    // how many
+  std::vector<Buffer> buffers;
+  std::vector<Step> steps;
+
+  Section from(const Step &s) const { return view(s.from); }
+  Section with(const Step &s) const { return view(s.with); }
+  Section to(const Step &s) const { return view(s.to); }
+  std::span<const StepId> after(const Step &s) const {
+    return {waits_.data() + s.after.begin, s.after.size};
+  }
+
+  /// Puts a section in the pool: `step.from = schedule.keep(section)`.
+  Run keep(Section);
+  /// Likewise for waits; sorts them and drops doubles.
+  Run keepWaits(std::vector<StepId>);
+
+  BufferId buffer(std::string_view name) const;  // -1: none
+  size_t bytes() const;                          // what it takes in memory
+
+ private:
+  Section view(Run r) const { return {extents_.data() + r.begin, r.size}; }
+  std::vector<Extent> extents_;
+  std::vector<StepId> waits_;
+};
+
+/// Where a section's lengths come from: the same row of blocks, in the caller's
+/// buffers (Buffer::like followed to its end). Neighbours are joined.
+std::vector<Extent> resolve(const Schedule &, Section);
+
+/// How long a section is, in blocks of the caller's buffers: count/parts in
+/// lowest terms.
+struct Amount {
+  int64_t count = 0;
+  int64_t parts = 1;
+  friend bool operator==(const Amount &, const Amount &) = default;
+};
+Amount amount(const Schedule &, Section);
+
+/// The text form. What print() writes, read() takes back, step for step. A text
+/// may hold several schedules, of several ranks.
+///
+///     schedule @bruck allgather rank 3 of 8 root 0 order waits rounds 3
+///       in in[1]
+///       out out[8]
+///       scratch tmp[8] like out[3 +: 5], out[0 +: 3]
+///       %0 = copy in -> tmp[0] round 0
+///       %1 = send tmp[0 +: 2], tmp[4] to 2 round 1 port 1 after %0 at 12:9
+///       %2 = reduce tmp[0 +: 2 of 8] with out[0 +: 2 of 8] -> out[0 +: 2 of 8] round 2 by host
+///     end
+///
+/// x[i], x[i +: n]: blocks. x[i of p], x[i +: n of p]: parts, of all blocks
+/// cut in p. x: all of a buffer of one block. A buffer that is not significant
+/// here is followed by `absent`. # begins a comment.
+/// `from with` keeps the two operands of a reduction apart.
+void print(const Schedule &, std::ostream &);
+std::string toString(const Schedule &, Section);
+std::vector<Schedule> readSchedules(uint16_t file, Diag &);
+
+/// Reports every step that breaks a promise above. Runs between all passes.
+void verify(const Schedule &, Diag &);
+
+/// step -> do the steps in a bag of earlier ones all finish before it may start?
+/// Answers from `after` alone (order waits), by searching backwards.
+class Reach {
+ public:
+  explicit Reach(const Schedule &);
+  /// Whether `before` is finished whenever `step` may start.
+  bool finishedBefore(StepId before, StepId step);
+
+ private:
+  const Schedule &s_;
+  std::vector<uint32_t> seen_;
+  std::vector<StepId> stack_;
+  uint32_t mark_ = 0;
+};
+
+}  // namespace nbcc

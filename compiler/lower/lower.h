@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// lower.h - from a checked tree to an LLVM module. Cannot fail.
+//
+// One function `build` per algorithm walks through what one rank does and tells
+// a sink about each step (compiler/elaborate/sink.h has the calls and who may
+// refuse); small functions beside it evaluate `requires` and the bounds of
+// `claims`. These functions are the only executor of the language.
+
+#pragma once
+
+#include <memory>
+
+#include "dsl/ast.h"
+
+namespace llvm {
+class LLVMContext;
+class Module;
+}  // namespace llvm
+
+namespace nbcc {
+
+std::unique_ptr<llvm::Module> lower(const ast::File &, llvm::LLVMContext &);
+
+}  // namespace nbcc

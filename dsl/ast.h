@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// ast.h - the tree of a source file: plain structs, made by parse(), completed by check().
+//
+// What parse() leaves open is marked "check:"; from check() on it is filled in,
+// every name has one declaration, and every expression a type.
+
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "dsl/diag.h"
+
+namespace nbcc::ast {
+
+struct Algorithm;
+struct Function;
+
+enum class Type { integer, boolean };
+
+/// What collectives.def lists: the kind an algorithm achieves.
+enum class Kind {
+#define COLLECTIVE(name, ...) name,
+#include "dsl/collectives.def"
+};
+std::string_view name(Kind);
+
+/// What builtins.def lists: odd(x), floor_log(b, x), ...
+enum class Builtin {
+#define BUILTIN(name, ...) name,
+#include "dsl/builtins.def"
+};
+
+enum class Operator {
+  add, sub, mul, div, mod, bit_xor,            // int x int -> int
+  lt, le, gt, ge,                              // int x int -> bool
+  eq, ne,                                      // int x int -> bool
+  logical_and, logical_or,                     // bool x bool -> bool, the right side only where needed
+  negate, logical_not,                         // one operand
+};
+
+/// One thing a name can stand for. Owned by its Algorithm, Function or File.
+struct Variable {
+  enum class What {
+    rank,        // me
+    ranks,       // P
+    root,        // root
+    parameter,   // of the algorithm or function: value(index)
+    local,       // let, a loop's variable, a set's variable: integer or boolean
+    buffer,      // in, out, data, scratch, or a split: a view of memory
+  };
+  What what{};
+  std::string name;
+  Loc loc;
+  Type type = Type::integer;
+  int index = -1;  // check: parameter: its position; local and buffer: unique within the owner
+};
+
+struct Expr;
+using ExprPtr = std::unique_ptr<Expr>;
+
+struct Expr {
+  enum class What { integer, boolean, name, unary, binary, conditional, builtin, call };
+  What what{};
+  Loc loc;                  // of the operator for binary, else of the first token
+  int64_t value = 0;        // integer, boolean
+  std::string text;         // name, builtin, call: as written
+  Operator op{};            // unary, binary
+  std::vector<ExprPtr> args;  // operands; conditional: if, then, else
+
+  Type type = Type::integer;            // check:
+  const Variable *variable = nullptr;   // check: name
+  Builtin builtin{};                    // check: builtin (parse() makes every f(...) a call)
+  const Function *function = nullptr;   // check: call
+};
+
+/// `lo ..< hi` or `lo .. hi`, with an optional `if`.
+struct Range {
+  Loc loc;
+  ExprPtr low, high;
+  bool inclusive = false;  // `..`
+  ExprPtr condition;       // may be null
+};
+
+/// x, x[i], x[i +: n], x[{ j in 0 ..< P : cond }]
+struct Section {
+  enum class What { whole, element, range, set };
+  What what{};
+  Loc loc;
+  std::string text;          // the buffer's name
+  const Variable *buffer = nullptr;  // check:
+  ExprPtr first, count;      // element: first; range: both
+  std::unique_ptr<Variable> variable;  // set: j
+  std::unique_ptr<Range> range;        // set: 0 ..< P : cond
+};
+
+struct Statement;
+using StatementPtr = std::unique_ptr<Statement>;
+using Block = std::vector<StatementPtr>;
+
+struct Statement {
+  enum class What {
+    round,        // body
+    send,         // from, peer
+    recv,         // to, peer
+    exchange,     // from, to, peer: a send and a recv
+    signal,       // peer
+    await,        // peer
+    copy,         // from -> to
+    reduce,       // from, with -> to
+    scratch,      // variable [range or extent] like `from`
+    split,        // from into `value` as variable
+    let,          // variable = value
+    for_range,    // variable in range body
+    for_step,     // variable = value; condition; variable op= step; body
+    if_,          // condition, body, otherwise
+  };
+  What what{};
+  Loc loc;
+  std::unique_ptr<Section> from, with, to;
+  ExprPtr peer, port;             // port: may be null
+  ExprPtr value, condition, step;
+  ExprPtr extent;                 // scratch t[extent]: may be null
+  Operator op{};                  // for_step: add, sub, mul, div
+  std::unique_ptr<Range> range;   // for_range; scratch t[j in range]: variable of the range in `element`
+  std::unique_ptr<Variable> variable;  // what the statement declares
+  std::unique_ptr<Variable> element;   // scratch t[j in ...]: j
+  Block body, otherwise;
+};
+
+/// `rounds <= 3`, or a property that has no number: `rank_order`, `bitwise_same`.
+struct Claim {
+  enum class What { rounds, messages, sent, rank_order, bitwise_same };
+  What what{};
+  Loc loc;
+  Operator op{};   // eq, le, lt, ge, gt
+  ExprPtr bound;   // rounds, messages, sent; free of `me`
+};
+
+struct Parameter {
+  std::unique_ptr<Variable> variable;
+  std::optional<int64_t> initial;  // none: must be given with -p
+  ExprPtr initialExpr;             // as written; check: a constant
+};
+
+struct Algorithm {
+  Kind kind{};
+  std::string name;
+  Loc loc;
+  std::vector<Parameter> parameters;
+  std::vector<ExprPtr> requirements;  // boolean, over P and the parameters
+  std::vector<Claim> claims;
+  Block body;
+  /// me, P, root and the buffers of the kind, in this order: in, out, data.
+  std::vector<std::unique_ptr<Variable>> predefined;  // check:
+  int locals = 0;   // check: integer and boolean variables, numbered from 0
+  int buffers = 0;  // check: buffers, those of the kind first
+};
+
+/// fn parent(v, d) = (v - 1) / d;
+struct Function {
+  std::string name;
+  Loc loc;
+  std::vector<std::unique_ptr<Variable>> parameters;
+  Type type = Type::integer;  // check: of the body
+  ExprPtr body;
+};
+
+struct Import {
+  std::string path;
+  Loc loc;
+};
+
+/// A source file and all it imports (each once, depth first, before the importer's own).
+struct File {
+  std::vector<Import> imports;
+  std::vector<std::unique_ptr<Function>> functions;
+  std::vector<std::unique_ptr<Algorithm>> algorithms;  // the importer's own only
+};
+
+}  // namespace nbcc::ast

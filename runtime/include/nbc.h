@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * nbc.h - start a compiled collective and get on with other work.
+ *
+ *     struct nbc_call call = {.in = a, .out = b, .count = n, .type = NBC_F64};
+ *     nbc_request r;                      // yours; must stay until the call is done
+ *     nbc_start(plan, &call, &r);
+ *     compute();
+ *     nbc_wait(&r);
+ *
+ * A plan is a template bound to a communicator: queues, connections, memory. It
+ * is made once, in two steps, so that one thread can make those of many ranks:
+ *
+ *     nbc_plan_create(comm, template, bytes, &options, &plan);   // local
+ *     nbc_plan_connect(plan);                                    // collective
+ *
+ * All ranks of a communicator create the same plans in the same order, and start
+ * the same calls of a plan, with equal counts and types, in the same order; they may
+ * run ahead of each other by any number of calls. Different plans do not wait for each
+ * other.
+ *
+ * Nothing here blocks except nbc_plan_connect() and nbc_wait(). Every function
+ * returns 0 or a negative nbc_status; nothing is printed, nothing aborts. A plan
+ * is used by one thread at a time; different plans by different threads.
+ *
+ * On the path of a call (nbc_start, nbc_test) nothing is allocated or locked and
+ * no system call is made, but for the first rendezvous call with a buffer that
+ * was not seen before: it is registered, and stays so in a cache of the
+ * communicator (nbc_register does it ahead of time).
+ *
+ * Who moves a call on: for coredirect the adapter. The host is needed, in
+ * nbc_test or nbc_wait of any call of the plan, to reduce where the adapter
+ * cannot (host steps), to copy eager data out at the end, and to send out calls
+ * that were started while `depth` earlier ones were under way.
+ */
+#ifndef NBC_H
+#define NBC_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum nbc_status {
+  NBC_OK = 0,
+  NBC_ERROR_ARGUMENT = -1,    /* a pointer, count, type or op that cannot be */
+  NBC_ERROR_TEMPLATE = -2,    /* damaged, or not for this runtime, target or rank */
+  NBC_ERROR_MEMORY = -3,      /* the system has no more */
+  NBC_ERROR_RESOURCES = -4,   /* the adapter has no more, or a queue would be too long */
+  NBC_ERROR_TOO_LONG = -5,    /* longer than the plan's max_bytes */
+  NBC_ERROR_UNSUPPORTED = -6, /* the template has no variant for this call */
+  NBC_ERROR_DEVICE = -7,      /* a queue pair failed; the plan is of no more use */
+  NBC_ERROR_BOOTSTRAP = -8,   /* the bootstrap could not exchange addresses */
+  NBC_ERROR_BUSY = -9         /* calls are still under way */
+};
+/* "the template is damaged or not for this runtime"; static, for any value. */
+const char *nbc_status_text(int status);
+
+enum nbc_type {
+  NBC_BYTE, NBC_I8, NBC_U8, NBC_I16, NBC_U16, NBC_I32, NBC_U32, NBC_I64, NBC_U64, NBC_F32, NBC_F64,
+  NBC_TYPES
+};
+size_t nbc_type_size(enum nbc_type); /* 0 for no type */
+
+enum nbc_op {
+  NBC_SUM, NBC_PROD, NBC_MIN, NBC_MAX, NBC_BAND, NBC_BOR, NBC_BXOR, NBC_LAND, NBC_LOR, NBC_LXOR,
+  NBC_USER, /* nbc_call.user */
+  NBC_OPS
+};
+
+/* to[i] = left[i] op right[i] for n elements, in this order. `to` may be `left`
+ * or `right`. Integers wrap as in C; logical operators give 0 or 1. */
+typedef void nbc_reduce_function(void *to, const void *left, const void *right, size_t n,
+                                 void *context);
+/* The function of a type and op; null where MPI has none (BAND of F32). */
+nbc_reduce_function *nbc_reduction(enum nbc_type, enum nbc_op);
+
+/* How ranks find each other, in the manner of PMI: put, then get what others
+ * put. `get` waits until it is there (or fails), and sets *bytes to its length. Keys are short strings,
+ * unique per communicator. */
+struct nbc_bootstrap {
+  int rank, ranks;
+  void *context;
+  int (*put)(void *context, const char *key, const void *data, size_t bytes);
+  int (*get)(void *context, int rank, const char *key, void *data, size_t capacity, size_t *bytes);
+};
+
+struct nbc_hca;
+typedef struct nbc_comm nbc_comm;
+typedef struct nbc_plan nbc_plan;
+
+/* `hca` (nbc/hca.h) and the bootstrap's context stay the caller's and must
+ * outlive the communicator. Local. */
+int nbc_comm_create(const struct nbc_bootstrap *, struct nbc_hca *, nbc_comm **);
+/* NBC_ERROR_BUSY while it has plans. Null is fine. */
+int nbc_comm_free(nbc_comm *);
+
+/* Makes memory known to the adapter ahead of the first call that uses it, or
+ * forgets all of it that lies in [begin, begin + bytes): do that before freeing memory
+ * that calls have used. NBC_ERROR_BUSY while a call that uses it is under way. */
+int nbc_register(nbc_comm *, void *begin, size_t bytes);
+int nbc_deregister(nbc_comm *, void *begin, size_t bytes);
+
+/* Zero: the default, in brackets. */
+struct nbc_plan_options {
+  uint32_t depth;         /* calls under way on the adapter at once [2] */
+  size_t eager_bytes;     /* blocks up to this long go eager [1024, less where slots would
+                             take more than slot_memory] */
+  size_t slot_memory;     /* bytes for receive slots [16 MiB] */
+  size_t max_bytes;       /* the longest block a call may have, for scratch [1 MiB] */
+  uint16_t first_sq_index; /* where queue indices begin: to test that they wrap */
+  uint32_t first_cq_index;
+};
+
+/* Copies what it needs of the template, which must be aligned to 8. */
+int nbc_plan_create(nbc_comm *, const void *template_data, size_t bytes,
+                    const struct nbc_plan_options *, nbc_plan **);
+int nbc_plan_connect(nbc_plan *);
+/* NBC_ERROR_BUSY while calls are under way. Null is fine. */
+int nbc_plan_free(nbc_plan *);
+
+/* What a plan holds and has done, for reports and tests. */
+struct nbc_plan_info {
+  size_t eager_bytes;  /* after the default was worked out */
+  size_t memory;       /* bytes of staging, slots and rings */
+  uint32_t depth;
+  uint64_t calls, eager, rendezvous, calc, queued; /* calls; queued: had to wait for depth */
+  uint64_t host_steps; /* reductions and copies between stages */
+};
+void nbc_plan_info(const nbc_plan *, struct nbc_plan_info *);
+
+/* MPI_IN_PLACE, as nbc_call.in (scatter: as nbc_call.out). */
+#define NBC_IN_PLACE ((void *)-1)
+
+struct nbc_call {
+  const void *in; /* bcast: both null, the buffer is `data` */
+  void *out;
+  void *data;
+  size_t count;   /* elements of a block, or of the vector */
+  enum nbc_type type;
+  enum nbc_op op; /* reductions */
+  nbc_reduce_function *user; /* NBC_USER */
+  void *user_context;
+};
+
+/* Opaque; owned by the caller, in use until nbc_test says done or nbc_wait
+ * returns. Must not move meanwhile. */
+typedef struct nbc_request {
+  uint64_t opaque[24];
+} nbc_request;
+
+/* On failure nothing is under way and the request is not used. The buffers must
+ * not be touched (`in` may be read) until the call is done. */
+int nbc_start(nbc_plan *, const struct nbc_call *, nbc_request *);
+
+/* Sets *done to 1 when the call is done (then the request is free again), else 0.
+ * Moves all calls of the plan on. Never waits. A failed call is done and
+ * returns its status. */
+int nbc_test(nbc_request *, int *done);
+
+/* Returns once the call is done; sleeps when there is nothing to do. */
+int nbc_wait(nbc_request *);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

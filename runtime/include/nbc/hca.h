@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * hca.h - the few things the coredirect target asks of an adapter.
+ *
+ * One struct of functions per kind of adapter: the software HCA
+ * (devices/hca/hca.h) today, DevX over libmlx5 later. Everything fast goes through memory: rings,
+ * doorbell records and completion queues, laid out as in mlx5_wqe.h, are written
+ * and read by the runtime itself; only the doorbell is a call.
+ *
+ * Functions return 0 or a negative nbc_status. All but `doorbell` and `failed`
+ * may allocate and lock; these two may not, and may be called by any thread.
+ * Everything created belongs to the adapter until destroyed, and is destroyed
+ * with it at the latest.
+ */
+#ifndef NBC_HCA_H
+#define NBC_HCA_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What the adapter can do; the same facts the compiler knows by --device. */
+struct nbc_hca_facts {
+  uint32_t max_gather;     /* data segments of a send */
+  uint32_t max_scatter;    /* data segments of a receive */
+  uint32_t max_log_sq;     /* WQEBBs of a send queue, log2 */
+  uint32_t max_log_rq;     /* receives, log2 */
+  uint32_t max_log_cq;     /* entries, log2 */
+  uint32_t calc;           /* bit (1 << enum mlx5_calc) for each it can do */
+};
+
+enum { NBC_HCA_CQ_OVERRUN_IGNORE = 1 };
+
+/* A completion queue of 2^log_entries entries of 64 bytes, all 0xf1 in their
+ * last byte at first. The consumer index (be32, 24 bits, at consumer[0]) matters
+ * only without OVERRUN_IGNORE. */
+struct nbc_hca_cq {
+  uint32_t number, log_entries;
+  const volatile uint8_t *entries;
+  volatile uint32_t *consumer;
+};
+
+enum {
+  NBC_HCA_QP_CROSS_CHANNEL = 1, /* may hold WAIT, SEND_EN, calc */
+  NBC_HCA_QP_MANAGED_SEND = 2   /* started by SEND_EN only */
+};
+
+struct nbc_hca_qp_request {
+  uint32_t log_sq;          /* WQEBBs, log2 */
+  uint32_t log_rq;          /* receives, log2; UINT32_MAX: none */
+  uint32_t log_stride;      /* bytes of a receive, log2, at least 4 */
+  uint32_t send_cq, recv_cq; /* numbers */
+  uint32_t flags;
+};
+
+/* A reliable connected queue pair. doorbell[0]: receives posted, be32 of 16 bits,
+ * takes effect when stored. doorbell[1]: WQEBBs posted, be32 of 16 bits, read
+ * when the doorbell is rung. */
+struct nbc_hca_qp {
+  uint32_t number;
+  uint32_t log_sq, log_rq, log_stride;
+  uint8_t *sq, *rq;
+  volatile uint32_t *doorbell;
+};
+
+enum {
+  NBC_HCA_REMOTE_WRITE = 1 /* may be written to through its rkey */
+};
+
+struct nbc_hca;
+
+struct nbc_hca_ops {
+  const char *name;
+  void (*facts)(struct nbc_hca *, struct nbc_hca_facts *);
+  int (*create_cq)(struct nbc_hca *, uint32_t log_entries, uint32_t flags, struct nbc_hca_cq *);
+  int (*create_qp)(struct nbc_hca *, const struct nbc_hca_qp_request *, struct nbc_hca_qp *);
+  /* Address of the adapter for `connect`, at most 32 bytes, as other ranks see it. */
+  int (*address)(struct nbc_hca *, uint8_t address[32]);
+  /* To the queue pair `peer_number` of the adapter at `address` (one's own included),
+   * and ready to send. Receives may be posted before. rnr_retry is 7 (for ever),
+   * min_rnr_timer code 12 (0.64 ms). */
+  int (*connect_qp)(struct nbc_hca *, uint32_t number, const uint8_t address[32],
+                    uint32_t peer_number);
+  int (*destroy_qp)(struct nbc_hca *, uint32_t number);
+  int (*destroy_cq)(struct nbc_hca *, uint32_t number);
+  /* The memory stays the caller's and must outlive the registration. */
+  int (*register_memory)(struct nbc_hca *, void *begin, size_t bytes, uint32_t access,
+                         uint32_t *lkey, uint32_t *rkey);
+  int (*deregister_memory)(struct nbc_hca *, uint32_t lkey);
+  /* Rings the send doorbell: `ctrl` is the first 8 bytes of the last entry posted. */
+  void (*doorbell)(struct nbc_hca *, uint32_t number, uint64_t ctrl);
+  /* Whether this queue pair has gone into the error state, and why: 0, or the
+   * syndrome of the first error (enum mlx5_syndrome). */
+  uint32_t (*failed)(struct nbc_hca *, uint32_t number);
+  /* Sleeps until some CQ of this adapter has a new entry, or `nanoseconds`
+   * have passed. May return early. For nbc_wait. */
+  void (*sleep)(struct nbc_hca *, int64_t nanoseconds);
+};
+
+/* Every implementation's state begins with this. */
+struct nbc_hca {
+  const struct nbc_hca_ops *ops;
+};
+
+#ifdef __cplusplus
+}
+#endif
+#endif

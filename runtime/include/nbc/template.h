@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * template.h - what the compiler hands to the runtime: a schedule in the bytes
+ * of a target, all but what is known only at the call.
+ *
+ * A template is one block of memory without pointers: a header, then tables of
+ * the structs below at the offsets that the header names, in the byte order and
+ * alignment of the machine that made it. It is for one rank of one collective on
+ * P ranks. nbc_template_check() refuses what is damaged; after it every index
+ * and offset below is inside its table, so the runtime looks at none twice.
+ *
+ * How the five targets use it
+ *   coredirect  queues are mlx5 work queues, segments their work queue entries
+ *   verbs       queues are queue pairs, segments packed post descriptors
+ *   sci         queues are DMA queues and PIO, segments vectors and stores
+ *   mpi         one queue, a segment of send and receive records
+ *   shm         one queue, a segment of copies and flags
+ * What is common (buffers, peers, host operations, stages, relocations by
+ * address, length and key) is read by common code; what the bytes of a segment
+ * mean, only by runtime/src/<target>.c.
+ *
+ * No function here allocates, blocks or prints; all are thread safe.
+ */
+#ifndef NBC_TEMPLATE_H
+#define NBC_TEMPLATE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define NBC_TEMPLATE_MAGIC 0x3163626eu /* "nbc1" */
+#define NBC_TEMPLATE_VERSION 1u
+
+/* Tables follow in this order; each entry is {offset in bytes, entries}. */
+struct nbc_table {
+  uint32_t offset, count;
+};
+
+/* Entries [begin, begin + count) of a table. */
+struct nbc_range {
+  uint32_t begin, count;
+};
+
+struct nbc_template {
+  uint32_t magic, version;
+  uint64_t bytes;    /* of the whole template */
+  uint64_t checksum; /* FNV-1a (64 bit) over all bytes, this field taken as 0 */
+  char target[16];   /* "coredirect", zero-filled */
+  char algorithm[64];
+  char device[16];   /* "connectx5": the facts it was made for */
+  uint32_t kind;     /* enum nbc_kind */
+  uint32_t ranks, rank, root;
+  struct nbc_table buffers;  /* struct nbc_buffer */
+  struct nbc_table peers;    /* uint32_t rank of the peer */
+  struct nbc_table queues;   /* struct nbc_queue */
+  struct nbc_table variants; /* struct nbc_variant */
+  struct nbc_table pieces;   /* struct nbc_piece */
+  struct nbc_table hosts;    /* struct nbc_host */
+  struct nbc_table stages;   /* struct nbc_stage */
+  struct nbc_table segments; /* struct nbc_segment */
+  struct nbc_table relocs;   /* struct nbc_reloc */
+  struct nbc_table code;     /* bytes: what segments point into */
+  /* Receives posted ahead of the call, the same for all eager variants: RECV
+   * segments of EAGER queues (entries may be 0), and their relocations. */
+  struct nbc_range ahead_segments, ahead_relocs;
+};
+
+enum nbc_kind { /* in the order of dsl/collectives.def */
+  NBC_ALLGATHER, NBC_ALLTOALL, NBC_ALLREDUCE, NBC_REDUCE, NBC_BCAST, NBC_GATHER, NBC_SCATTER,
+  NBC_BARRIER, NBC_KINDS
+};
+
+/* Where a piece of memory lies.
+ *   IN, OUT, DATA  the pointers given to nbc_start; a row of blocks, each as
+ *                  long as the call says
+ *   STAGING        memory of the instance, registered: owned by the plan
+ *   SLOTS          registered memory that receives are posted into ahead of the
+ *                  call; set e mod S serves the e-th call of the eager protocol
+ * STAGING and SLOTS buffers of a variant lie one behind the other, in the order
+ * of the table. Each of their blocks is given `stride` bytes, fixed when the
+ * plan is made: the largest block it will carry, rounded up (16 in a variant
+ * that reduces on the adapter). The memory of two variants may overlap: slots
+ * of all eager variants are the same memory. */
+enum nbc_role { NBC_ROLE_IN, NBC_ROLE_OUT, NBC_ROLE_DATA, NBC_ROLE_STAGING, NBC_ROLE_SLOTS };
+
+struct nbc_buffer {
+  uint32_t role;
+  uint32_t significant; /* 0: the caller's pointer is not looked at on this rank */
+  uint64_t blocks;      /* STAGING, SLOTS: blocks of room */
+  uint64_t first;       /* STAGING, SLOTS: blocks of room of its role before it */
+  char name[24];
+};
+
+/* A piece of memory: how long, and where.
+ *
+ * How long: from position first/parts up to (first + count)/parts of `shape`, a
+ * caller's buffer, in blocks. Position x of blocks of N elements is element
+ * floor(N * x); so length = element size * (floor(N * (first + count) / parts) -
+ * floor(N * first / parts)). N * first may need 128 bits.
+ *
+ * Where: `buffer` == `shape`: at that position, base + element size *
+ * floor(N * first / parts). Else in STAGING or SLOTS: at block `room`, behind
+ * the pieces in `before` (only their lengths count). A message of a length
+ * known only at the call lies packed in its room; that is why. */
+struct nbc_piece {
+  uint32_t shape, parts;
+  uint64_t first, count;
+  uint32_t buffer, pad;
+  uint64_t room;
+  struct nbc_range before;
+};
+
+/* A copy or reduction by the host. reduce: to = from op with, in this order. */
+enum nbc_host_op { NBC_HOST_COPY, NBC_HOST_REDUCE };
+
+struct nbc_host {
+  uint32_t op;
+  struct nbc_range from, with, to; /* pieces; the lengths of the sections agree in total */
+};
+
+/* A stage: the host does `hosts`, then rings the doorbell for the management
+ * queue up to entry `enabled` (cumulative, in queue units, for coredirect
+ * WQEBBs from the variant's first). The stage is over when its last entry has
+ * completed; a stage that enables nothing new is over at once. The call is
+ * complete after the last stage. The first stage's hosts run in nbc_start, the
+ * others in nbc_test. */
+struct nbc_stage {
+  uint32_t hosts_begin, hosts_count;
+  uint32_t enabled;
+};
+
+/* What a queue is for; its meaning to the target. */
+enum nbc_queue_kind {
+  NBC_QUEUE_MANAGEMENT, /* MQ: WAIT and SEND_EN; started by the doorbell */
+  NBC_QUEUE_LOOPBACK,   /* to oneself: copies and calc; managed */
+  NBC_QUEUE_EAGER,      /* per peer: into posted slots; managed */
+  NBC_QUEUE_CTS,        /* per peer: clear-to-send and credits, no bytes; managed */
+  NBC_QUEUE_DATA        /* per peer: rendezvous data; managed */
+};
+
+struct nbc_queue {
+  uint32_t kind;
+  uint32_t peer; /* index into peers; UINT32_MAX: none */
+};
+
+enum nbc_protocol { NBC_EAGER, NBC_RENDEZVOUS };
+
+enum nbc_variant_flags {
+  NBC_VARIANT_IN_PLACE = 1, /* for MPI_IN_PLACE: `in` is not read */
+  NBC_VARIANT_CALC = 2,     /* reduces on the adapter: one 64-bit element */
+  NBC_VARIANT_CREDIT = 4    /* not a call: goes before an eager one that opens a credit window */
+};
+
+/* One way to carry out the call. nbc_start takes the first that fits. */
+struct nbc_variant {
+  uint32_t protocol, flags;
+  struct nbc_range stages, segments;
+  struct nbc_range bind;   /* relocs filled once, when the plan is connected: QPN, CQN, ENABLE_QPN */
+  struct nbc_range relocs; /* relocs filled at each call */
+  uint32_t calc;           /* NBC_VARIANT_CALC: bit (1 << enum mlx5_calc) for each it serves */
+  uint32_t rounds, sends;  /* of this rank, for reports */
+};
+
+/* Bytes for one ring. */
+enum nbc_ring { NBC_RING_SEND, NBC_RING_RECV };
+
+struct nbc_segment {
+  uint32_t queue;
+  uint32_t ring;
+  uint32_t offset, bytes; /* in code; bytes 0: `entries` receives of no bytes */
+  uint32_t entries;       /* SEND: WQEBBs. RECV: receives */
+  uint32_t send_cqes;     /* SEND: completions this call adds to the queue's send CQ */
+};
+
+/* A place and the rule that fills it. `at` counts from the beginning of code. */
+enum nbc_reloc_rule {
+  NBC_RELOC_SGE,      /* what: a piece. be32 length, be32 lkey, be64 address: 16 bytes */
+  NBC_RELOC_INDEX,    /* be, width 2: producer index of the queue + addend (WQEBBs, mod 2^16) */
+  NBC_RELOC_ENABLE,   /* be32: producer index of the queue + addend, mod 2^16 */
+  NBC_RELOC_WAIT,     /* be32: completions of the CQ before this call + addend, mod 2^24 */
+  NBC_RELOC_QPN,      /* be32 at bits 31:8: number of the queue pair, low byte kept */
+  NBC_RELOC_CQN,      /* be32: number of the CQ */
+  NBC_RELOC_ENABLE_QPN, /* be32: number of the queue pair */
+  NBC_RELOC_RADDR,    /* what: a piece of own memory. be64 address, be32 rkey: 12 bytes */
+  NBC_RELOC_ROOM,     /* what: a SLOTS buffer; be32 length, be32 lkey, be64 address of `extra` whole
+                         blocks of room from block `addend` on: 16 bytes */
+  NBC_RELOC_CREDIT,   /* be32: index of the latest credit expected on the CQ, mod 2^24 */
+  NBC_RELOC_OPMOD,    /* calc: 1 byte, the enum mlx5_calc of the call's op and type */
+  NBC_RELOC_SLOT      /* calc: what: a piece. be32 16, be32 lkey, be64 address: 16 bytes */
+};
+
+/* A CQ is named by its queue and side: one CQ per peer and purpose. */
+enum nbc_side { NBC_SIDE_SEND, NBC_SIDE_RECV };
+
+struct nbc_reloc {
+  uint32_t at;
+  uint8_t rule, side;
+  uint16_t pad;
+  uint32_t what;   /* if not said above: a queue */
+  uint32_t addend; /* INDEX, ENABLE, WAIT, ROOM */
+  uint32_t extra;  /* ROOM */
+};
+
+/* 0 if `bytes` bytes at `data` (aligned to 8) are a template that fits this
+ * runtime and is whole; else a negative nbc_status, and *why says what is wrong
+ * ("checksum 0x.. where 0x.. was stored"), in static or thread-local memory. */
+int nbc_template_check(const void *data, size_t bytes, const char **why);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
