@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// coredirect.h - a schedule as work queues that a NIC carries out by itself.
+//
+// The hardware. A send queue can be *managed*: its entries rest until a SEND_EN
+// entry, executed on another queue, moves the queue's limit. A WAIT entry holds
+// its queue until a completion queue (CQ) has had a given number of entries; it
+// counts and cannot see who sent. So: one CQ per peer and purpose, and one
+// management queue (MQ), an ordinary send queue, on which WAIT and SEND_EN stand
+// in an order that is the schedule. After the doorbell for the MQ the host is not
+// needed until the MQ's last entry completes.
+//
+//   MQ:      WAIT cq(from 1) #0 | SEND_EN sq(to 2) ..1 | WAIT cq(from 2) #1 | ... WAIT, signalled
+//   to 2:    SEND tmp[0 +: 2]     (rests until enabled)
+//   from 1:  receives, posted before anyone may send into them
+//
+// Connections. Per peer three queue pairs, each with a CQ of its own for receives
+// and, but for CTS, for sends: EAGER, CTS, DATA. A protocol that was not asked
+// for has none. Beside them the MQ, a queue pair connected to itself that sends
+// nothing, and, where there is something to do on the own rank, LOOPBACK, managed
+// and connected to itself: RDMA WRITE for copies, SEND with calc for reductions.
+//
+// Eager. A message is received into a room of its own (SLOTS), posted ahead: the
+// receiver need not have begun the call. Rooms are never overwritten within a
+// call, and neither is staging; so legalize renames: whatever reads bytes that
+// were received reads them in the room, as often as it likes, copies vanish, and
+// `out` is written once, at the end, by the host. What NIC or reductions read of
+// `in` is copied to staging in nbc_start. A send gathers from several rooms; if they are more
+// than the device can gather, a host step packs them first.
+//
+// Slots are finite: S = 3 * depth sets of them. At every depth-th eager call (a
+// window) a rank tells those it receives from that it is there, one message of no
+// bytes on CTS (variant CREDIT, put before the call's own entries), and waits for
+// the same message of the window before from those it sends to. When it says so,
+// all calls up to `depth` earlier are over, and their sets are posted again: sets
+// for two more windows. Nobody waits for it in step, and no receive is ever missing
+// (RNR). e-th eager call of a plan, all variants together: its rooms are set e mod S.
+//
+// Rendezvous. Data go to their final place. Receives are posted in nbc_start; the
+// receiver then sends a message of no bytes on CTS for each, as soon as the bytes
+// may be overwritten; the sender's MQ waits for it, then enables the data. CTS
+// that nothing holds back come first in the MQ. Within a round all CTS come before
+// all waits for CTS, else two ranks that exchange would wait for each other. Copies are RDMA WRITE on LOOPBACK.
+// A signal is a message without bytes, in both protocols like any other.
+//
+// Order. The MQ follows the schedule's numbers, receives of a round (their CTS) before its
+// sends. So it never waits for something that, as the schedule was written, comes
+// later, and where the program cannot deadlock the MQ cannot. Calls of a plan share
+// the queues, one behind the other.
+//
+// A reduction that the device cannot do, or a copy that needs the host, ends a
+// stage: the MQ's last entry of the stage is a signalled one, the host sees its
+// completion, works, and rings the doorbell for the next (nbc_stage).
+//
+// Adapter reductions (variant CALC): one 64-bit element. Every value lies in a
+// 16-byte slot, big-endian. reduce A, B -> C gathers A and B in a SEND with calc on
+// LOOPBACK, received into the next room of staging that was posted for it: C is
+// renamed to that room.
+//
+// The end. The last send on each queue pair is signalled, and the MQ waits for
+// all of them: buffers may be reused when the call is done. Every RDMA WRITE on
+// LOOPBACK that something depends on is signalled too. A call completes with one
+// signalled entry of the MQ.
+
+#pragma once
+
+#include "codegen/target.h"
+
+namespace nbcc {
+
+extern const Target coredirect;
+
+std::vector<Legal> coredirect_legalize(const Schedule &, const Schedule *inPlace,
+                                       const TargetOptions &, Diag &);
+Template coredirect_emit(std::span<const Legal>, const TargetOptions &);
+void coredirect_printTasks(const Template &, std::ostream &);
+void coredirect_printResources(const Template &, std::ostream &);
+void coredirect_verifyTemplate(const Template &, std::span<const Legal>, Diag &);
+
+}  // namespace nbcc
