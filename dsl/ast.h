@@ -21,6 +21,7 @@ struct Algorithm;
 struct Function;
 
 enum class Type { integer, boolean };
+std::string_view name(Type);
 
 /// What collectives.def lists: the kind an algorithm achieves.
 enum class Kind {
@@ -42,6 +43,7 @@ enum class Operator {
   logical_and, logical_or,                     // bool x bool -> bool, the right side only where needed
   negate, logical_not,                         // one operand
 };
+std::string_view spelling(Operator);  // as in the source
 
 /// One thing a name can stand for. Owned by its Algorithm, Function or File.
 struct Variable {

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// collectives.cpp - the two tables, and how the tree's closed sets are spelled.
+
+#include "dsl/collectives.h"
+
+#include <algorithm>
+
+namespace nbcc {
+
+namespace {
+
+constexpr bool no = false, yes = true;
+using enum Shape;
+using enum Where;
+using enum ast::Type;
+
+constexpr Collective collectiveTable[] = {
+#define COLLECTIVE(name, in, out, data, where, reduces) \
+  {ast::Kind::name, #name, in, out, data, where, reduces},
+#include "dsl/collectives.def"
+};
+
+constexpr BuiltinFunction builtinTable[] = {
+#define BUILTIN(name, arguments, result, summary) \
+  {ast::Builtin::name, #name, arguments, result, summary},
+#include "dsl/builtins.def"
+};
+
+template <class Entry>
+const Entry *find(std::span<const Entry> table, std::string_view name) {
+  auto found = std::ranges::find(table, name, &Entry::name);
+  return found == table.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+std::span<const Collective> collectives() { return collectiveTable; }
+const Collective &collective(ast::Kind kind) { return collectiveTable[static_cast<int>(kind)]; }
+const Collective *findCollective(std::string_view name) { return find(collectives(), name); }
+
+std::span<const BuiltinFunction> builtins() { return builtinTable; }
+const BuiltinFunction *findBuiltin(std::string_view name) { return find(builtins(), name); }
+
+namespace ast {
+
+std::string_view name(Kind kind) { return collective(kind).name; }
+
+std::string_view name(Type type) { return type == Type::integer ? "integer" : "boolean"; }
+
+std::string_view spelling(Operator op) {
+  switch (op) {
+    case Operator::add: return "+";
+    case Operator::sub: return "-";
+    case Operator::mul: return "*";
+    case Operator::div: return "/";
+    case Operator::mod: return "mod";
+    case Operator::bit_xor: return "xor";
+    case Operator::lt: return "<";
+    case Operator::le: return "<=";
+    case Operator::gt: return ">";
+    case Operator::ge: return ">=";
+    case Operator::eq: return "==";
+    case Operator::ne: return "!=";
+    case Operator::logical_and: return "and";
+    case Operator::logical_or: return "or";
+    case Operator::negate: return "-";
+    case Operator::logical_not: return "not";
+  }
+  return "?";
+}
+
+}  // namespace ast
+}  // namespace nbcc

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// collectives.h - collectives.def and builtins.def as tables to look things up in.
+
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "dsl/ast.h"
+
+namespace nbcc {
+
+/// How a buffer looks, over all ranks.
+enum class Shape { none, block, blocks, vector };
+
+/// Where the caller's buffers matter.
+enum class Where {
+  everywhere,   // on every rank; there is no root
+  rooted,       // on every rank, and one of them is the root
+  in_at_root,   // `in` only at the root
+  out_at_root,  // `out` only at the root
+};
+
+struct Collective {
+  ast::Kind kind;
+  std::string_view name;
+  Shape in, out, data;
+  Where where;
+  bool reduces;
+
+  bool hasRoot() const { return where != Where::everywhere; }
+};
+
+std::span<const Collective> collectives();
+const Collective &collective(ast::Kind);
+const Collective *findCollective(std::string_view name);  // null: none
+
+struct BuiltinFunction {
+  ast::Builtin builtin;
+  std::string_view name;
+  int arguments;
+  ast::Type result;
+  std::string_view summary;
+};
+
+std::span<const BuiltinFunction> builtins();
+const BuiltinFunction *findBuiltin(std::string_view name);  // null: none
+
+}  // namespace nbcc
