@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// compile.h - the stages behind the parser, for one rank at a time.
+
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "codegen/target.h"
+#include "compiler/driver/options.h"
+#include "compiler/elaborate/elaborate.h"
+#include "compiler/passes/passes.h"
+
+namespace nbcc {
+
+/// One algorithm with its parameters, and the schedules made of it. Schedules
+/// come from `build`, or were read from a text (-x schedule).
+class Compilation {
+ public:
+  /// From a checked source. Reports unknown, missing and superfluous parameters
+  /// and algorithms.
+  Compilation(const ast::File &, const Options &, Diag &);
+  /// From schedules that were read.
+  Compilation(std::vector<Schedule>, const Options &, Diag &);
+
+  const ast::Algorithm *algorithm() const { return algorithm_; }
+  ast::Kind kind() const;
+  std::string name() const;
+  const Elaborator &elaborator() const { return *elaborator_; }
+
+  /// Whether `requires` holds for this many ranks; reports where it is asked to.
+  std::optional<bool> applies(int64_t ranks, bool report);
+  std::optional<std::vector<ClaimValue>> claims(int64_t ranks, int64_t root);
+
+  /// As the program says it: Order::rounds.
+  std::optional<Schedule> written(int64_t ranks, int64_t rank, int64_t root);
+  /// What the passes make of it. `in place` only changes what the kind has.
+  void improve(Schedule &, bool inPlace);
+  /// As --emit=schedule shows it: as written, or after the passes of --run=.
+  std::optional<Schedule> transformed(int64_t ranks, int64_t rank, int64_t root);
+  /// The template of one rank, its order proven from the bytes; `legal`, if
+  /// given, gets what it was emitted from.
+  std::optional<Template> compile(int64_t ranks, int64_t rank, int64_t root, bool inPlace,
+                                  std::vector<Legal> *legal = nullptr);
+
+ private:
+  PassContext context(const Schedule &);
+  const Schedule *peer(int64_t ranks, int64_t rank, int64_t root);
+
+  const Options &options_;
+  Diag &diag_;
+  const ast::Algorithm *algorithm_ = nullptr;
+  std::vector<int64_t> parameters_;
+  std::unique_ptr<Elaborator> elaborator_;
+  std::vector<Schedule> read_;
+  std::map<int64_t, Schedule> peers_;  // for merge-sends, of one (ranks, root)
+  int64_t peersRanks_ = 0, peersRoot_ = 0;
+};
+
+/// Takes a file in (Diag::addFile). Empty: it cannot be read, which was reported.
+std::optional<uint16_t> readFile(const std::string &path, Diag &);
+
+/// Whether the collective has a root.
+bool rooted(ast::Kind);
+/// Whether MPI_IN_PLACE changes anything for it.
+bool hasInPlace(ast::Kind);
+
+}  // namespace nbcc

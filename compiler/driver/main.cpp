@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// main.cpp - nbcc. The driver is the pipeline: one call per stage.
+
+#include <fstream>
+#include <iostream>
+#include <sstream>
+
+#include "compiler/driver/compile.h"
+#include "compiler/driver/options.h"
+#include "compiler/driver/prove_range.h"
+#include "compiler/driver/run.h"
+#include "compiler/driver/summary.h"
+#include "dsl/parse.h"
+
+namespace nbcc {
+namespace {
+
+/// --emit=schedule: as written; with --run=<pass>, after these; with --target, as
+/// the target will carry it out.
+void emitSchedules(Compilation &c, const Options &o, std::ostream &out, Diag &diag) {
+  int64_t first = o.allRanks ? 0 : o.rank, last = o.allRanks ? o.ranks - 1 : o.rank;
+  for (int64_t rank = first; rank <= last && diag.ok(); ++rank) {
+    if (o.target) {
+      std::vector<Legal> ways;
+      if (c.compile(o.ranks, rank, o.root, o.inPlace, &ways))
+        for (const Legal &way : ways) print(way.schedule, out);
+    } else if (std::optional<Schedule> s = c.transformed(o.ranks, rank, o.root)) {
+      print(*s, out);
+    }
+  }
+}
+
+void emitTemplates(Compilation &c, const Options &o, std::ostream &out, Diag &diag) {
+  int64_t first = o.allRanks ? 0 : o.rank, last = o.allRanks ? o.ranks - 1 : o.rank;
+  for (int64_t rank = first; rank <= last && diag.ok(); ++rank) {
+    std::optional<Template> t = c.compile(o.ranks, rank, o.root, o.inPlace);
+    if (!t) return;
+    if (o.emit == Emit::tasks) o.target->printTasks(*t, out);
+    if (o.emit == Emit::resources) o.target->printResources(*t, out);
+    if (o.emit == Emit::templateBytes) out.write(static_cast<const char *>(t->data()), t->bytes);
+  }
+}
+
+/// Writes what a stage printed: nothing is written where anything was wrong.
+void write(const std::string &text, const Options &o, Diag &diag) {
+  if (!diag.ok()) return;
+  if (o.output.empty()) {
+    std::cout << text << std::flush;
+    return;
+  }
+  std::ofstream file(o.output, std::ios::binary);
+  file << text << std::flush;
+  if (!file) diag.error(Loc(), "cannot write ", o.output);
+}
+
+void compileAll(Compilation &c, const Options &o, Diag &diag) {
+  bool summary = o.emit == Emit::nothing && !o.run && !o.prove;
+  if (o.prove || summary || (!o.output.empty() && !o.noProve)) {
+    RangeProof proof = proveRange(c, o, diag);
+    if (!proof.holds || !diag.ok()) return;
+    if (o.output.empty() && o.emit == Emit::nothing) print(proof, c, std::cout);
+  }
+  if (summary && o.target) summarize(c, o, std::cout);
+  if (o.emit == Emit::nothing && !o.run) return;
+  if (!c.applies(o.ranks, true).value_or(false)) return;
+
+  std::ostringstream text;
+  if (o.emit == Emit::schedule) emitSchedules(c, o, text, diag);
+  if (o.emit == Emit::tasks || o.emit == Emit::resources || o.emit == Emit::templateBytes)
+    emitTemplates(c, o, text, diag);
+  if (o.emit != Emit::nothing) write(text.str(), o, diag);
+  if (o.run && diag.ok()) run(c, o, std::cout, diag);
+}
+
+void compileSource(const Options &o, Diag &diag) {
+  std::unique_ptr<ast::File> file = parse(o.file, diag);
+  if (!diag.ok()) return;
+  check(*file, diag);  // every name has a declaration, every expression a type
+  if (!diag.ok()) return;
+  std::ostringstream text;
+  if (o.emit == Emit::ast) {
+    print(*file, text);
+    return write(text.str(), o, diag);
+  }
+  Compilation c(*file, o, diag);  // lowered and JIT-built: `build` runs
+  if (!diag.ok()) return;
+  if (o.emit == Emit::llvm) {
+    c.elaborator().print(text);
+    return write(text.str(), o, diag);
+  }
+  compileAll(c, o, diag);
+}
+
+void compileSchedules(Options &o, Diag &diag) {
+  std::optional<uint16_t> file = readFile(o.file, diag);
+  if (!file) return;
+  std::vector<Schedule> schedules = readSchedules(*file, diag);
+  if (!diag.ok()) return;
+  if (!schedules.empty() && !o.ranksGiven) {  // the text knows
+    o.ranks = schedules.front().ranks;
+    o.root = schedules.front().root;
+    if (schedules.size() == 1) o.rank = schedules.front().rank;
+  }
+  if (o.emit == Emit::nothing && !o.run && !o.prove) o.emit = Emit::schedule;
+  if (o.emit == Emit::schedule && schedules.size() > 1 && !o.ranksGiven) o.allRanks = true;
+  if (o.prove) o.proveFrom = o.proveTo = o.ranks;
+  Compilation c(std::move(schedules), o, diag);
+  if (diag.ok()) compileAll(c, o, diag);
+}
+
+}  // namespace
+}  // namespace nbcc
+
+int main(int argc, char **argv) {
+  using namespace nbcc;
+  Options options;
+  if (std::optional<int> status = readOptions(argc, argv, options)) return *status;
+  Diag diag(std::cerr);
+  if (options.input == Input::source)
+    compileSource(options, diag);
+  else
+    compileSchedules(options, diag);
+  return diag.ok() ? 0 : 1;
+}

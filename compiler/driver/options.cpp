@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// options.cpp - the command line, and --help.
+
+#include "compiler/driver/options.h"
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <cstring>
+#include <iostream>
+#include <sstream>
+
+#include "compiler/passes/passes.h"
+
+namespace nbcc {
+namespace {
+
+/// `--run` alone runs the algorithm, `--run=<pass>` runs a pass: one word for both
+/// in the design. Only the second form takes a value, and only after a `=`, so that
+/// `--run FILE` is no pass.
+std::vector<std::string> splitRun(int argc, char **argv) {
+  std::vector<std::string> args;
+  for (int i = argc - 1; i > 0; --i) {  // CLI11 wants them last first
+    std::string a = argv[i];
+    if (a.starts_with("--run=")) a = "--run-pass=" + a.substr(6);
+    if (a == "--prove") a = "--prove=1..64";
+    args.push_back(a);
+  }
+  return args;
+}
+
+bool readNumber(std::string_view text, int64_t &value) {
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+std::string helpFooter() {
+  std::ostringstream s;
+  s << "\nPasses, in the order they run (--run=<pass>; * not by default), and what holds after each:\n";
+  for (const Pass &p : passes())
+    s << "  " << (p.byDefault ? ' ' : '*') << p.name << std::string(24 - std::strlen(p.name), ' ')
+      << p.holds << "\n";
+  s << "\nTargets (--target) and their devices (--device), the first is the default:\n";
+  for (const Target *t : targets()) {
+    s << "   " << t->name << "  " << t->summary << "\n";
+    for (const Device &d : t->devices)
+      s << "      " << d.name << std::string(12 - std::min<size_t>(11, std::strlen(d.name)), ' ')
+        << d.summary << "\n";
+  }
+  s << "\nExit status: 0 if all went well, 1 if something was wrong with the program, the schedule\n"
+       "or the run, 2 if something was wrong with the command line.\n";
+  return s.str();
+}
+
+}  // namespace
+
+std::optional<int> readOptions(int argc, char **argv, Options &o) {
+  CLI::App app(
+      "nbcc - compiles collective communication algorithms.\n\n"
+      "  nbcc bruck.nbc                                   prove it for 1..64 ranks\n"
+      "  nbcc bruck.nbc --target=coredirect               and say what it takes on a target\n"
+      "  nbcc bruck.nbc --target=coredirect --emit=tasks  what the device of rank 0 of 8 reads\n"
+      "  nbcc bruck.nbc --target=coredirect --run         run it here, on the software device",
+      "nbcc");
+  app.set_version_flag("--version", "nbcc " NBCC_VERSION);
+  app.footer(helpFooter());
+  app.get_formatter()->column_width(34);
+
+  std::string input = "nbc", emit, rounds = "overlap", target, device, protocol = "auto", prove,
+              rank = "0", clock = "simulated";
+  std::vector<std::string> parameters;
+  uint64_t seed = 0;
+
+  app.add_option("FILE", o.file, "source, or a schedule with -x schedule")->required();
+  app.add_option("-x", input, "what FILE holds")->check(CLI::IsMember({"nbc", "schedule"}));
+  app.add_option("--algorithm", o.algorithm, "which one, where FILE holds several");
+  app.add_option("-p", parameters, "a parameter of the algorithm: -p k=3")->type_name("NAME=VALUE");
+  app.add_option("-o", o.output, "write to this file what --emit names; proves first");
+
+  app.add_option("--emit", emit, "print a stage's result")
+      ->check(CLI::IsMember({"ast", "llvm", "schedule", "tasks", "resources", "template"}));
+  app.add_option("--run-pass", o.passes, "run this pass alone (--run=<pass>; several: in order)")
+      ->group("");
+  app.add_option("--rounds", rounds, "overlap: a step waits for bytes; strict: for whole rounds")
+      ->check(CLI::IsMember({"overlap", "strict"}));
+  app.add_flag("--in-place", o.inPlace, "as called with MPI_IN_PLACE");
+
+  CLI::Option *proveOption =
+      app.add_option("--prove", prove, "prove for these numbers of ranks [1..64]")->type_name("A..B");
+  app.add_flag("--no-prove", o.noProve, "with -o: do not prove first");
+
+  app.add_option("--target", target, "what to compile for");
+  app.add_option("--device", device, "which adapter");
+  app.add_option("--protocol", protocol, "auto prepares both")
+      ->check(CLI::IsMember({"auto", "eager", "rendezvous"}));
+  app.add_flag("--slot-per-block", o.targetOptions.slotPerBlock, "eager: one message for each block");
+  app.add_option("--depth", o.targetOptions.depth, "calls under way at once")->check(CLI::Range(1, 64));
+
+  CLI::Option *ranks = app.add_option("--ranks", o.ranks, "how many ranks")->capture_default_str();
+  app.add_option("--rank", rank, "whose schedule or tasks, or `all`")->capture_default_str();
+  app.add_option("--root", o.root, "of a rooted collective")->capture_default_str();
+
+  const char *run = "Running (--run)";
+  app.add_flag("--run", o.run, "run on the software device and check every byte")->group(run);
+  app.add_option("--count", o.count, "elements of a block or vector")->group(run)->capture_default_str();
+  app.add_option("--type", o.type, "their type: byte, i8..i64, u8..u64, f32, f64")
+      ->group(run)->capture_default_str();
+  app.add_option("--op", o.op,
+                 "sum prod min max band bor bxor land lor lxor; affine: does not commute (u64)")
+      ->group(run)->capture_default_str();
+  app.add_option("--calls", o.calls, "started one behind the other before the first wait")
+      ->group(run)->check(CLI::Range(1, 100000))->capture_default_str();
+  app.add_option("--time", clock, "simulated: one thread; real: a thread per rank")
+      ->group(run)->check(CLI::IsMember({"simulated", "real"}))->capture_default_str();
+  CLI::Option *seedOption =
+      app.add_option("--seed", seed, "adversarial device: delays and reorders all it may")->group(run);
+  app.add_option("--timeline", o.timeline, "draw ranks against time (SVG file)")->group(run);
+  app.add_option("--eager-bytes", o.eagerBytes, "blocks up to this long go eager")->group(run);
+  app.add_flag("--quiet", o.quiet, "print only what is wrong")->group(run);
+  const char *loggp = "Simulated time: LogGP, in microseconds";
+  app.add_option("--latency", o.latency, "L")->group(loggp)->capture_default_str();
+  app.add_option("--overhead", o.overhead, "o, of the host")->group(loggp)->capture_default_str();
+  app.add_option("--gap", o.gap, "g, between messages")->group(loggp)->capture_default_str();
+  app.add_option("--gap-per-byte", o.gapPerByte, "G")->group(loggp)->capture_default_str();
+  app.add_option("--nic-overhead", o.nic, "of the adapter, for each entry")
+      ->group(loggp)->capture_default_str();
+
+  auto wrong = [](auto const &...parts) {
+    (std::cerr << "nbcc: error: " << ... << parts) << "\n";
+    return 2;
+  };
+  try {
+    app.parse(splitRun(argc, argv));
+  } catch (const CLI::Success &e) {
+    return app.exit(e);
+  } catch (const CLI::ParseError &e) {
+    return wrong(e.what(), " (nbcc --help lists all options)");
+  }
+
+  if (input == "schedule") o.input = Input::schedule;
+  o.strictRounds = rounds == "strict";
+  o.ranksGiven = ranks->count() > 0;
+  o.clock = clock == "real" ? Clock::real : Clock::simulated;
+  if (seedOption->count() > 0) o.seed = seed;
+  const std::map<std::string, Emit> emits{
+      {"", Emit::nothing},           {"ast", Emit::ast},     {"llvm", Emit::llvm},
+      {"schedule", Emit::schedule},  {"tasks", Emit::tasks}, {"resources", Emit::resources},
+      {"template", Emit::templateBytes}};
+  o.emit = emits.at(emit);
+
+  for (const std::string &p : parameters) {
+    size_t equals = p.find('=');
+    int64_t value = 0;
+    if (equals == std::string::npos || equals == 0 ||
+        !readNumber(std::string_view(p).substr(equals + 1), value))
+      return wrong("-p wants NAME=NUMBER, not '", p, "'");
+    if (!o.parameters.emplace(p.substr(0, equals), value).second)
+      return wrong("parameter ", p.substr(0, equals), " is given twice");
+  }
+
+  if (proveOption->count() > 0) {
+    o.prove = true;
+    size_t dots = prove.find("..");
+    std::string_view text = prove;
+    bool good = dots == std::string::npos
+                    ? readNumber(text, o.proveFrom) && readNumber(text, o.proveTo)
+                    : readNumber(text.substr(0, dots), o.proveFrom) &&
+                          readNumber(text.substr(dots + 2), o.proveTo);
+    if (!good || o.proveFrom < 1 || o.proveTo < o.proveFrom)
+      return wrong("--prove wants numbers of ranks, as 1..64, not '", prove, "'");
+    if (o.noProve) return wrong("--prove and --no-prove contradict each other");
+  }
+
+  if (rank == "all")
+    o.allRanks = true;
+  else if (!readNumber(rank, o.rank))
+    return wrong("--rank wants a number or 'all', not '", rank, "'");
+  constexpr int64_t kMostRanks = 1 << 24;
+  if (o.ranks < 1 || o.ranks > kMostRanks)
+    return wrong("--ranks is ", o.ranks, ", which is not in 1..", kMostRanks);
+  if (o.rank < 0 || o.rank >= o.ranks)
+    return wrong("--rank is ", o.rank, ", which is not in 0..", o.ranks - 1);
+  if (o.root < 0 || o.root >= o.ranks)
+    return wrong("--root is ", o.root, ", which is not in 0..", o.ranks - 1);
+
+  for (const std::string &p : o.passes)
+    if (p != "default" && !findPass(p)) return wrong("there is no pass '", p, "' (nbcc --help lists them)");
+  if (!target.empty() && !(o.target = findTarget(target))) {
+    std::string known;
+    for (const Target *t : targets()) known += (known.empty() ? "" : ", ") + std::string(t->name);
+    return wrong("there is no target '", target, "'; there is ", known);
+  }
+  if (!device.empty()) {
+    if (!o.target) return wrong("--device needs --target");
+    if (!(o.targetOptions.device = findDevice(*o.target, device)))
+      return wrong(o.target->name, " knows no device '", device, "' (nbcc --help lists them)");
+  } else if (o.target) {
+    o.targetOptions.device = &o.target->devices.front();
+  }
+  if (protocol == "eager") o.targetOptions.protocol = Protocol::eager;
+  if (protocol == "rendezvous") o.targetOptions.protocol = Protocol::rendezvous;
+
+  bool needsTarget = o.emit == Emit::tasks || o.emit == Emit::resources ||
+                     o.emit == Emit::templateBytes || o.run;
+  if (needsTarget && !o.target)
+    return wrong(o.run ? "--run" : "--emit=" + emit, " needs --target (nbcc --help lists them)");
+  if (o.input == Input::schedule && (o.emit == Emit::ast || o.emit == Emit::llvm))
+    return wrong("--emit=", emit, " needs a source, not a schedule");
+  if (!o.output.empty() && o.emit == Emit::nothing)
+    return wrong("-o needs --emit: what is to be written?");
+  if (!o.timeline.empty() && !o.run) return wrong("--timeline needs --run");
+  return std::nullopt;
+}
+
+}  // namespace nbcc

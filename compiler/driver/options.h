@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// options.h - what the command line said.
+
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "codegen/target.h"
+
+namespace nbcc {
+
+enum class Emit { nothing, ast, llvm, schedule, tasks, resources, templateBytes };
+enum class Input { source, schedule };
+enum class Clock { simulated, real };
+
+struct Options {
+  std::string file;
+  Input input = Input::source;
+  std::string algorithm;                      // empty: the only one
+  std::map<std::string, int64_t> parameters;  // -p name=value
+
+  Emit emit = Emit::nothing;
+  std::vector<std::string> passes;  // --run=<pass>, in this order
+  std::string output;               // -o; empty: standard output
+  bool strictRounds = false, inPlace = false;
+
+  bool prove = false, noProve = false;
+  int64_t proveFrom = 1, proveTo = 64;
+
+  const Target *target = nullptr;
+  TargetOptions targetOptions;
+
+  int64_t ranks = 8, rank = 0, root = 0;
+  bool ranksGiven = false, allRanks = false;
+
+  bool run = false;  // --run without a pass: on the software device
+  uint64_t count = 4;
+  std::string type = "i64", op = "sum";
+  int calls = 1;
+  Clock clock = Clock::simulated;
+  std::optional<uint64_t> seed;  // given: the adversarial scheduler
+  std::string timeline;          // SVG file
+  bool quiet = false;            // --run prints only what is wrong
+  uint64_t eagerBytes = 0;       // 0: the runtime's default
+  double latency = 1.0, overhead = 0.2, gap = 0.1, gapPerByte = 0.0001, nic = 0.05;  // us
+};
+
+/// Reads the command line. Says what is wrong, or the help, and gives the status
+/// to exit with; empty: go on with `options`.
+std::optional<int> readOptions(int argc, char **argv, Options &options);
+
+}  // namespace nbcc

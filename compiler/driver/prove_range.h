@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// prove_range.h - prove an algorithm for every number of ranks in a range.
+
+#pragma once
+
+#include <iosfwd>
+
+#include "compiler/driver/compile.h"
+#include "compiler/prove/prove.h"
+
+namespace nbcc {
+
+/// What is true for all numbers of ranks that were proven.
+struct RangeProof {
+  bool holds = false;
+  int64_t from = 0, to = 0;
+  int64_t proven = 0, skipped = 0;  // numbers of ranks; skipped: `requires` does not hold
+  int64_t proofs = 0;               // runs of the prover
+  bool rankOrder = true, bitwiseSame = true, anyLengths = true;
+};
+
+/// For each number of ranks, from small to large: as written, then as the passes
+/// leave it, then as called with MPI_IN_PLACE; for all roots up to 16 ranks, for
+/// some beyond. Stops at the first number of ranks that shows an error: it is the
+/// smallest.
+RangeProof proveRange(Compilation &, const Options &, Diag &);
+
+/// One sentence or two: for how many ranks, what was found.
+void print(const RangeProof &, Compilation &, std::ostream &);
+
+}  // namespace nbcc

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// reference.cpp - the collectives by their definition.
+
+#include "compiler/driver/reference.h"
+
+#include <array>
+#include <cstring>
+#include <type_traits>
+#include <utility>
+
+namespace nbcc {
+namespace {
+
+constexpr std::array<std::string_view, NBC_TYPES> kTypes{"byte", "i8",  "u8",  "i16", "u16", "i32",
+                                                         "u32",  "i64", "u64", "f32", "f64"};
+constexpr std::array<std::string_view, NBC_OPS> kOperators{
+    "sum", "prod", "min", "max", "band", "bor", "bxor", "land", "lor", "lxor", "affine"};
+
+template <size_t n>
+int indexOf(const std::array<std::string_view, n> &names, std::string_view name) {
+  for (size_t i = 0; i < n; ++i)
+    if (names[i] == name) return static_cast<int>(i);
+  return -1;
+}
+
+/// splitmix64: a bit of the key changes every bit of the result.
+uint64_t mix(uint64_t x) {
+  x += 0x9e3779b97f4a7c15u;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+  return x ^ (x >> 31);
+}
+
+uint64_t key(int call, int64_t rank, int64_t index, uint64_t element) {
+  return mix(mix(mix(static_cast<uint64_t>(call) << 32 ^ static_cast<uint64_t>(rank)) ^
+                 static_cast<uint64_t>(index)) ^
+             element);
+}
+
+template <class T>
+T contribution(uint64_t k, int64_t rank, nbc_op op) {
+  if constexpr (std::is_floating_point_v<T>) {
+    if (op == NBC_PROD && rank > 0) return k & 1 ? T(1) : T(-1);
+    return static_cast<T>(static_cast<int>(k % 201) - 100);
+  } else {
+    if (op == NBC_LAND || op == NBC_LOR || op == NBC_LXOR) return static_cast<T>(k % 3);
+    if (op == NBC_PROD) return static_cast<T>(k | 1);  // odd: never stuck at zero
+    return static_cast<T>(k);
+  }
+}
+
+uint64_t compose(uint64_t left, uint64_t right) {
+  uint32_t a = static_cast<uint32_t>(left >> 32), b = static_cast<uint32_t>(left);
+  uint32_t c = static_cast<uint32_t>(right >> 32), d = static_cast<uint32_t>(right);
+  return static_cast<uint64_t>(a * c) << 32 | static_cast<uint32_t>(b * c + d);
+}
+
+template <class T>
+T combine(T l, T r, nbc_op op) {
+  if constexpr (std::is_floating_point_v<T>) {
+    switch (op) {
+      case NBC_SUM: return l + r;
+      case NBC_PROD: return l * r;
+      case NBC_MIN: return r < l ? r : l;
+      case NBC_MAX: return l < r ? r : l;
+      default: return l;
+    }
+  } else {
+    using U = std::make_unsigned_t<T>;
+    uint64_t a = static_cast<U>(l), b = static_cast<U>(r);
+    switch (op) {
+      case NBC_SUM: return static_cast<T>(a + b);
+      case NBC_PROD: return static_cast<T>(a * b);
+      case NBC_MIN: return r < l ? r : l;
+      case NBC_MAX: return l < r ? r : l;
+      case NBC_BAND: return static_cast<T>(a & b);
+      case NBC_BOR: return static_cast<T>(a | b);
+      case NBC_BXOR: return static_cast<T>(a ^ b);
+      case NBC_LAND: return static_cast<T>(l && r);
+      case NBC_LOR: return static_cast<T>(l || r);
+      case NBC_LXOR: return static_cast<T>(!l != !r);
+      default: return static_cast<T>(compose(a, b));  // affine: u64 only
+    }
+  }
+}
+
+/// Calls f with a value of the C type.
+template <class F>
+auto withType(nbc_type type, F f) {
+  switch (type) {
+    case NBC_I8: return f(int8_t());
+    case NBC_I16: return f(int16_t());
+    case NBC_U16: return f(uint16_t());
+    case NBC_I32: return f(int32_t());
+    case NBC_U32: return f(uint32_t());
+    case NBC_I64: return f(int64_t());
+    case NBC_U64: return f(uint64_t());
+    case NBC_F32: return f(float());
+    case NBC_F64: return f(double());
+    default: return f(uint8_t());
+  }
+}
+
+void affine(void *to, const void *left, const void *right, size_t n, void *) {
+  for (size_t i = 0; i < n; ++i) {
+    uint64_t l, r;
+    std::memcpy(&l, static_cast<const char *>(left) + 8 * i, 8);
+    std::memcpy(&r, static_cast<const char *>(right) + 8 * i, 8);
+    l = compose(l, r);
+    std::memcpy(static_cast<char *>(to) + 8 * i, &l, 8);
+  }
+}
+
+}  // namespace
+
+std::optional<nbc_type> typeNamed(std::string_view name) {
+  int i = indexOf(kTypes, name);
+  return i < 0 ? std::nullopt : std::optional(static_cast<nbc_type>(i));
+}
+
+std::optional<nbc_op> operatorNamed(std::string_view name) {
+  int i = indexOf(kOperators, name);
+  return i < 0 ? std::nullopt : std::optional(static_cast<nbc_op>(i));
+}
+
+nbc_reduce_function *userOperator() { return affine; }
+
+Reference::Reference(ast::Kind kind, int64_t ranks, int64_t root, uint64_t count, nbc_type type,
+                     nbc_op op)
+    : kind_(kind), ranks_(ranks), root_(root), count_(count), type_(type), op_(op),
+      size_(withType(type, [](auto t) { return sizeof t; })) {}
+
+size_t Reference::inBytes(int64_t rank) const {
+  size_t one = count_ * size_, all = one * static_cast<size_t>(ranks_);
+  switch (kind_) {
+    case ast::Kind::allgather:
+    case ast::Kind::gather:
+    case ast::Kind::allreduce:
+    case ast::Kind::reduce: return one;
+    case ast::Kind::alltoall: return all;
+    case ast::Kind::scatter: return rank == root_ ? all : 0;
+    case ast::Kind::bcast:
+    case ast::Kind::barrier: return 0;
+  }
+  return 0;
+}
+
+size_t Reference::outBytes(int64_t rank) const {
+  size_t one = count_ * size_, all = one * static_cast<size_t>(ranks_);
+  switch (kind_) {
+    case ast::Kind::allgather:
+    case ast::Kind::alltoall: return all;
+    case ast::Kind::gather: return rank == root_ ? all : 0;
+    case ast::Kind::reduce: return rank == root_ ? one : 0;
+    case ast::Kind::allreduce:
+    case ast::Kind::scatter:
+    case ast::Kind::bcast: return one;
+    case ast::Kind::barrier: return 0;
+  }
+  return 0;
+}
+
+/// What rank `from` has for `index`: its block, or the block for rank `index`.
+std::vector<std::byte> Reference::block(int64_t from, int64_t index, int call) const {
+  std::vector<std::byte> bytes(count_ * size_);
+  withType(type_, [&](auto t) {
+    for (uint64_t e = 0; e < count_; ++e) {
+      auto v = contribution<decltype(t)>(key(call, from, index, e), from, op_);
+      std::memcpy(bytes.data() + e * sizeof v, &v, sizeof v);
+    }
+  });
+  return bytes;
+}
+
+void Reference::append(std::vector<std::byte> &to, const std::vector<std::byte> &what) const {
+  to.insert(to.end(), what.begin(), what.end());
+}
+
+std::vector<std::byte> Reference::in(int64_t rank, int call) const {
+  if (inBytes(rank) == count_ * size_ && kind_ != ast::Kind::alltoall && kind_ != ast::Kind::scatter)
+    return block(rank, 0, call);
+  std::vector<std::byte> all;
+  if (inBytes(rank) > 0)
+    for (int64_t i = 0; i < ranks_; ++i) append(all, block(rank, i, call));
+  return all;
+}
+
+std::vector<std::byte> Reference::before(int64_t rank, int call) const {
+  if (kind_ == ast::Kind::bcast && rank == root_) return block(root_, 0, call);
+  return std::vector<std::byte>(outBytes(rank), std::byte{0xa5});
+}
+
+/// in[0] op in[1] op ... op in[P - 1], element by element.
+std::vector<std::byte> Reference::reduced(int call) const {
+  if (reducedCall_ == call) return reduced_;
+  reduced_ = block(0, 0, call);
+  withType(type_, [&](auto t) {
+    for (int64_t r = 1; r < ranks_; ++r)
+      for (uint64_t e = 0; e < count_; ++e) {
+        auto v = contribution<decltype(t)>(key(call, r, 0, e), r, op_);
+        std::memcpy(&t, reduced_.data() + e * sizeof t, sizeof t);
+        t = combine(t, v, op_);
+        std::memcpy(reduced_.data() + e * sizeof t, &t, sizeof t);
+      }
+  });
+  reducedCall_ = call;
+  return reduced_;
+}
+
+std::vector<std::byte> Reference::after(int64_t rank, int call) const {
+  if (outBytes(rank) == 0) return {};
+  std::vector<std::byte> result;
+  switch (kind_) {
+    case ast::Kind::allgather:
+    case ast::Kind::gather:
+      for (int64_t i = 0; i < ranks_; ++i) append(result, block(i, 0, call));
+      return result;
+    case ast::Kind::alltoall:
+      for (int64_t i = 0; i < ranks_; ++i) append(result, block(i, rank, call));
+      return result;
+    case ast::Kind::scatter: return block(root_, rank, call);
+    case ast::Kind::bcast: return block(root_, 0, call);
+    case ast::Kind::allreduce:
+    case ast::Kind::reduce: return reduced(call);
+    case ast::Kind::barrier: return {};
+  }
+  return result;
+}
+
+}  // namespace nbcc

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// reference.h - what a collective must give, worked out from its definition alone.
+//
+// Shares no code with the compiler, the runtime or the device: blocks are found
+// by arithmetic on (rank, block, element), reductions are loops over ranks 0..P-1.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "dsl/ast.h"
+#include "nbc.h"
+
+namespace nbcc {
+
+std::optional<nbc_type> typeNamed(std::string_view);
+/// sum .. lxor, and affine, which is NBC_USER with userOperator().
+std::optional<nbc_op> operatorNamed(std::string_view);
+/// Composition of x -> a x + b mod 2^32, a in the upper half of 64 bits:
+/// associative, not commutative, and every operand counts.
+nbc_reduce_function *userOperator();
+
+/// One call: contributions are pseudo-random in (call, rank, block, element), small
+/// enough that floating point sums are exact in any order.
+class Reference {
+ public:
+  Reference(ast::Kind kind, int64_t ranks, int64_t root, uint64_t count, nbc_type type, nbc_op op);
+
+  size_t inBytes(int64_t rank) const;   // of `in`; bcast: 0
+  size_t outBytes(int64_t rank) const;  // of `out`; bcast: of `data`; 0 where not significant
+  std::vector<std::byte> in(int64_t rank, int call) const;
+  /// What `out` (bcast: `data`) holds before the call: garbage; bcast at the root: the data.
+  std::vector<std::byte> before(int64_t rank, int call) const;
+  std::vector<std::byte> after(int64_t rank, int call) const;
+
+ private:
+  std::vector<std::byte> block(int64_t from, int64_t index, int call) const;
+  std::vector<std::byte> reduced(int call) const;
+  void append(std::vector<std::byte> &, const std::vector<std::byte> &) const;
+
+  ast::Kind kind_;
+  int64_t ranks_, root_;
+  uint64_t count_;
+  nbc_type type_;
+  nbc_op op_;
+  size_t size_;
+  mutable int reducedCall_ = -1;
+  mutable std::vector<std::byte> reduced_;
+};
+
+}  // namespace nbcc
