@@ -7,13 +7,6 @@
 #include <sstream>
 
 namespace nbcc {
-namespace {
-
-enum class Rooting { everywhere, rooted, out_at_root, in_at_root };
-enum class Shape { none, block, blocks, vector };
-
-}  // namespace
-
 std::optional<uint16_t> readFile(const std::string &path, Diag &diag) {
   constexpr std::streamoff kMostBytes = 1 << 30;
   std::ifstream file(path, std::ios::binary | std::ios::ate);
@@ -31,26 +24,6 @@ std::optional<uint16_t> readFile(const std::string &path, Diag &diag) {
   return diag.addFile(path, text.str());
 }
 
-bool rooted(ast::Kind kind) {
-  switch (kind) {
-#define COLLECTIVE(name, in, out, data, where, reduces) \
-  case ast::Kind::name:                                 \
-    return Rooting::where != Rooting::everywhere;
-#include "dsl/collectives.def"
-  }
-  return false;
-}
-
-bool hasInPlace(ast::Kind kind) {
-  switch (kind) {
-#define COLLECTIVE(name, in, out, data, where, reduces) \
-  case ast::Kind::name:                                 \
-    return Shape::in != Shape::none;
-#include "dsl/collectives.def"
-  }
-  return false;
-}
-
 Compilation::Compilation(const ast::File &file, const Options &options, Diag &diag)
     : options_(options), diag_(diag) {
   std::string known;
@@ -61,10 +34,11 @@ Compilation::Compilation(const ast::File &file, const Options &options, Diag &di
   }
   if (!algorithm_) {
     if (options.algorithm.empty())
-      diag.error(Loc(), options.file, " holds several algorithms: name one with --algorithm (", known,
-                 ")");
+      diag.error(Loc(), options.file, " holds several algorithms: name one with --algorithm (",
+                 known, ")");
     else
-      diag.error(Loc(), options.file, " holds no algorithm '", options.algorithm, "'; it holds ", known);
+      diag.error(Loc(), options.file, " holds no algorithm '", options.algorithm, "'; it holds ",
+                 known);
     return;
   }
 
@@ -93,7 +67,9 @@ Compilation::Compilation(std::vector<Schedule> read, const Options &options, Dia
   if (read_.empty()) diag.error(Loc(), options.file, " holds no schedule");
 }
 
-ast::Kind Compilation::kind() const { return algorithm_ ? algorithm_->kind : read_.front().kind; }
+ast::Kind Compilation::kind() const {
+  return algorithm_ ? algorithm_->kind : read_.front().kind;
+}
 
 std::string Compilation::name() const {
   return algorithm_ ? algorithm_->name : read_.front().algorithm;
@@ -118,8 +94,8 @@ std::optional<Schedule> Compilation::written(int64_t ranks, int64_t rank, int64_
   if (algorithm_) return elaborator_->elaborate(*algorithm_, {ranks, rank, root, parameters_});
   for (const Schedule &s : read_)
     if (s.ranks == ranks && s.rank == rank && s.root == root) return s;
-  diag_.error(Loc(), options_.file, " holds no schedule of rank ", rank, " of ", ranks, " with root ",
-              root);
+  diag_.error(Loc(), options_.file, " holds no schedule of rank ", rank, " of ", ranks,
+              " with root ", root);
   return std::nullopt;
 }
 
@@ -161,8 +137,8 @@ std::optional<Schedule> Compilation::transformed(int64_t ranks, int64_t rank, in
   return s;
 }
 
-std::optional<Template> Compilation::compile(int64_t ranks, int64_t rank, int64_t root, bool inPlace,
-                                             std::vector<Legal> *legal) {
+std::optional<Template> Compilation::compile(int64_t ranks, int64_t rank, int64_t root,
+                                             bool inPlace, std::vector<Legal> *legal) {
   std::optional<Schedule> schedule = written(ranks, rank, root);
   if (!schedule) return std::nullopt;
   std::optional<Schedule> placed;

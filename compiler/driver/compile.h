@@ -12,6 +12,7 @@
 #include "compiler/driver/options.h"
 #include "compiler/elaborate/elaborate.h"
 #include "compiler/passes/passes.h"
+#include "dsl/collectives.h"
 
 namespace nbcc {
 
@@ -62,9 +63,9 @@ class Compilation {
 /// Takes a file in (Diag::addFile). Empty: it cannot be read, which was reported.
 std::optional<uint16_t> readFile(const std::string &path, Diag &);
 
-/// Whether the collective has a root.
-bool rooted(ast::Kind);
 /// Whether MPI_IN_PLACE changes anything for it.
-bool hasInPlace(ast::Kind);
+inline bool hasInPlace(ast::Kind kind) {
+  return collective(kind).in != Shape::none;
+}
 
 }  // namespace nbcc

@@ -35,7 +35,8 @@ bool readNumber(std::string_view text, int64_t &value) {
 
 std::string helpFooter() {
   std::ostringstream s;
-  s << "\nPasses, in the order they run (--run=<pass>; * not by default), and what holds after each:\n";
+  s << "\nPasses, in the order they run (--run=<pass>; * not by default), and what holds after "
+       "each:\n";
   for (const Pass &p : passes())
     s << "  " << (p.byDefault ? ' ' : '*') << p.name << std::string(24 - std::strlen(p.name), ' ')
       << p.holds << "\n";
@@ -46,7 +47,8 @@ std::string helpFooter() {
       s << "      " << d.name << std::string(12 - std::min<size_t>(11, std::strlen(d.name)), ' ')
         << d.summary << "\n";
   }
-  s << "\nExit status: 0 if all went well, 1 if something was wrong with the program, the schedule\n"
+  s << "\nExit status: 0 if all went well, 1 if something was wrong with the program, the "
+       "schedule\n"
        "or the run, 2 if something was wrong with the command line.\n";
   return s.str();
 }
@@ -85,15 +87,18 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
   app.add_flag("--in-place", o.inPlace, "as called with MPI_IN_PLACE");
 
   CLI::Option *proveOption =
-      app.add_option("--prove", prove, "prove for these numbers of ranks [1..64]")->type_name("A..B");
+      app.add_option("--prove", prove, "prove for these numbers of ranks [1..64]")
+          ->type_name("A..B");
   app.add_flag("--no-prove", o.noProve, "with -o: do not prove first");
 
   app.add_option("--target", target, "what to compile for");
   app.add_option("--device", device, "which adapter");
   app.add_option("--protocol", protocol, "auto prepares both")
       ->check(CLI::IsMember({"auto", "eager", "rendezvous"}));
-  app.add_flag("--slot-per-block", o.targetOptions.slotPerBlock, "eager: one message for each block");
-  app.add_option("--depth", o.targetOptions.depth, "calls under way at once")->check(CLI::Range(1, 64));
+  app.add_flag("--slot-per-block", o.targetOptions.slotPerBlock,
+               "eager: one message for each block");
+  app.add_option("--depth", o.targetOptions.depth, "calls under way at once")
+      ->check(CLI::Range(1, 64));
 
   CLI::Option *ranks = app.add_option("--ranks", o.ranks, "how many ranks")->capture_default_str();
   app.add_option("--rank", rank, "whose schedule or tasks, or `all`")->capture_default_str();
@@ -101,18 +106,27 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
 
   const char *run = "Running (--run)";
   app.add_flag("--run", o.run, "run on the software device and check every byte")->group(run);
-  app.add_option("--count", o.count, "elements of a block or vector")->group(run)->capture_default_str();
+  app.add_option("--count", o.count, "elements of a block or vector")
+      ->group(run)
+      ->capture_default_str();
   app.add_option("--type", o.type, "their type: byte, i8..i64, u8..u64, f32, f64")
-      ->group(run)->capture_default_str();
+      ->group(run)
+      ->capture_default_str();
   app.add_option("--op", o.op,
                  "sum prod min max band bor bxor land lor lxor; affine: does not commute (u64)")
-      ->group(run)->capture_default_str();
+      ->group(run)
+      ->capture_default_str();
   app.add_option("--calls", o.calls, "started one behind the other before the first wait")
-      ->group(run)->check(CLI::Range(1, 100000))->capture_default_str();
+      ->group(run)
+      ->check(CLI::Range(1, 100000))
+      ->capture_default_str();
   app.add_option("--time", clock, "simulated: one thread; real: a thread per rank")
-      ->group(run)->check(CLI::IsMember({"simulated", "real"}))->capture_default_str();
+      ->group(run)
+      ->check(CLI::IsMember({"simulated", "real"}))
+      ->capture_default_str();
   CLI::Option *seedOption =
-      app.add_option("--seed", seed, "adversarial device: delays and reorders all it may")->group(run);
+      app.add_option("--seed", seed, "adversarial device: delays and reorders all it may")
+          ->group(run);
   app.add_option("--timeline", o.timeline, "draw ranks against time (SVG file)")->group(run);
   app.add_option("--eager-bytes", o.eagerBytes, "blocks up to this long go eager")->group(run);
   app.add_flag("--quiet", o.quiet, "print only what is wrong")->group(run);
@@ -122,7 +136,8 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
   app.add_option("--gap", o.gap, "g, between messages")->group(loggp)->capture_default_str();
   app.add_option("--gap-per-byte", o.gapPerByte, "G")->group(loggp)->capture_default_str();
   app.add_option("--nic-overhead", o.nic, "of the adapter, for each entry")
-      ->group(loggp)->capture_default_str();
+      ->group(loggp)
+      ->capture_default_str();
 
   auto wrong = [](auto const &...parts) {
     (std::cerr << "nbcc: error: " << ... << parts) << "\n";
@@ -141,10 +156,13 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
   o.ranksGiven = ranks->count() > 0;
   o.clock = clock == "real" ? Clock::real : Clock::simulated;
   if (seedOption->count() > 0) o.seed = seed;
-  const std::map<std::string, Emit> emits{
-      {"", Emit::nothing},           {"ast", Emit::ast},     {"llvm", Emit::llvm},
-      {"schedule", Emit::schedule},  {"tasks", Emit::tasks}, {"resources", Emit::resources},
-      {"template", Emit::templateBytes}};
+  const std::map<std::string, Emit> emits{{"", Emit::nothing},
+                                          {"ast", Emit::ast},
+                                          {"llvm", Emit::llvm},
+                                          {"schedule", Emit::schedule},
+                                          {"tasks", Emit::tasks},
+                                          {"resources", Emit::resources},
+                                          {"template", Emit::templateBytes}};
   o.emit = emits.at(emit);
 
   for (const std::string &p : parameters) {
@@ -183,7 +201,8 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
     return wrong("--root is ", o.root, ", which is not in 0..", o.ranks - 1);
 
   for (const std::string &p : o.passes)
-    if (p != "default" && !findPass(p)) return wrong("there is no pass '", p, "' (nbcc --help lists them)");
+    if (p != "default" && !findPass(p))
+      return wrong("there is no pass '", p, "' (nbcc --help lists them)");
   if (!target.empty() && !(o.target = findTarget(target))) {
     std::string known;
     for (const Target *t : targets()) known += (known.empty() ? "" : ", ") + std::string(t->name);
@@ -199,8 +218,8 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
   if (protocol == "eager") o.targetOptions.protocol = Protocol::eager;
   if (protocol == "rendezvous") o.targetOptions.protocol = Protocol::rendezvous;
 
-  bool needsTarget = o.emit == Emit::tasks || o.emit == Emit::resources ||
-                     o.emit == Emit::templateBytes || o.run;
+  bool needsTarget =
+      o.emit == Emit::tasks || o.emit == Emit::resources || o.emit == Emit::templateBytes || o.run;
   if (needsTarget && !o.target)
     return wrong(o.run ? "--run" : "--emit=" + emit, " needs --target (nbcc --help lists them)");
   if (o.input == Input::schedule && (o.emit == Emit::ast || o.emit == Emit::llvm))

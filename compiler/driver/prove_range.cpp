@@ -14,7 +14,7 @@ namespace {
 constexpr int64_t kAllRootsUpTo = 16;
 
 std::set<int64_t> roots(ast::Kind kind, int64_t ranks) {
-  if (!rooted(kind)) return {0};
+  if (!collective(kind).hasRoot()) return {0};
   std::set<int64_t> some{0, 1 % ranks, ranks / 2, ranks - 1};
   if (ranks <= kAllRootsUpTo)
     for (int64_t r = 0; r < ranks; ++r) some.insert(r);
@@ -67,9 +67,10 @@ RangeProof proveRange(Compilation &c, const Options &o, Diag &diag) {
     }
     for (int64_t root : roots(c.kind(), ranks))
       if (!proveOne(c, ranks, root, result, diag)) {
-        diag.note(Loc(), c.name(), " fails with ", ranks, " rank", ranks == 1 ? "" : "s",
-                  rooted(c.kind()) ? cat(", root ", root) : "",
-                  ranks > o.proveFrom ? cat("; it is proven for fewer, from ", o.proveFrom, " on") : "");
+        diag.note(
+            Loc(), c.name(), " fails with ", ranks, " rank", ranks == 1 ? "" : "s",
+            collective(c.kind()).hasRoot() ? cat(", root ", root) : "",
+            ranks > o.proveFrom ? cat("; it is proven for fewer, from ", o.proveFrom, " on") : "");
         return result;
       }
     ++result.proven;
@@ -90,17 +91,13 @@ void print(const RangeProof &p, Compilation &c, std::ostream &out) {
   if (p.skipped) out << " (the other " << p.skipped << " do not meet `requires`)";
   out << "\n";
   out << "  as written, as optimised" << (hasInPlace(c.kind()) ? ", in place" : "")
-      << (rooted(c.kind()) ? ", roots" : "") << ": " << p.proofs << " proofs\n";
-  switch (c.kind()) {
-#define COLLECTIVE(name, in, out_, data, where, reduces) \
-  case ast::Kind::name:                                  \
-    if (std::string_view(#reduces) == "no") return;      \
-    break;
-#include "dsl/collectives.def"
-  }
-  out << "  operators: " << (p.rankOrder ? "any, also those that do not commute" : "commutative only")
+      << (collective(c.kind()).hasRoot() ? ", roots" : "") << ": " << p.proofs << " proofs\n";
+  if (!collective(c.kind()).reduces) return;
+  out << "  operators: "
+      << (p.rankOrder ? "any, also those that do not commute" : "commutative only")
       << "\n  results: "
-      << (p.bitwiseSame ? "the same bits on all ranks" : "may differ between ranks in rounding") << "\n";
+      << (p.bitwiseSame ? "the same bits on all ranks" : "may differ between ranks in rounding")
+      << "\n";
 }
 
 }  // namespace nbcc

@@ -59,27 +59,43 @@ template <class T>
 T combine(T l, T r, nbc_op op) {
   if constexpr (std::is_floating_point_v<T>) {
     switch (op) {
-      case NBC_SUM: return l + r;
-      case NBC_PROD: return l * r;
-      case NBC_MIN: return r < l ? r : l;
-      case NBC_MAX: return l < r ? r : l;
-      default: return l;
+      case NBC_SUM:
+        return l + r;
+      case NBC_PROD:
+        return l * r;
+      case NBC_MIN:
+        return r < l ? r : l;
+      case NBC_MAX:
+        return l < r ? r : l;
+      default:
+        return l;
     }
   } else {
     using U = std::make_unsigned_t<T>;
     uint64_t a = static_cast<U>(l), b = static_cast<U>(r);
     switch (op) {
-      case NBC_SUM: return static_cast<T>(a + b);
-      case NBC_PROD: return static_cast<T>(a * b);
-      case NBC_MIN: return r < l ? r : l;
-      case NBC_MAX: return l < r ? r : l;
-      case NBC_BAND: return static_cast<T>(a & b);
-      case NBC_BOR: return static_cast<T>(a | b);
-      case NBC_BXOR: return static_cast<T>(a ^ b);
-      case NBC_LAND: return static_cast<T>(l && r);
-      case NBC_LOR: return static_cast<T>(l || r);
-      case NBC_LXOR: return static_cast<T>(!l != !r);
-      default: return static_cast<T>(compose(a, b));  // affine: u64 only
+      case NBC_SUM:
+        return static_cast<T>(a + b);
+      case NBC_PROD:
+        return static_cast<T>(a * b);
+      case NBC_MIN:
+        return r < l ? r : l;
+      case NBC_MAX:
+        return l < r ? r : l;
+      case NBC_BAND:
+        return static_cast<T>(a & b);
+      case NBC_BOR:
+        return static_cast<T>(a | b);
+      case NBC_BXOR:
+        return static_cast<T>(a ^ b);
+      case NBC_LAND:
+        return static_cast<T>(l && r);
+      case NBC_LOR:
+        return static_cast<T>(l || r);
+      case NBC_LXOR:
+        return static_cast<T>(!l != !r);
+      default:
+        return static_cast<T>(compose(a, b));  // affine: u64 only
     }
   }
 }
@@ -88,16 +104,26 @@ T combine(T l, T r, nbc_op op) {
 template <class F>
 auto withType(nbc_type type, F f) {
   switch (type) {
-    case NBC_I8: return f(int8_t());
-    case NBC_I16: return f(int16_t());
-    case NBC_U16: return f(uint16_t());
-    case NBC_I32: return f(int32_t());
-    case NBC_U32: return f(uint32_t());
-    case NBC_I64: return f(int64_t());
-    case NBC_U64: return f(uint64_t());
-    case NBC_F32: return f(float());
-    case NBC_F64: return f(double());
-    default: return f(uint8_t());
+    case NBC_I8:
+      return f(int8_t());
+    case NBC_I16:
+      return f(int16_t());
+    case NBC_U16:
+      return f(uint16_t());
+    case NBC_I32:
+      return f(int32_t());
+    case NBC_U32:
+      return f(uint32_t());
+    case NBC_I64:
+      return f(int64_t());
+    case NBC_U64:
+      return f(uint64_t());
+    case NBC_F32:
+      return f(float());
+    case NBC_F64:
+      return f(double());
+    default:
+      return f(uint8_t());
   }
 }
 
@@ -123,11 +149,18 @@ std::optional<nbc_op> operatorNamed(std::string_view name) {
   return i < 0 ? std::nullopt : std::optional(static_cast<nbc_op>(i));
 }
 
-nbc_reduce_function *userOperator() { return affine; }
+nbc_reduce_function *userOperator() {
+  return affine;
+}
 
 Reference::Reference(ast::Kind kind, int64_t ranks, int64_t root, uint64_t count, nbc_type type,
                      nbc_op op)
-    : kind_(kind), ranks_(ranks), root_(root), count_(count), type_(type), op_(op),
+    : kind_(kind),
+      ranks_(ranks),
+      root_(root),
+      count_(count),
+      type_(type),
+      op_(op),
       size_(withType(type, [](auto t) { return sizeof t; })) {}
 
 size_t Reference::inBytes(int64_t rank) const {
@@ -136,11 +169,15 @@ size_t Reference::inBytes(int64_t rank) const {
     case ast::Kind::allgather:
     case ast::Kind::gather:
     case ast::Kind::allreduce:
-    case ast::Kind::reduce: return one;
-    case ast::Kind::alltoall: return all;
-    case ast::Kind::scatter: return rank == root_ ? all : 0;
+    case ast::Kind::reduce:
+      return one;
+    case ast::Kind::alltoall:
+      return all;
+    case ast::Kind::scatter:
+      return rank == root_ ? all : 0;
     case ast::Kind::bcast:
-    case ast::Kind::barrier: return 0;
+    case ast::Kind::barrier:
+      return 0;
   }
   return 0;
 }
@@ -149,13 +186,18 @@ size_t Reference::outBytes(int64_t rank) const {
   size_t one = count_ * size_, all = one * static_cast<size_t>(ranks_);
   switch (kind_) {
     case ast::Kind::allgather:
-    case ast::Kind::alltoall: return all;
-    case ast::Kind::gather: return rank == root_ ? all : 0;
-    case ast::Kind::reduce: return rank == root_ ? one : 0;
+    case ast::Kind::alltoall:
+      return all;
+    case ast::Kind::gather:
+      return rank == root_ ? all : 0;
+    case ast::Kind::reduce:
+      return rank == root_ ? one : 0;
     case ast::Kind::allreduce:
     case ast::Kind::scatter:
-    case ast::Kind::bcast: return one;
-    case ast::Kind::barrier: return 0;
+    case ast::Kind::bcast:
+      return one;
+    case ast::Kind::barrier:
+      return 0;
   }
   return 0;
 }
@@ -177,7 +219,8 @@ void Reference::append(std::vector<std::byte> &to, const std::vector<std::byte> 
 }
 
 std::vector<std::byte> Reference::in(int64_t rank, int call) const {
-  if (inBytes(rank) == count_ * size_ && kind_ != ast::Kind::alltoall && kind_ != ast::Kind::scatter)
+  if (inBytes(rank) == count_ * size_ && kind_ != ast::Kind::alltoall &&
+      kind_ != ast::Kind::scatter)
     return block(rank, 0, call);
   std::vector<std::byte> all;
   if (inBytes(rank) > 0)
@@ -218,11 +261,15 @@ std::vector<std::byte> Reference::after(int64_t rank, int call) const {
     case ast::Kind::alltoall:
       for (int64_t i = 0; i < ranks_; ++i) append(result, block(i, rank, call));
       return result;
-    case ast::Kind::scatter: return block(root_, rank, call);
-    case ast::Kind::bcast: return block(root_, 0, call);
+    case ast::Kind::scatter:
+      return block(root_, rank, call);
+    case ast::Kind::bcast:
+      return block(root_, 0, call);
     case ast::Kind::allreduce:
-    case ast::Kind::reduce: return reduced(call);
-    case ast::Kind::barrier: return {};
+    case ast::Kind::reduce:
+      return reduced(call);
+    case ast::Kind::barrier:
+      return {};
   }
   return result;
 }

@@ -49,6 +49,11 @@ int comparePositions(int64_t a, int32_t p, int64_t b, int32_t q);
 /// Whether the extents share a byte for some length of their blocks.
 bool overlap(const Extent &, const Extent &);
 
+/// The most blocks a buffer may have, and the finest cut: what a section
+/// resolves to has parts of at most kMaxParts.
+inline constexpr int64_t kMaxBlocks = 1 << 24;
+inline constexpr int32_t kMaxParts = INT32_MAX;
+
 /// What one operation reads or writes: extents, in order, one after the other.
 using Section = std::span<const Extent>;
 
@@ -86,6 +91,12 @@ struct Buffer {
   /// agree to the byte wherever resolve() agrees.
   std::vector<Extent> like;
   Loc loc;
+  /// Where each extent of `like` ends, in blocks: resolve() fills it when it is
+  /// first needed. Clear it after changing a count in `like` in place.
+  mutable std::vector<int64_t> likeEnds = {};
+
+  /// Every block is like the one unit.
+  bool uniform() const { return like.size() == 1 && like[0].count == 1; }
 };
 
 /// A run in one of the schedule's pools.
@@ -120,6 +131,10 @@ std::string_view name(Order);
 
 /// Steps are numbered by position. What always holds, and verify() checks:
 ///
+///   - rank and root are ranks; buffers have a name each of their own, of
+///     letters, digits, `_` and `.`, and at most kMaxBlocks blocks; `like` names
+///     units inside earlier buffers, one in all or one per block, and only
+///     scratch and slots have it
 ///   - a step waits only for steps before it; so there is no cycle, and one
 ///     walk from front to back sees each step after all it waits for
 ///   - rounds never decrease, and within a round copies and reductions stand
@@ -129,7 +144,7 @@ std::string_view name(Order);
 ///   - send, recv, signal, await have a peer, which is a rank and not the own;
 ///     copy and reduce have none
 ///   - what copy and reduce read and write is equally long: amount() of the
-///     sections agrees
+///     sections agrees; and no section is finer than kMaxParts
 ///   - no step writes `in`
 ///   - the k-th send or signal to a peer meets the k-th recv or await there
 ///     (only prove() sees both ends)
@@ -143,6 +158,9 @@ class Schedule {
   int32_t rounds = 0;    // how many
   std::vector<Buffer> buffers;
   std::vector<Step> steps;
+  /// The text this was read from. A step whose place is there has none in a
+  /// program, so print() does not write it.
+  uint16_t textFile = UINT16_MAX;
 
   Section from(const Step &s) const { return view(s.from); }
   Section with(const Step &s) const { return view(s.with); }
@@ -151,10 +169,13 @@ class Schedule {
     return {waits_.data() + s.after.begin, s.after.size};
   }
 
-  /// Puts a section in the pool: `step.from = schedule.keep(section)`.
+  /// Puts a section in the pool: `step.from = schedule.keep(section)`. It may be
+  /// a view of the pool itself. What is replaced stays there, unused.
   Run keep(Section);
   /// Likewise for waits; sorts them and drops doubles.
   Run keepWaits(std::vector<StepId>);
+  /// Buffer b becomes to[b] in every section and `like` (-1: it is named nowhere).
+  void renumberBuffers(std::span<const BufferId> to);
 
   BufferId buffer(std::string_view name) const;  // -1: none
   size_t bytes() const;                          // what it takes in memory
@@ -165,12 +186,21 @@ class Schedule {
   std::vector<StepId> waits_;
 };
 
+/// An extent whose lengths come from one run of a caller's buffer: as many units,
+/// each 1/base.parts long there. `raw` is not in lowest terms, nor is `base`.
+struct Piece {
+  Extent raw, base;
+};
+/// The longest beginning of an extent that is one piece. Logarithmic in the
+/// extents of the `like` lists it goes through. Needs count > 0.
+Piece firstPiece(const Schedule &, const Extent &);
+
 /// Where a section's lengths come from: the same row of blocks, in the caller's
 /// buffers (Buffer::like followed to its end). Neighbours are joined.
 std::vector<Extent> resolve(const Schedule &, Section);
 
 /// How long a section is, in blocks of the caller's buffers: count/parts in
-/// lowest terms.
+/// lowest terms. parts 0: cut so unevenly that 64 bits cannot say it.
 struct Amount {
   int64_t count = 0;
   int64_t parts = 1;
@@ -190,12 +220,17 @@ Amount amount(const Schedule &, Section);
 ///       %2 = reduce tmp[0 +: 2 of 8] with out[0 +: 2 of 8] -> out[0 +: 2 of 8] round 2 by host
 ///     end
 ///
+/// After `rounds 3` may stand `in-place`. Of what follows a step's sections all
+/// but `round` is written only where it says something, and all may be left out;
+/// [] is a section of no extents. `at` is a place in the program.
 /// x[i], x[i +: n]: blocks. x[i of p], x[i +: n of p]: parts, of all blocks
 /// cut in p. x: all of a buffer of one block. A buffer that is not significant
 /// here is followed by `absent`. # begins a comment.
 /// `from with` keeps the two operands of a reduction apart.
 void print(const Schedule &, std::ostream &);
 std::string toString(const Schedule &, Section);
+/// Reads all schedules of a text that `Diag` knows; those without a mistake are
+/// returned. They need not keep the promises above: verify() comes next.
 std::vector<Schedule> readSchedules(uint16_t file, Diag &);
 
 /// Reports every step that breaks a promise above. Runs between all passes.

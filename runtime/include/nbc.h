@@ -128,7 +128,7 @@ struct nbc_plan_info {
   uint64_t calls, eager, rendezvous, calc, queued; /* calls; queued: had to wait for depth */
   uint64_t host_steps; /* reductions and copies between stages */
 };
-void nbc_plan_info(const nbc_plan *, struct nbc_plan_info *);
+void nbc_plan_query(const nbc_plan *, struct nbc_plan_info *);
 
 /* MPI_IN_PLACE, as nbc_call.in (scatter: as nbc_call.out). */
 #define NBC_IN_PLACE ((void *)-1)

@@ -31,11 +31,17 @@ struct nbc_hca_facts {
   uint32_t calc;           /* bit (1 << enum mlx5_calc) for each it can do */
 };
 
-enum { NBC_HCA_CQ_OVERRUN_IGNORE = 1 };
+enum {
+  NBC_HCA_CQ_OVERRUN_IGNORE = 1,
+  /* The host looks at this CQ. An adapter with such CQs ends `sleep`, and tells a
+   * simulated host, for their entries only; one without, for all. */
+  NBC_HCA_CQ_HOST = 2
+};
 
 /* A completion queue of 2^log_entries entries of 64 bytes, all 0xf1 in their
  * last byte at first. The consumer index (be32, 24 bits, at consumer[0]) matters
- * only without OVERRUN_IGNORE. */
+ * only without OVERRUN_IGNORE. The last byte of an entry is written last, with
+ * release order: read it with acquire (__atomic_load_n). */
 struct nbc_hca_cq {
   uint32_t number, log_entries;
   const volatile uint8_t *entries;
@@ -55,7 +61,8 @@ struct nbc_hca_qp_request {
   uint32_t flags;
 };
 
-/* A reliable connected queue pair. doorbell[0]: receives posted, be32 of 16 bits,
+/* A reliable connected queue pair. Both doorbell records are stored with release
+ * order (__atomic_store_n), after the entries they cover. doorbell[0]: receives posted, be32 of 16 bits,
  * takes effect when stored. doorbell[1]: WQEBBs posted, be32 of 16 bits, read
  * when the doorbell is rung. */
 struct nbc_hca_qp {
@@ -66,7 +73,9 @@ struct nbc_hca_qp {
 };
 
 enum {
-  NBC_HCA_REMOTE_WRITE = 1 /* may be written to through its rkey */
+  NBC_HCA_REMOTE_WRITE = 1, /* may be written to through its rkey */
+  NBC_HCA_REMOTE_READ = 2,
+  NBC_HCA_REMOTE_ATOMIC = 4
 };
 
 struct nbc_hca;
@@ -97,6 +106,12 @@ struct nbc_hca_ops {
   /* Sleeps until some CQ of this adapter has a new entry, or `nanoseconds`
    * have passed. May return early. For nbc_wait. */
   void (*sleep)(struct nbc_hca *, int64_t nanoseconds);
+  /* For tests that indices wrap; null where an adapter cannot. Of a queue pair not
+   * connected yet: the first entry of its send queue, and of its receive queue, to
+   * be executed is this one (receives posted: doorbell[0] begins there too). Of a CQ
+   * without entries: its next entry is number `index`. */
+  int (*start_queue_at)(struct nbc_hca *, uint32_t number, uint16_t sq_index, uint16_t rq_index);
+  int (*start_cq_at)(struct nbc_hca *, uint32_t number, uint32_t index);
 };
 
 /* Every implementation's state begins with this. */
