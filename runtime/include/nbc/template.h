@@ -18,6 +18,10 @@
  * address, length and key) is read by common code; what the bytes of a segment
  * mean, only by runtime/src/<target>.c.
  *
+ * Where a relocation will write, the bytes hold what a first call on fresh queues
+ * would need (indices from 0) and, for numbers of queues and CQs, the queue's
+ * index in its table: so that bytes can be read without a plan.
+ *
  * No function here allocates, blocks or prints; all are thread safe.
  */
 #ifndef NBC_TEMPLATE_H
@@ -46,7 +50,7 @@ struct nbc_range {
 struct nbc_template {
   uint32_t magic, version;
   uint64_t bytes;    /* of the whole template */
-  uint64_t checksum; /* FNV-1a (64 bit) over all bytes, this field taken as 0 */
+  uint64_t checksum; /* nbc_template_checksum() */
   char target[16];   /* "coredirect", zero-filled */
   char algorithm[64];
   char device[16];   /* "connectx5": the facts it was made for */
@@ -80,9 +84,11 @@ enum nbc_kind { /* in the order of dsl/collectives.def */
  *                  call; set e mod S serves the e-th call of the eager protocol
  * STAGING and SLOTS buffers of a variant lie one behind the other, in the order
  * of the table. Each of their blocks is given `stride` bytes, fixed when the
- * plan is made: the largest block it will carry, rounded up (16 in a variant
- * that reduces on the adapter). The memory of two variants may overlap: slots
- * of all eager variants are the same memory. */
+ * plan is made: the largest block it will carry, rounded up to a multiple of 16
+ * and at least 16. One stride for all eager variants (CALC too: receives are
+ * posted before it is known which one is called), one for rendezvous. The
+ * memory of two variants may overlap: slots of all eager variants are the same
+ * memory. */
 enum nbc_role { NBC_ROLE_IN, NBC_ROLE_OUT, NBC_ROLE_DATA, NBC_ROLE_STAGING, NBC_ROLE_SLOTS };
 
 struct nbc_buffer {
@@ -112,7 +118,9 @@ struct nbc_piece {
   struct nbc_range before;
 };
 
-/* A copy or reduction by the host. reduce: to = from op with, in this order. */
+/* A copy or reduction by the host. reduce: to = from op with, in this order. In a
+ * CALC variant values lie in rooms as the adapter's 16-byte slots: a copy from
+ * the caller's memory to a room makes one, from a room to the caller's reads it. */
 enum nbc_host_op { NBC_HOST_COPY, NBC_HOST_REDUCE };
 
 struct nbc_host {
@@ -150,7 +158,9 @@ enum nbc_protocol { NBC_EAGER, NBC_RENDEZVOUS };
 enum nbc_variant_flags {
   NBC_VARIANT_IN_PLACE = 1, /* for MPI_IN_PLACE: `in` is not read */
   NBC_VARIANT_CALC = 2,     /* reduces on the adapter: one 64-bit element */
-  NBC_VARIANT_CREDIT = 4    /* not a call: goes before an eager one that opens a credit window */
+  NBC_VARIANT_CREDIT = 4    /* not a call: goes before an eager one that opens a credit window.
+                               One stage, nothing in it signalled; there is one CREDIT variant
+                               wherever there is an eager one with a peer, and it is the last */
 };
 
 /* One way to carry out the call. nbc_start takes the first that fits. */
@@ -163,7 +173,12 @@ struct nbc_variant {
   uint32_t rounds, sends;  /* of this rank, for reports */
 };
 
-/* Bytes for one ring. */
+/* Bytes for one ring. At most one segment a queue and ring in a variant.
+ * RECV: a receive takes bytes / entries, a power of two and at least 16, the same
+ * in all segments of that queue that have bytes; unused data segments of it are
+ * ended by one with MLX5_INVALID_LKEY. Receives without bytes (CTS) are all
+ * alike: the runtime may post them ahead of the call, and should, since the
+ * peer may be ahead. */
 enum nbc_ring { NBC_RING_SEND, NBC_RING_RECV };
 
 struct nbc_segment {
@@ -176,7 +191,9 @@ struct nbc_segment {
 
 /* A place and the rule that fills it. `at` counts from the beginning of code. */
 enum nbc_reloc_rule {
-  NBC_RELOC_SGE,      /* what: a piece. be32 length, be32 lkey, be64 address: 16 bytes */
+  NBC_RELOC_SGE,      /* what: a piece. be32 length, be32 lkey, be64 address: 16 bytes. The length is
+                         that of the piece and of the `extra` pieces after it in the table, which
+                         lie directly behind it in memory */
   NBC_RELOC_INDEX,    /* be, width 2: producer index of the queue + addend (WQEBBs, mod 2^16) */
   NBC_RELOC_ENABLE,   /* be32: producer index of the queue + addend, mod 2^16 */
   NBC_RELOC_WAIT,     /* be32: completions of the CQ before this call + addend, mod 2^24 */
@@ -200,8 +217,21 @@ struct nbc_reloc {
   uint16_t pad;
   uint32_t what;   /* if not said above: a queue */
   uint32_t addend; /* INDEX, ENABLE, WAIT, ROOM */
-  uint32_t extra;  /* ROOM */
+  uint32_t extra;  /* SGE, ROOM */
 };
+
+/* FNV-1a, 64 bit, over the template in words of 8 bytes (its length is a multiple
+ * of 8), the field `checksum` taken as 0. */
+static inline uint64_t nbc_template_checksum(const void *data, size_t bytes) {
+  const unsigned char *p = (const unsigned char *)data;
+  uint64_t hash = 0xcbf29ce484222325u;
+  for (size_t i = 0; i + 8 <= bytes; i += 8) {
+    uint64_t word = 0;
+    if (i != offsetof(struct nbc_template, checksum)) __builtin_memcpy(&word, p + i, 8);
+    hash = (hash ^ word) * 0x100000001b3u;
+  }
+  return hash;
+}
 
 /* 0 if `bytes` bytes at `data` (aligned to 8) are a template that fits this
  * runtime and is whole; else a negative nbc_status, and *why says what is wrong
