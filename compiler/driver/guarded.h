@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// guarded.h - a buffer that notices when something is written beside it.
+
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+namespace nbcc {
+
+/// A buffer with guards around it.
+class Guarded {
+ public:
+  explicit Guarded(std::vector<std::byte> content) : content_(std::move(content)) {
+    memory_.assign(content_.size() + 2 * kGuard, kByte);
+    std::copy(content_.begin(), content_.end(), memory_.begin() + kGuard);
+  }
+  void *data() { return memory_.data() + kGuard; }
+  size_t size() const { return content_.size(); }
+  std::byte at(size_t i) const { return memory_[kGuard + i]; }
+  void store(size_t at, const std::vector<std::byte> &bytes) {
+    std::copy(bytes.begin(), bytes.end(), memory_.begin() + static_cast<ptrdiff_t>(kGuard + at));
+  }
+  bool guardsIntact() const {
+    for (size_t i = 0; i < kGuard; ++i)
+      if (memory_[i] != kByte || memory_[kGuard + size() + i] != kByte) return false;
+    return true;
+  }
+  bool unchanged() const {
+    return std::equal(content_.begin(), content_.end(), memory_.begin() + kGuard);
+  }
+
+ private:
+  static constexpr size_t kGuard = 64;
+  static constexpr std::byte kByte{0xcd};
+  std::vector<std::byte> content_, memory_;
+};
+
+}  // namespace nbcc

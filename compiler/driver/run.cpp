@@ -1,0 +1,420 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// run.cpp - all ranks of a communicator in this process.
+//
+// Simulated time: one thread starts the calls of all ranks and then serves the
+// device's events; a rank's nbc_test is called when its adapter has something for
+// it. Real time: a thread for each rank.
+
+#include "compiler/driver/run.h"
+
+#include <chrono>
+#include <deque>
+#include <fstream>
+#include <iomanip>
+#include <map>
+#include <memory>
+#include <ostream>
+#include <thread>
+
+#include "compiler/driver/exchange.h"
+#include "compiler/driver/guarded.h"
+#include "compiler/driver/reference.h"
+#include "compiler/driver/timeline.h"
+#include "devices/hca/hca.h"
+
+namespace nbcc {
+namespace {
+
+constexpr double kReduceNsPerByte = 0.25;  // gamma: one core, in simulated time
+constexpr auto kPatience = std::chrono::seconds(60);
+
+struct Call {
+  Guarded in, out;
+  nbc_call arguments{};
+  nbc_request request{};
+  bool done = false;
+};
+
+struct Rank {
+  Exchange::End end{};
+  nbc_hca *hca = nullptr;
+  nbc_comm *comm = nullptr;
+  nbc_plan *plan = nullptr;
+  std::vector<std::unique_ptr<Call>> calls;
+  size_t waiting = 0;  // calls before it are done
+  uint64_t hostSteps = 0;
+  double finished = 0;  // ns
+  std::string problem;  // first that occurred
+
+  ~Rank() {
+    nbc_plan_free(plan);
+    nbc_comm_free(comm);
+  }
+};
+
+double nanoseconds(hca::Time t) {
+  return static_cast<double>(t) / hca::nanosecond;
+}
+
+/// Waits of queues, and messages: those of one size between two ranks arrive in order.
+Timeline timelineOf(const std::vector<hca::Record> &trace) {
+  Timeline t;
+  std::map<std::pair<uint32_t, uint32_t>, double> waits;  // (rank, queue pair): since when
+  std::map<std::tuple<uint32_t, uint32_t, uint64_t>, std::deque<double>> sent;
+  for (const hca::Record &e : trace) {
+    double at = nanoseconds(e.at);
+    int rank = static_cast<int>(e.rank);
+    if (e.event == hca::Event::WaitBegin) waits[{e.rank, e.qp}] = at;
+    if (e.event == hca::Event::WaitEnd)
+      if (auto w = waits.find({e.rank, e.qp}); w != waits.end() && at > w->second)
+        t.bars.push_back({rank, Timeline::Activity::wait, w->second, at});
+    if (e.event == hca::Event::SendStart) sent[{e.rank, e.peer, e.bytes}].push_back(at);
+    if (e.event != hca::Event::Deliver || e.peer == e.rank) continue;
+    if (auto &queue = sent[{e.peer, e.rank, e.bytes}]; !queue.empty()) {
+      t.messages.push_back({static_cast<int>(e.peer), rank, queue.front(), at, e.bytes});
+      queue.pop_front();
+    }
+  }
+  return t;
+}
+
+class Runner {
+ public:
+  Runner(Compilation &c, const Options &o, Diag &diag)
+      : c_(c),
+        o_(o),
+        diag_(diag),
+        type_(*typeNamed(o.type)),
+        op_(*operatorNamed(o.op)),
+        reference_(c.kind(), o.ranks, o.root, o.count, type_, op_),
+        exchange_(static_cast<int>(o.ranks)),
+        fabric_(options()) {}
+
+  void run(std::ostream &out) {
+    if (!prepare()) return;
+    prepareCalls();
+    if (o_.clock == Clock::simulated)
+      runSimulated();
+    else
+      runThreads();
+    checkAll();
+    if (diag_.ok() && !o_.quiet) report(out);
+    if (diag_.ok() && !o_.timeline.empty()) drawTimeline();
+  }
+
+ private:
+  hca::Options options() const {
+    auto time = [](double us) { return static_cast<hca::Time>(us * 1e6); };
+    hca::Options h;
+    h.mode = o_.clock == Clock::simulated ? hca::Mode::Simulated : hca::Mode::RealTime;
+    h.seed = o_.seed.value_or(1);
+    h.adversarial = o_.seed.has_value();
+    h.trace = !o_.timeline.empty();
+    h.cost.latency = time(o_.latency);
+    h.cost.overhead = time(o_.overhead);
+    h.cost.gap = time(o_.gap);
+    h.cost.perByte = time(o_.gapPerByte);
+    h.cost.perEntry = time(o_.nic);
+    return h;
+  }
+
+  bool threads() const { return o_.clock == Clock::real; }
+  size_t blockBytes() const { return o_.count * nbc_type_size(type_); }
+
+  /// Slots for this run's blocks and no larger: with a thousand ranks in one
+  /// process the default's room for each would not fit.
+  nbc_plan_options planOptions() const {
+    nbc_plan_options p{};
+    p.depth = static_cast<uint32_t>(o_.targetOptions.depth);
+    size_t longestEager = o_.eagerBytes ? o_.eagerBytes : 1024;
+    bool eager = o_.targetOptions.protocol == Protocol::eager || blockBytes() <= longestEager;
+    p.eager_bytes = eager ? std::max<size_t>(blockBytes(), 8) : 8;
+    p.max_bytes = std::max<size_t>(blockBytes(), 8);
+    return p;
+  }
+
+  bool failed(int64_t rank, const char *what, int status) {
+    if (status != 0) diag_.error(Loc(), "rank ", rank, ": ", what, ": ", nbc_status_text(status));
+    return status != 0;
+  }
+
+  /// Template, communicator and plan of each rank; then all connections.
+  bool prepare() {
+    ranks_ = std::vector<Rank>(static_cast<size_t>(o_.ranks));
+    nbc_plan_options plan = planOptions();
+    for (int64_t r = 0; r < o_.ranks; ++r) {
+      Rank &rank = ranks_[static_cast<size_t>(r)];
+      std::vector<Legal> ways;
+      std::optional<Template> t = c_.compile(o_.ranks, r, o_.root, o_.inPlace, &ways);
+      if (!t) return false;
+      rounds_ = std::max(rounds_, ways.front().schedule.rounds);
+      rank.end = {&exchange_, static_cast<int>(r)};
+      rank.hca = fabric_.addAdapter();
+      nbc_bootstrap bootstrap = exchange_.bootstrap(&rank.end, threads());
+      if (failed(r, "communicator", nbc_comm_create(&bootstrap, rank.hca, &rank.comm)) ||
+          failed(r, "plan", nbc_plan_create(rank.comm, t->data(), t->bytes, &plan, &rank.plan)))
+        return false;
+    }
+    if (threads()) return true;  // each thread connects its own
+    for (int64_t r = 0; r < o_.ranks; ++r)
+      if (failed(r, "connect", nbc_plan_connect(ranks_[static_cast<size_t>(r)].plan))) return false;
+    return true;
+  }
+
+  /// Where MPI_IN_PLACE says that the contribution lies: offset in `out`; empty: not in place here.
+  std::optional<size_t> placedAt(int64_t rank) const {
+    if (!o_.inPlace || !hasInPlace(c_.kind())) return std::nullopt;
+    size_t own = static_cast<size_t>(rank) * blockBytes();
+    switch (c_.kind()) {
+      case ast::Kind::allgather:
+        return own;
+      case ast::Kind::alltoall:
+      case ast::Kind::allreduce:
+        return 0;
+      case ast::Kind::reduce:
+        return rank == o_.root ? std::optional<size_t>(0) : std::nullopt;
+      case ast::Kind::gather:
+        return rank == o_.root ? std::optional(own) : std::nullopt;
+      case ast::Kind::scatter:
+      case ast::Kind::bcast:
+      case ast::Kind::barrier:
+        return std::nullopt;
+    }
+    return std::nullopt;
+  }
+  bool scatterInPlace(int64_t rank) const {
+    return o_.inPlace && c_.kind() == ast::Kind::scatter && rank == o_.root;
+  }
+
+  void prepareCalls() {
+    for (int64_t r = 0; r < o_.ranks; ++r)
+      for (int n = 0; n < o_.calls; ++n) {
+        auto call = std::make_unique<Call>(
+            Call{Guarded(reference_.in(r, n)), Guarded(reference_.before(r, n))});
+        nbc_call &a = call->arguments;
+        a.in = call->in.data();
+        (c_.kind() == ast::Kind::bcast ? a.data : a.out) = call->out.data();
+        if (std::optional<size_t> at = placedAt(r)) {
+          call->out.store(*at, reference_.in(r, n));
+          a.in = NBC_IN_PLACE;
+        }
+        if (scatterInPlace(r)) a.out = NBC_IN_PLACE;
+        a.count = o_.count;
+        a.type = type_;
+        a.op = op_;
+        if (op_ == NBC_USER) a.user = userOperator();
+        ranks_[static_cast<size_t>(r)].calls.push_back(std::move(call));
+      }
+  }
+
+  void startAll(Rank &rank) {
+    for (auto &call : rank.calls)
+      if (int status = nbc_start(rank.plan, &call->arguments, &call->request)) {
+        note(rank, "start", status);
+        return;
+      }
+  }
+
+  static void note(Rank &rank, const char *what, int status) {
+    if (rank.problem.empty()) rank.problem = cat(what, ": ", nbc_status_text(status));
+  }
+
+  /// Tests the calls in order; true when all are done, or nothing can be expected any more.
+  bool test(Rank &rank) {
+    while (rank.problem.empty() && rank.waiting < rank.calls.size()) {
+      int done = 0;
+      Call &call = *rank.calls[rank.waiting];
+      if (int status = nbc_test(&call.request, &done)) note(rank, "test", status);
+      if (!done) break;
+      call.done = true;
+      ++rank.waiting;
+    }
+    return !rank.problem.empty() || rank.waiting == rank.calls.size();
+  }
+
+  void runSimulated() {
+    size_t busy = 0;
+    auto serve = [&](uint32_t r) {
+      Rank &rank = ranks_[r];
+      if (rank.finished > 0) return;
+      double before = nanoseconds(fabric_.now());
+      if (test(rank)) {
+        rank.finished = std::max(before, 1.0);
+        --busy;
+      }
+      nbc_plan_info info{};
+      nbc_plan_query(rank.plan, &info);
+      double work = o_.overhead * 1e3;
+      if (info.host_steps > rank.hostSteps) {
+        double reduce = static_cast<double>((info.host_steps - rank.hostSteps) * blockBytes()) *
+                        kReduceNsPerByte;
+        bars_.push_back(
+            {static_cast<int>(r), Timeline::Activity::reduce, before, before + work + reduce});
+        work += reduce;
+        rank.hostSteps = info.host_steps;
+      }
+      fabric_.hostBusy(r, static_cast<hca::Time>(work * 1e3));
+    };
+    busy = ranks_.size();
+    for (Rank &rank : ranks_) startAll(rank);
+    for (uint32_t r = 0; r < ranks_.size(); ++r) serve(r);  // done already: one rank, or no work
+    if (busy > 0)
+      fabric_.run([&](const hca::Completion &c) {
+        serve(c.rank);
+        return busy > 0;
+      });
+    end_ = nanoseconds(fabric_.now());
+    if (busy > 0) reportStuck();
+  }
+
+  void reportStuck() {
+    diag_.error(Loc(), "the run came to rest before all calls were done");
+    int shown = 0;
+    for (const std::string &line : fabric_.waiting())
+      if (++shown <= 16) diag_.note(Loc(), line);
+  }
+
+  void runThreads() {
+    auto begin = std::chrono::steady_clock::now();
+    std::vector<std::thread> threads;
+    for (Rank &rank : ranks_)
+      threads.emplace_back([this, &rank] {
+        if (int status = nbc_plan_connect(rank.plan)) return note(rank, "connect", status);
+        startAll(rank);
+        auto patience = std::chrono::steady_clock::now() + kPatience;
+        while (!test(rank)) {
+          rank.hca->ops->sleep(rank.hca, 10'000'000);
+          if (std::chrono::steady_clock::now() > patience) {
+            rank.problem =
+                cat("call ", rank.waiting, " is not done after ", kPatience.count(), " s");
+            return;
+          }
+        }
+      });
+    for (std::thread &t : threads) t.join();
+    end_ =
+        std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - begin).count();
+  }
+
+  void checkAll() {
+    for (int64_t r = 0; r < o_.ranks; ++r) {
+      Rank &rank = ranks_[static_cast<size_t>(r)];
+      if (!rank.problem.empty()) diag_.error(Loc(), "rank ", r, ": ", rank.problem);
+      for (int n = 0; n < o_.calls && rank.calls[static_cast<size_t>(n)]->done; ++n)
+        checkCall(r, n, *rank.calls[static_cast<size_t>(n)]);
+    }
+    for (const std::string &finding : fabric_.findings())
+      diag_.error(Loc(), "the device says: ", finding);
+  }
+
+  void checkCall(int64_t r, int n, Call &call) {
+    auto where = [&] { return cat("rank ", r, ", call ", n, ": "); };
+    if (!call.in.guardsIntact() || !call.out.guardsIntact())
+      diag_.error(Loc(), where(), "bytes beside a buffer were written");
+    if (!call.in.unchanged()) diag_.error(Loc(), where(), "`in` was changed");
+    if (scatterInPlace(r)) return;
+    std::vector<std::byte> wanted = reference_.after(r, n);
+    for (size_t i = 0; i < wanted.size(); ++i)
+      if (call.out.at(i) != wanted[i]) {
+        diag_.error(Loc(), where(), "byte ", i, " (of block ", i / blockBytes(), ") is 0x",
+                    std::hex, std::to_integer<int>(call.out.at(i)), " instead of 0x",
+                    std::to_integer<int>(wanted[i]), std::dec);
+        return;
+      }
+  }
+
+  void report(std::ostream &out) {
+    uint64_t eager = 0, rendezvous = 0, calc = 0, steps = 0, queued = 0;
+    for (const Rank &rank : ranks_) {
+      nbc_plan_info info{};
+      nbc_plan_query(rank.plan, &info);
+      eager += info.eager;
+      rendezvous += info.rendezvous;
+      calc += info.calc;
+      steps += info.host_steps;
+      queued += info.queued;
+    }
+    hca::Counters n = fabric_.counters();
+    out << c_.name() << " (" << ast::name(c_.kind()) << ") on " << o_.ranks << " rank"
+        << (o_.ranks == 1 ? "" : "s") << ", " << o_.target->name << " ("
+        << o_.targetOptions.device->name << "), " << o_.count << " x " << o_.type
+        << (collective(c_.kind()).reduces ? " " + o_.op : "") << (o_.inPlace ? ", in place" : "")
+        << (o_.seed ? cat(", adversarial from seed ", *o_.seed) : "") << "\n";
+    auto line = [&](const char *key) -> std::ostream & {
+      return out << "  " << std::left << std::setw(14) << key << std::right;
+    };
+    line("calls") << o_.calls << " on each rank: "
+                  << (calc         ? "reduced on the adapter"
+                      : rendezvous ? "rendezvous"
+                      : eager      ? "eager"
+                                   : "local");
+    if (queued)
+      out << ", " << queued << " of " << o_.calls * o_.ranks << " had to wait for their turn";
+    out << "\n";
+    line("rounds") << rounds_ << "\n";
+    line("messages") << n.messages << " with " << n.bytes << " bytes, on all ranks together\n";
+    line("entries") << n.entries << " carried out by the adapters, of these " << n.waits
+                    << " waits and " << n.enables << " enables\n";
+    line("host steps") << steps << "\n";
+    line("time") << std::fixed << std::setprecision(2) << end_ / 1e3 << std::defaultfloat << " us";
+    if (!threads())
+      out << " simulated (L " << o_.latency << ", o " << o_.overhead << ", g " << o_.gap << ", G "
+          << o_.gapPerByte << ", " << o_.nic << " an entry)";
+    out << "\n";
+    line("data") << "right on all ranks, byte for byte\n";
+  }
+
+  void drawTimeline() {
+    Timeline t = timelineOf(fabric_.trace());
+    t.title = cat(c_.name(), " (", ast::name(c_.kind()), ") on ", o_.ranks, " ranks, ",
+                  o_.target->name, ", ", blockBytes(), " bytes a block");
+    t.ranks = static_cast<int>(o_.ranks);
+    t.bars.insert(t.bars.end(), bars_.begin(), bars_.end());  // what the host does is drawn last
+    for (size_t r = 0; r < ranks_.size(); ++r)
+      t.marks.push_back({static_cast<int>(r), ranks_[r].finished});
+    std::ofstream file(o_.timeline);
+    draw(t, file);
+    if (!file.flush()) diag_.error(Loc(), "cannot write ", o_.timeline);
+  }
+
+  Compilation &c_;
+  const Options &o_;
+  Diag &diag_;
+  nbc_type type_;
+  nbc_op op_;
+  Reference reference_;
+  Exchange exchange_;
+  hca::Fabric fabric_;  // ends after the plans and communicators on it
+  std::vector<Rank> ranks_;
+  std::vector<Timeline::Bar> bars_;
+  int32_t rounds_ = 0;
+  double end_ = 0;  // ns
+};
+
+}  // namespace
+
+void run(Compilation &c, const Options &o, std::ostream &out, Diag &diag) {
+  std::optional<nbc_type> type = typeNamed(o.type);
+  std::optional<nbc_op> op = operatorNamed(o.op);
+  if (!type) diag.error(Loc(), "there is no type '", o.type, "' (nbcc --help lists them)");
+  if (!op) diag.error(Loc(), "there is no operator '", o.op, "' (nbcc --help lists them)");
+  if (!type || !op) return;
+  constexpr uint64_t kMostBytes = uint64_t(4) << 30;
+  uint64_t size = nbc_type_size(*type), perRank = static_cast<uint64_t>(o.ranks * o.calls);
+  if (o.count > kMostBytes / size || o.count * size > kMostBytes / static_cast<uint64_t>(perRank)) {
+    diag.error(Loc(), o.calls, " calls of ", o.ranks, " ranks with ", o.count, " elements of ",
+               size, " bytes need more than ", kMostBytes, " bytes here");
+    return;
+  }
+  if (*op == NBC_USER && *type != NBC_U64) {
+    diag.error(Loc(), "operator affine works on u64, not on ", o.type);
+    return;
+  }
+  if (collective(c.kind()).reduces && *op != NBC_USER && !nbc_reduction(*type, *op)) {
+    diag.error(Loc(), "MPI has no ", o.op, " of ", o.type);
+    return;
+  }
+  Runner(c, o, diag).run(out);
+}
+
+}  // namespace nbcc
