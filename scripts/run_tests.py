@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""run_tests.py BUILD - run every test of a build; the last line is `N passed, N failed`.
+
+Tests are of two kinds: GoogleTest programs, BUILD/bin/unit-*, and all that lit finds below test/
+(layering, format and the algorithm library among them). What fails is shown, what passes is counted.
+A program that crashes or hangs is one failure beside those it reported itself.
+"""
+
+import concurrent.futures
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+LIT = "/usr/lib/llvm-19/build/utils/lit/lit.py"
+UNIT_SECONDS = 600
+LIT_SECONDS = 2400
+
+PASSED = {"PASS", "XFAIL", "FLAKYPASS"}
+NOT_RUN = {"UNSUPPORTED", "EXCLUDED", "SKIPPED"}
+
+
+def run(command, seconds, output=None):
+    """Status and output; all processes that the command started are ended after `seconds`."""
+    process = subprocess.Popen(
+        command, stdout=output or subprocess.PIPE, stderr=subprocess.STDOUT, cwd=ROOT,
+        text=True, errors="replace", start_new_session=True)
+    try:
+        text, _ = process.communicate(timeout=seconds)
+        return process.returncode, text or ""
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        text, _ = process.communicate()
+        return None, (text or "") + f"\nended after {seconds} seconds\n"
+
+
+def run_unit(program):
+    """(passed, failed, what to show)"""
+    with tempfile.TemporaryDirectory() as folder:
+        report = pathlib.Path(folder, "report.json")
+        status, text = run([program, f"--gtest_output=json:{report}", "--gtest_brief=1"], UNIT_SECONDS)
+        passed = failed = 0
+        if report.exists():
+            for suite in json.loads(report.read_text())["testsuites"]:
+                for test in suite["testsuite"]:
+                    if test["status"] != "RUN" or test["result"] == "SKIPPED":
+                        continue
+                    if "failures" in test:
+                        failed += 1
+                    else:
+                        passed += 1
+    if status != 0 and failed == 0:  # crashed, or the sanitizer has found something at exit
+        failed = 1
+        text += f"\n{program.name}: exit status {status}\n"
+    return passed, failed, text if failed else ""
+
+
+def run_units(build):
+    programs = sorted(p for p in (build / "bin").glob("unit-*") if os.access(p, os.X_OK))
+    if not programs:
+        print(f"{build}/bin holds no unit tests: was it built?")
+        return 0, 1
+    total = [0, 0]
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        for program, (passed, failed, text) in zip(programs, pool.map(run_unit, programs)):
+            print(f"{program.name}: {passed} passed" + (f", {failed} failed" if failed else ""))
+            if text:
+                print(text, flush=True)
+            total[0] += passed
+            total[1] += failed
+    return total
+
+
+def run_lit(build):
+    report = build / "lit.json"
+    report.unlink(missing_ok=True)
+    status, _ = run(
+        [sys.executable, LIT, "-sv", f"-j{os.cpu_count()}", "--order=smart", f"--param=build={build}",
+         f"--output={report}", ROOT / "test"], LIT_SECONDS, output=sys.stdout)
+    passed = failed = skipped = 0
+    if report.exists():
+        for test in json.loads(report.read_text())["tests"]:
+            if test["code"] in PASSED:
+                passed += 1
+            elif test["code"] in NOT_RUN:
+                skipped += 1
+            else:
+                failed += 1
+    if skipped:
+        print(f"lit: {skipped} do not apply to this build")
+    if passed + failed == 0 or (status != 0 and failed == 0):
+        print(f"lit: exit status {status}")
+        failed += 1
+    print(f"lit: {passed} passed" + (f", {failed} failed" if failed else ""))
+    return passed, failed
+
+
+def main():
+    if len(sys.argv) != 2:
+        sys.exit("usage: run_tests.py BUILD")
+    build = pathlib.Path(sys.argv[1]).resolve()
+    units, lit = run_units(build), None
+    sys.stdout.flush()
+    lit = run_lit(build)
+    passed, failed = units[0] + lit[0], units[1] + lit[1]
+    print(f"{passed} passed, {failed} failed")
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# lit.cfg.py - how lit runs the tests here. The build folder comes with --param build=FOLDER.
+#
+# A test is a file; its first line says what it shows, its RUN: lines show it. Beside lit's own
+# substitutions there are %root, the repository, and %python. `nbcc`, `FileCheck`, `not` and
+# `split-file` are found by name.
+
+import os
+import re
+import sys
+
+import lit.formats
+
+LLVM = "/usr/lib/llvm-19/bin"
+
+config.name = "nbcc"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".nbc", ".sched", ".test"]
+config.excludes = ["Inputs"]
+
+root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+build = os.path.abspath(lit_config.params.get("build", os.path.join(root, "build", "release")))
+if not os.access(os.path.join(build, "bin", "nbcc"), os.X_OK):
+    lit_config.fatal(f"{build}/bin/nbcc is not there; build it, or name a build: --param build=FOLDER")
+
+config.test_source_root = os.path.join(root, "test")
+config.test_exec_root = os.path.join(build, "test")
+config.root = root
+config.build = build
+
+config.substitutions += [("%root", root), ("%build", build), ("%python", sys.executable)]
+config.environment["PATH"] = os.pathsep.join([os.path.join(build, "bin"), LLVM, os.environ["PATH"]])
+for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS", "HOME"):
+    if name in os.environ:
+        config.environment[name] = os.environ[name]
+
+# `UNSUPPORTED: sanitizer` is for tests that measure time or memory.
+with open(os.path.join(build, "CMakeCache.txt"), encoding="utf-8") as cache:
+    config.sanitizer = bool(re.search(r"^NBCC_SANITIZE:\w+=.+$", cache.read(), re.MULTILINE))
+if config.sanitizer:
+    config.available_features.add("sanitizer")
