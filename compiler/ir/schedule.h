@@ -68,9 +68,11 @@ enum class Unit : uint8_t {
 std::string_view name(Unit);
 
 enum class Role : uint8_t {
-  in, out, data,  // the caller's
-  scratch,        // of one instance
-  slots,          // of one instance, receives are posted into it ahead (legalize)
+  in,       // the caller's, as are
+  out,      //   out
+  data,     //   and data
+  scratch,  // of one instance
+  slots,    // of one instance, receives are posted into it ahead (legalize)
 };
 std::string_view name(Role);
 
@@ -155,7 +157,7 @@ class Schedule {
   int64_t ranks = 1, rank = 0, root = 0;
   bool inPlace = false;  // `in` was replaced as MPI_IN_PLACE says
   Order order = Order::rounds;
-  int32_t rounds = 0;    // how many
+  int32_t rounds = 0;  // how many
   std::vector<Buffer> buffers;
   std::vector<Step> steps;
   /// The text this was read from. A step whose place is there has none in a

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// extent.cpp - positions are fractions of a block; they are compared exactly.
+
+#include <numeric>
+
+#include "compiler/ir/schedule.h"
+#include "compiler/ir/wide.h"
+
+namespace nbcc {
+
+Extent normalize(Extent extent) {
+  if (extent.parts == 1 || extent.count == 0) return extent;
+  const int64_t shared =
+      std::gcd(std::gcd(extent.first, extent.count), static_cast<int64_t>(extent.parts));
+  extent.first /= shared;
+  extent.count /= shared;
+  extent.parts = static_cast<int32_t>(extent.parts / shared);
+  return extent;
+}
+
+int comparePositions(int64_t a, int32_t p, int64_t b, int32_t q) {
+  if (p == q) return a < b ? -1 : a > b;
+  const Wide left = static_cast<Wide>(a) * q, right = static_cast<Wide>(b) * p;
+  return left < right ? -1 : left > right;
+}
+
+bool overlap(const Extent &a, const Extent &b) {
+  return a.buffer == b.buffer && a.count > 0 && b.count > 0 &&
+         comparePositions(a.first, a.parts, b.first + b.count, b.parts) < 0 &&
+         comparePositions(b.first, b.parts, a.first + a.count, a.parts) < 0;
+}
+
+}  // namespace nbcc

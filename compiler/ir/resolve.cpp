@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// resolve.cpp - from sections of scratch to the caller's blocks they are as long as.
+//
+//   scratch tmp[8] like out[3 +: 5], out[0 +: 3]
+//   tmp[4 +: 2]  ->  out[7], out[0]
+//
+// A run of blocks that one extent of `like` covers maps as a whole: position x of
+// the buffer is position (x + k) / n there, for integers k and n. So an extent of
+// `count` units stays one of `count` units, only with other `first` and `parts`,
+// through as many levels of `like` as there are; it is cut where a run ends.
+// Finding the run is a binary search in Buffer::likeEnds.
+
+#include <algorithm>
+#include <cassert>
+#include <limits>
+#include <numeric>
+
+#include "compiler/ir/schedule.h"
+#include "compiler/ir/wide.h"
+
+namespace nbcc {
+namespace {
+
+const std::vector<int64_t> &likeEnds(const Buffer &buffer) {
+  if (buffer.likeEnds.size() != buffer.like.size()) {
+    buffer.likeEnds.resize(buffer.like.size());
+    int64_t end = 0;
+    for (size_t i = 0; i < buffer.like.size(); ++i)
+      buffer.likeEnds[i] = end += buffer.like[i].count;
+  }
+  return buffer.likeEnds;
+}
+
+/// first/parts of `base` may leave 32 bits in a schedule that verify() has not
+/// seen; parts 0 says so.
+struct Base {
+  BufferId buffer;
+  Wide first, parts;
+  int64_t count;  // how many of the extent's units lie in one piece
+};
+
+/// lengthOnly: blocks that are all like one unit need not be told apart, so the
+/// piece goes on; then only `parts` of the answer means anything.
+Base follow(const Schedule &s, const Extent &extent, bool lengthOnly) {
+  Base at{extent.buffer, extent.first, extent.parts, extent.count};
+  bool oneBlock = false;  // the rest of the way is inside a single block
+  for (;;) {
+    const Buffer &buffer = s.buffers[at.buffer];
+    if (buffer.like.empty()) return at;
+    const int64_t block = static_cast<int64_t>(at.first / at.parts);
+    Wide run = block;      // where the run that holds `block` begins
+    Wide end = block + 1;  // and ends
+    const Extent *unit = &buffer.like[0];
+    if (!buffer.uniform()) {
+      const std::vector<int64_t> &ends = likeEnds(buffer);
+      const auto found = std::upper_bound(ends.begin(), ends.end(), block);
+      if (found == ends.end()) return {at.buffer, at.first, 0, at.count};
+      unit = &buffer.like[found - ends.begin()];
+      end = *found;
+      run = end - unit->count;
+    } else if (lengthOnly) {
+      oneBlock = true;
+    }
+    if (!oneBlock)
+      at.count = static_cast<int64_t>(std::min<Wide>(at.count, end * at.parts - at.first));
+    at = {unit->buffer, (unit->first - run) * at.parts + at.first, at.parts * unit->parts,
+          at.count};
+    if (at.parts > std::numeric_limits<int64_t>::max()) return {at.buffer, at.first, 0, at.count};
+  }
+}
+
+Wide greatestCommonDivisor(Wide a, Wide b) {
+  while (b != 0) {
+    const Wide rest = a % b;
+    a = b;
+    b = rest;
+  }
+  return a;
+}
+
+}  // namespace
+
+Piece firstPiece(const Schedule &s, const Extent &extent) {
+  const Base base = follow(s, extent, false);
+  assert(base.parts > 0 && base.parts <= kMaxParts && "verify() comes before resolve()");
+  Piece piece{extent, extent};
+  piece.raw.count = base.count;
+  piece.base = {base.buffer, static_cast<int32_t>(base.parts), static_cast<int64_t>(base.first),
+                base.count};
+  return piece;
+}
+
+std::vector<Extent> resolve(const Schedule &s, Section section) {
+  std::vector<Extent> result;
+  for (Extent rest : section) {
+    while (rest.count > 0) {
+      const Piece piece = firstPiece(s, rest);
+      const Extent next = normalize(piece.base);
+      rest.first += piece.raw.count;
+      rest.count -= piece.raw.count;
+      if (!result.empty()) {
+        Extent &last = result.back();
+        if (last.buffer == next.buffer &&
+            comparePositions(last.first + last.count, last.parts, next.first, next.parts) == 0) {
+          // In lowest common terms; if those don't fit, two extents say it as well.
+          const int64_t parts = std::lcm<int64_t>(last.parts, next.parts);
+          if (parts <= kMaxParts) {
+            const int64_t a = parts / last.parts, b = parts / next.parts;
+            last = normalize({last.buffer, static_cast<int32_t>(parts), last.first * a,
+                              last.count * a + next.count * b});
+            continue;
+          }
+        }
+      }
+      result.push_back(next);
+    }
+  }
+  return result;
+}
+
+Amount amount(const Schedule &s, Section section) {
+  Wide count = 0, parts = 1;
+  for (Extent rest : section) {
+    while (rest.count > 0) {
+      const Base piece = follow(s, rest, true);
+      if (piece.parts == 0 || piece.parts > kMaxParts) return {0, 0};
+      if (piece.parts == parts) {
+        count += piece.count;
+      } else {
+        const Wide shared = greatestCommonDivisor(parts, piece.parts);
+        count = count * (piece.parts / shared) + piece.count * (parts / shared);
+        parts *= piece.parts / shared;
+        const Wide both = greatestCommonDivisor(count, parts);
+        count /= both;
+        parts /= both;
+        if (parts > std::numeric_limits<int64_t>::max()) return {0, 0};
+      }
+      if (count > std::numeric_limits<int64_t>::max()) return {0, 0};
+      rest.first += piece.count;
+      rest.count -= piece.count;
+    }
+  }
+  const Wide both = greatestCommonDivisor(count, parts);
+  return {static_cast<int64_t>(count / both), static_cast<int64_t>(parts / both)};
+}
+
+}  // namespace nbcc

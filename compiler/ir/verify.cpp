@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// verify.cpp - the promises of schedule.h, in the order in which they stand there.
+//
+// Near-linear in steps, waits and extents: it runs after every pass. It is also
+// the first to see a schedule that was read from a text, so it believes nothing
+// but that the pools' runs are inside their pools.
+
+#include <algorithm>
+#include <string>
+#include <unordered_set>
+
+#include "compiler/ir/schedule.h"
+#include "compiler/ir/wide.h"
+
+namespace nbcc {
+namespace {
+
+struct Facts {
+  int reads, writes, peer;
+};
+
+constexpr Facts facts[] = {
+#define OP(name, reads, writes, peer) {reads, writes, peer},
+#include "compiler/ir/ops.def"
+};
+
+bool isName(std::string_view name) {
+  const auto isLetter = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+  };
+  return !name.empty() && isLetter(name[0]) && std::ranges::all_of(name, [&](char c) {
+    return isLetter(c) || (c >= '0' && c <= '9') || c == '.';
+  });
+}
+
+std::string say(const Amount &a) {
+  if (a.parts == 0) return "an unspeakable fraction of a block";
+  if (a.parts == 1) return cat(a.count, a.count == 1 ? " block" : " blocks");
+  return cat(a.count, "/", a.parts, " of a block");
+}
+
+class Verifier {
+ public:
+  Verifier(const Schedule &s, Diag &diag) : s_(s), diag_(diag) {}
+
+  void run() {
+    ranks();
+    // A section that names a broken buffer cannot be looked at.
+    if (!buffers()) return;
+    for (size_t i = 0; i < s_.steps.size(); ++i) step(static_cast<StepId>(i));
+  }
+
+ private:
+  void ranks() {
+    const auto check = [&](const char *what, int64_t value) {
+      if (value < 0 || value >= s_.ranks)
+        diag_.error({}, what, " ", value, " is not in 0..", s_.ranks - 1);
+    };
+    if (s_.ranks < 1) {
+      diag_.error({}, "a schedule for ", s_.ranks, " ranks");
+      return;
+    }
+    check("rank", s_.rank);
+    check("root", s_.root);
+  }
+
+  bool buffers() {
+    bool fine = true;
+    std::unordered_set<std::string_view> names;
+    for (size_t i = 0; i < s_.buffers.size(); ++i) {
+      const Buffer &buffer = s_.buffers[i];
+      const auto bad = [&](const auto &...what) {
+        diag_.error(buffer.loc, "buffer ", buffer.name, ": ", what...);
+        fine = false;
+      };
+      if (!isName(buffer.name)) bad("not a name");
+      if (!names.insert(buffer.name).second) bad("a second one of this name");
+      if (buffer.blocks < 0 || buffer.blocks > kMaxBlocks)
+        bad(buffer.blocks, " blocks where 0..", kMaxBlocks, " are possible");
+      const bool own = buffer.role == Role::scratch || buffer.role == Role::slots;
+      if (!own && !buffer.like.empty()) bad("it is the caller's, so it is like nothing else");
+      if (own && fine) likes(static_cast<BufferId>(i), bad);
+    }
+    return fine;
+  }
+
+  void likes(BufferId id, const auto &bad) {
+    const Buffer &buffer = s_.buffers[id];
+    Wide units = 0;
+    for (const Extent &extent : buffer.like) {
+      if (extent.buffer < 0 || extent.buffer >= id)
+        return bad("it is like a buffer that does not come before it");
+      if (extent.count < 1 || !inside(extent))
+        return bad("it is like ", toString(extent), ", but ", s_.buffers[extent.buffer].name,
+                   " has ", s_.buffers[extent.buffer].blocks, " blocks");
+      units += extent.count;
+    }
+    if (units != buffer.blocks && !(buffer.uniform() && buffer.blocks > 0))
+      return bad(buffer.blocks, " blocks like ", static_cast<int64_t>(units), " units");
+    if (amount(s_, buffer.like).parts == 0) bad("its blocks are finer than 1/", kMaxParts);
+  }
+
+  /// Inside its buffer, which exists.
+  bool inside(const Extent &e) const {
+    return e.parts >= 1 && e.first >= 0 && e.count >= 0 &&
+           static_cast<Wide>(e.first) + e.count <=
+               static_cast<Wide>(s_.buffers[e.buffer].blocks) * e.parts;
+  }
+
+  std::string toString(const Extent &e) const { return nbcc::toString(s_, Section(&e, 1)); }
+
+  void step(StepId i) {
+    const Step &step = s_.steps[i];
+    for (const StepId d : s_.after(step))
+      if (d < 0 || d >= i)
+        diag_.error(step.loc, "step %", i, " waits for %", d, ", which is not before it");
+    if (s_.order == Order::rounds && step.after.size > 0)
+      diag_.error(step.loc, "step %", i, " has waits, but the order is rounds");
+    round(i);
+    bool sections = section(i, s_.from(step), "reads", facts[int(step.op)].reads >= 1);
+    sections &= section(i, s_.with(step), "reads", facts[int(step.op)].reads >= 2);
+    sections &= section(i, s_.to(step), "writes", facts[int(step.op)].writes >= 1);
+    peer(i);
+    if (sections) amounts(i);
+    for (const Extent &e : s_.to(step))
+      if (sections && s_.buffers[e.buffer].role == Role::in)
+        diag_.error(step.loc, "step %", i, " writes ", toString(e), ", but `in` is only read");
+  }
+
+  void round(StepId i) {
+    const Step &step = s_.steps[i];
+    // Copies and reductions may follow the last round's communication.
+    const int32_t last = facts[int(step.op)].peer ? s_.rounds - 1 : s_.rounds;
+    if (step.round < 0 || step.round > last) {
+      diag_.error(step.loc, "step %", i, " is of round ", step.round, ", but the last ",
+                  facts[int(step.op)].peer ? "round" : "number", " is ", last);
+      return;
+    }
+    if (i == 0) return;
+    const Step &before = s_.steps[i - 1];
+    if (step.round < before.round)
+      diag_.error(step.loc, "step %", i, " of round ", step.round, " comes after one of round ",
+                  before.round);
+    else if (step.round == before.round && !facts[int(step.op)].peer && facts[int(before.op)].peer)
+      diag_.error(step.loc, "step %", i, ", a ", name(step.op), " of round ", step.round,
+                  ", comes after communication of that round");
+  }
+
+  bool section(StepId i, Section section, const char *does, bool wanted) {
+    const Step &step = s_.steps[i];
+    if (!wanted && !section.empty()) {
+      diag_.error(step.loc, "step %", i, ", a ", name(step.op), ", ", does,
+                  " a section it has no use for");
+      return false;
+    }
+    for (const Extent &e : section) {
+      if (e.buffer < 0 || static_cast<size_t>(e.buffer) >= s_.buffers.size()) {
+        diag_.error(step.loc, "step %", i, " ", does, " buffer number ", e.buffer,
+                    ", which does not exist");
+        return false;
+      }
+      const Buffer &buffer = s_.buffers[e.buffer];
+      if (!inside(e)) {
+        diag_.error(step.loc, "step %", i, " ", does, " ", toString(e), ", but ", buffer.name,
+                    " has ", buffer.blocks, buffer.blocks == 1 ? " block" : " blocks");
+        return false;
+      }
+      if (!buffer.significant) {
+        diag_.error(step.loc, "step %", i, " ", does, " ", toString(e), ", but ", buffer.name,
+                    " is absent on rank ", s_.rank);
+        return false;
+      }
+      if (e.parts > 1 && normalize(e) != e)
+        diag_.error(step.loc, "step %", i, " ", does, " ", toString(e),
+                    ", which is not in lowest terms");
+    }
+    return true;
+  }
+
+  void peer(StepId i) {
+    const Step &step = s_.steps[i];
+    if (!facts[int(step.op)].peer) {
+      if (step.peer != -1)
+        diag_.error(step.loc, "step %", i, ", a ", name(step.op), ", has peer ", step.peer);
+    } else if (step.peer < 0 || step.peer >= s_.ranks) {
+      diag_.error(step.loc, "step %", i, " has peer ", step.peer, ", which is not in 0..",
+                  s_.ranks - 1);
+    } else if (step.peer == s_.rank) {
+      diag_.error(step.loc, "step %", i, " has peer ", step.peer, ", which is this rank itself");
+    }
+  }
+
+  void amounts(StepId i) {
+    const Step &step = s_.steps[i];
+    const auto speakable = [&](const char *does, const Amount &a) {
+      if (a.parts == 0)
+        diag_.error(step.loc, "step %", i, " ", does, " parts finer than 1/", kMaxParts);
+      return a.parts != 0;
+    };
+    const Facts &has = facts[int(step.op)];
+    if (has.reads == 0 || has.writes == 0) {
+      if (has.reads) speakable("reads", amount(s_, s_.from(step)));
+      if (has.writes) speakable("writes", amount(s_, s_.to(step)));
+      return;
+    }
+    const Amount to = amount(s_, s_.to(step));
+    if (!speakable("writes", to)) return;
+    const auto check = [&](Section read) {
+      const Amount from = amount(s_, read);
+      if (speakable("reads", from) && from != to)
+        diag_.error(step.loc, "step %", i, " reads ", say(from), " but writes ", say(to));
+    };
+    check(s_.from(step));
+    if (has.reads == 2) check(s_.with(step));
+  }
+
+  const Schedule &s_;
+  Diag &diag_;
+};
+
+}  // namespace
+
+void verify(const Schedule &s, Diag &diag) {
+  Verifier(s, diag).run();
+}
+
+}  // namespace nbcc
