@@ -142,6 +142,7 @@ struct Claim {
   Operator op{};   // eq, le, lt, ge, gt
   ExprPtr bound;   // rounds, messages, sent; free of `me`
 };
+std::string_view name(Claim::What);
 
 struct Parameter {
   std::unique_ptr<Variable> variable;
@@ -179,6 +180,7 @@ struct Import {
 
 /// A source file and all it imports (each once, depth first, before the importer's own).
 struct File {
+  uint16_t id = 0;  // Loc::file of the importer's own text
   std::vector<Import> imports;
   std::vector<std::unique_ptr<Function>> functions;
   std::vector<std::unique_ptr<Algorithm>> algorithms;  // the importer's own only

@@ -47,6 +47,17 @@ std::string_view name(Kind kind) { return collective(kind).name; }
 
 std::string_view name(Type type) { return type == Type::integer ? "integer" : "boolean"; }
 
+std::string_view name(Claim::What what) {
+  switch (what) {
+    case Claim::What::rounds: return "rounds";
+    case Claim::What::messages: return "messages";
+    case Claim::What::sent: return "sent";
+    case Claim::What::rank_order: return "rank_order";
+    case Claim::What::bitwise_same: return "bitwise_same";
+  }
+  return "?";
+}
+
 std::string_view spelling(Operator op) {
   switch (op) {
     case Operator::add: return "+";

@@ -12,9 +12,14 @@
 
 namespace nbcc {
 
-/// Refused before the parser sees them: larger files, deeper nesting.
-inline constexpr size_t kMaxSourceBytes = 4 << 20;
-inline constexpr int kMaxNesting = 200;
+/// What is larger or deeper is refused. So whoever walks the tree by recursion
+/// goes no deeper than kMaxNesting statements and kMaxExpressionDepth operators.
+inline constexpr size_t kMaxSourceBytes = 1 << 20;
+inline constexpr int kMaxNesting = 200;          // brackets, blocks, else-if chains
+inline constexpr int kMaxExpressionDepth = 500;  // operators below each other: a + a + a + ...
+inline constexpr size_t kMaxName = 100;          // characters
+inline constexpr int kMaxImportDepth = 32;
+inline constexpr size_t kMaxFiles = 256;
 
 /// Reads `path` and, depth first, all it imports (relative to the importing
 /// file). Every syntax error is reported; null where there was any.
@@ -27,7 +32,7 @@ std::unique_ptr<ast::File> parseText(const std::filesystem::path &path, std::str
 /// requirements may speak of. Completes the tree; reports all it finds.
 void check(ast::File &, Diag &);
 
-/// --emit=ast: one node a line, indented.
+/// --emit=ast: one statement a line, indented; expressions with all their brackets.
 void print(const ast::File &, std::ostream &);
 
 }  // namespace nbcc

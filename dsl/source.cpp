@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// source.cpp - files, read with care: bounded, UTF-8, imports followed depth first.
+//
+//   b.nbc: import "a.nbc";  fn f ...      =>      one File: the functions of a, then those of b
+//   a.nbc: fn g ...
+//
+// A file is read once, however often it is imported; a cycle is an error. Cost: linear in the bytes.
+
+#include "dsl/source.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <set>
+
+#include "dsl/parse.h"
+
+namespace nbcc {
+
+namespace fs = std::filesystem;
+
+std::optional<std::string> readSource(const fs::path &path, Loc at, Diag &diag) {
+  const std::string name = path.string();
+  std::error_code ignored;
+  const fs::file_status status = fs::status(path, ignored);
+  if (fs::is_directory(status)) {
+    diag.error(at, "cannot read '", name, "': it is a directory");
+    return {};
+  }
+  // A pipe may be given on the command line; an import that waits for one would hang.
+  if (at.known() && fs::exists(status) && !fs::is_regular_file(status)) {
+    diag.error(at, "cannot import '", name, "': it is not a regular file");
+    return {};
+  }
+  errno = 0;
+  std::ifstream stream(path, std::ios::binary);
+  if (!stream) {
+    diag.error(at, "cannot read '", name, "': ", std::strerror(errno ? errno : EIO));
+    return {};
+  }
+  std::string text(kMaxSourceBytes + 1, '\0');
+  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (stream.bad()) {
+    diag.error(at, "cannot read '", name, "': ", std::strerror(errno ? errno : EIO));
+    return {};
+  }
+  text.resize(static_cast<size_t>(stream.gcount()));
+  if (text.size() > kMaxSourceBytes) {
+    diag.error(at, "'", name, "' is larger than ", kMaxSourceBytes, " bytes");
+    return {};
+  }
+  if (text.starts_with("\xEF\xBB\xBF")) text.erase(0, 3);
+  return text;
+}
+
+namespace {
+
+/// How many bytes the character at `i` takes; 0: it is not UTF-8. Shortest forms
+/// only, no surrogates, nothing above U+10FFFF.
+size_t characterLength(const std::string &text, size_t i) {
+  const auto byte = [&](size_t k) {
+    return k < text.size() ? static_cast<unsigned char>(text[k]) : 0u;
+  };
+  const unsigned lead = byte(i);
+  if (lead < 0x80) return 1;
+  const size_t length = lead >= 0xC2 && lead <= 0xDF   ? 2
+                        : lead >= 0xE0 && lead <= 0xEF ? 3
+                        : lead >= 0xF0 && lead <= 0xF4 ? 4
+                                                       : 0;
+  for (size_t k = 1; k < length; ++k)
+    if ((byte(i + k) & 0xC0) != 0x80) return 0;
+  const unsigned second = byte(i + 1);
+  if ((lead == 0xE0 && second < 0xA0) || (lead == 0xED && second > 0x9F) ||
+      (lead == 0xF0 && second < 0x90) || (lead == 0xF4 && second > 0x8F))
+    return 0;
+  return length;
+}
+
+std::string hex(unsigned char byte) {
+  const char *digits = "0123456789abcdef";
+  return {'0', 'x', digits[byte >> 4], digits[byte & 15]};
+}
+
+}  // namespace
+
+bool acceptable(uint16_t file, Diag &diag) {
+  const std::string &text = diag.fileText(file);
+  if (text.size() > kMaxSourceBytes) {
+    diag.error({}, "'", diag.fileName(file), "' is larger than ", kMaxSourceBytes, " bytes");
+    return false;
+  }
+  uint32_t line = 1, column = 1;
+  for (size_t i = 0; i < text.size();) {
+    const size_t length = characterLength(text, i);
+    if (length == 0) {
+      const Loc at{line, static_cast<uint16_t>(std::min(column, 0xFFFFu)), file};
+      diag.error(at, "this is not UTF-8: byte ", hex(static_cast<unsigned char>(text[i])));
+      return false;
+    }
+    column = text[i] == '\n' ? 1 : column + 1;
+    line += text[i] == '\n';
+    i += length;
+  }
+  return true;
+}
+
+namespace {
+
+/// Follows imports.
+class Loader {
+ public:
+  explicit Loader(Diag &diag) : diag_(diag) {}
+
+  std::unique_ptr<ast::File> load(const fs::path &path, std::string text) {
+    std::unique_ptr<ast::File> result = std::make_unique<ast::File>();
+    result_ = result.get();
+    const int before = diag_.errors();
+    add(path, std::move(text));
+    return diag_.errors() == before ? std::move(result) : nullptr;
+  }
+
+ private:
+  static fs::path identity(const fs::path &path) {
+    std::error_code error;
+    fs::path canonical = fs::weakly_canonical(path, error);
+    return error ? path.lexically_normal() : canonical;
+  }
+
+  void add(const fs::path &path, std::string text) {
+    const uint16_t file = diag_.addFile(path.string(), std::move(text));
+    if (chain_.empty()) result_->id = file;
+    seen_.insert(identity(path));
+    chain_.push_back(path);
+    if (std::unique_ptr<ast::File> own = acceptable(file, diag_) ? parseOne(file, diag_) : nullptr) {
+      for (const ast::Import &import : own->imports) follow(import, path.parent_path());
+      std::ranges::move(own->imports, std::back_inserter(result_->imports));
+      std::ranges::move(own->functions, std::back_inserter(result_->functions));
+      if (chain_.size() == 1) result_->algorithms = std::move(own->algorithms);
+    }
+    chain_.pop_back();
+  }
+
+  void follow(const ast::Import &import, const fs::path &folder) {
+    const fs::path path = (folder / import.path).lexically_normal();
+    const fs::path wanted = identity(path);
+    const auto above = std::ranges::find(chain_, wanted, identity);
+    if (above != chain_.end()) {
+      diag_.error(import.loc, "these files import each other: ", cycle(above, path));
+    } else if (seen_.contains(wanted)) {
+      return;
+    } else if (chain_.size() > static_cast<size_t>(kMaxImportDepth)) {
+      diag_.error(import.loc, "imports go more than ", kMaxImportDepth, " files deep");
+    } else if (seen_.size() >= kMaxFiles) {
+      diag_.error(import.loc, "more than ", kMaxFiles, " files are imported");
+    } else if (std::optional<std::string> text = readSource(path, import.loc, diag_)) {
+      add(path, std::move(*text));
+    } else {
+      seen_.insert(wanted);
+    }
+  }
+
+  std::string cycle(std::vector<fs::path>::const_iterator from, const fs::path &last) const {
+    std::string text;
+    for (; from != chain_.end(); ++from) text += from->filename().string() + " -> ";
+    return text + last.filename().string();
+  }
+
+  Diag &diag_;
+  ast::File *result_ = nullptr;
+  std::set<fs::path> seen_;
+  std::vector<fs::path> chain_;  // the file being read, and who imports it
+};
+
+}  // namespace
+
+std::unique_ptr<ast::File> parse(const fs::path &path, Diag &diag) {
+  std::optional<std::string> text = readSource(path, {}, diag);
+  if (!text) return nullptr;
+  return Loader(diag).load(path, std::move(*text));
+}
+
+std::unique_ptr<ast::File> parseText(const fs::path &path, std::string text, Diag &diag) {
+  return Loader(diag).load(path, std::move(text));
+}
+
+}  // namespace nbcc

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// source.h - within dsl: from a path to text that the parser may see, and one text to its tree.
+
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "dsl/ast.h"
+#include "dsl/diag.h"
+
+namespace nbcc {
+
+/// A file's text, without a byte order mark. Reads at most kMaxSourceBytes and
+/// one more. Reports what is wrong at `at`: the import, or no place.
+std::optional<std::string> readSource(const std::filesystem::path &path, Loc at, Diag &);
+
+/// Whether the text is small enough and UTF-8. Reports the first byte that is not.
+bool acceptable(uint16_t file, Diag &);
+
+/// The tree of one file; its imports are named, not followed. Null after errors.
+std::unique_ptr<ast::File> parseOne(uint16_t file, Diag &);
+
+}  // namespace nbcc

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Nbc.g4 - the words and sentences of the language. dsl/LANGUAGE.md says what they mean.
+//
+// Written so that one token decides nearly every branch: ANTLR then makes plain switches of it.
+// What repeats is a loop and not a recursion, so only brackets, blocks and `if` inside `if` make the
+// parser go deeper; dsl/parse.cpp counts those (rules expression, block) and stops. What is easier to
+// say well in words is let through here and refused there: a < b < c, `else` after `else`.
+
+grammar Nbc;
+
+file: (importFile | function | algorithm)* EOF;
+
+importFile: IMPORT path=STRING SEMI;
+
+function: FN name=NAME LPAREN (NAME (COMMA NAME)*)? RPAREN ASSIGN expression SEMI;
+
+algorithm
+  : kind=NAME name=NAME (LPAREN (parameter (COMMA parameter)*)? RPAREN)? clause* block;
+
+parameter: NAME (ASSIGN expression)?;
+
+clause
+  : REQUIRES expression (COMMA expression)*  # requirements
+  | CLAIMS claim (COMMA claim)*              # claims
+  ;
+
+claim: NAME (compare expression)?;
+
+block: LBRACE statement* RBRACE;
+
+statement
+  : ROUND block                                                          # round
+  | SEND section TO expression port? SEMI                                # send
+  | RECV section FROM expression port? SEMI                              # recv
+  | EXCHANGE section ARROW section WITH expression port? SEMI            # exchange
+  | SIGNAL expression port? SEMI                                         # signal
+  | AWAIT expression port? SEMI                                          # await
+  | COPY section ARROW section SEMI                                      # copy
+  | REDUCE section COMMA section ARROW section SEMI                      # reduce
+  | SCRATCH NAME (LBRACKET scratchSize RBRACKET)? LIKE section SEMI      # scratch
+  | SPLIT section INTO expression AS NAME SEMI                           # split
+  | LET NAME ASSIGN expression SEMI                                      # let
+  | FOR NAME (IN range condition? | ASSIGN loop) block                   # for
+  | IF expression block (ELSE (IF expression)? block)*                   # if
+  | (GROUP | RUN) ~SEMI* SEMI                                            # later
+  ;
+
+port: ON PORT expression;
+
+condition: IF expression;
+
+loop: expression SEMI expression SEMI NAME (ADDTO | SUBFROM | MULTO | DIVTO) expression;
+
+scratchSize: expression (IN range)?;  // with `in`, the expression is a name
+
+range: expression (UPTO | BELOW) expression;
+
+section: (NAME | IN) (LBRACKET selector RBRACKET)?;
+
+selector
+  : expression (PLUSRANGE expression)?              # elements
+  | LBRACE NAME IN range (COLON expression)? RBRACE # set
+  ;
+
+// Loosest first.
+expression: (IF expression THEN expression ELSE)* disjunction;
+disjunction: conjunction (OR conjunction)*;
+conjunction: negation (AND negation)*;
+negation: NOT* comparison;
+comparison: exclusive (compare exclusive)*;
+exclusive: sum (XOR sum)*;
+sum: product ((PLUS | MINUS) product)*;
+product: unary ((TIMES | DIVIDE | MOD) unary)*;
+unary: MINUS* primary;
+primary
+  : INTEGER                                                   # integer
+  | (TRUE | FALSE)                                            # boolean
+  | NAME (LPAREN (expression (COMMA expression)*)? RPAREN)?   # nameOrCall
+  | LPAREN expression RPAREN                                  # brackets
+  ;
+
+compare: LT | LE | GT | GE | EQ | NE;
+
+AND: 'and';
+AS: 'as';
+AWAIT: 'await';
+CLAIMS: 'claims';
+COPY: 'copy';
+ELSE: 'else';
+EXCHANGE: 'exchange';
+FALSE: 'false';
+FN: 'fn';
+FOR: 'for';
+FROM: 'from';
+GROUP: 'group';
+IF: 'if';
+IMPORT: 'import';
+IN: 'in';
+INTO: 'into';
+LET: 'let';
+LIKE: 'like';
+MOD: 'mod';
+NOT: 'not';
+ON: 'on';
+OR: 'or';
+PORT: 'port';
+RECV: 'recv';
+REDUCE: 'reduce';
+REQUIRES: 'requires';
+ROUND: 'round';
+RUN: 'run';
+SCRATCH: 'scratch';
+SEND: 'send';
+SIGNAL: 'signal';
+SPLIT: 'split';
+THEN: 'then';
+TO: 'to';
+TRUE: 'true';
+WITH: 'with';
+XOR: 'xor';
+
+ARROW: '->';
+LE: '<=';
+GE: '>=';
+EQ: '==';
+NE: '!=';
+LT: '<';
+GT: '>';
+ASSIGN: '=';
+ADDTO: '+=';
+SUBFROM: '-=';
+MULTO: '*=';
+DIVTO: '/=';
+PLUSRANGE: '+:';
+BELOW: '..<';
+UPTO: '..';
+PLUS: '+';
+MINUS: '-';
+TIMES: '*';
+DIVIDE: '/';
+LPAREN: '(';
+RPAREN: ')';
+LBRACKET: '[';
+RBRACKET: ']';
+LBRACE: '{';
+RBRACE: '}';
+COMMA: ',';
+SEMI: ';';
+COLON: ':';
+
+NAME: [A-Za-z_] [A-Za-z0-9_]*;
+INTEGER: [0-9]+;
+STRING: '"' ~["\r\n]* '"';
+
+SPACE: [ \t\r\n]+ -> skip;
+LINE_COMMENT: '//' ~[\n]* -> skip;
+COMMENT: '/*' (~'*' | '*'+ ~[*/])* '*'+ '/' -> skip;
+
+// What is wrong: parse() reports these and goes no further. Each takes all it can, so that a large
+// file of them is still read in one walk.
+OPEN_COMMENT: '/*' (~'*' | '*'+ ~[*/])* '*'*;
+OPEN_STRING: '"' ~["\r\n]*;
+BAD_NUMBER: [0-9]+ [A-Za-z_] [A-Za-z0-9_]*;
+UNKNOWN: .;
