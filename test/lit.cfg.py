@@ -25,7 +25,7 @@ if not os.access(os.path.join(build, "bin", "nbcc"), os.X_OK):
 
 config.test_source_root = os.path.join(root, "test")
 config.test_exec_root = os.path.join(build, "test")
-config.root = root
+config.repository = root
 config.build = build
 
 config.substitutions += [("%root", root), ("%build", build), ("%python", sys.executable)]
