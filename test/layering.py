@@ -20,7 +20,7 @@ MAY_INCLUDE = {
     "compiler/prove": IR,
     "codegen": IR + ["runtime/include"],
     "compiler/driver": IR + ["compiler/passes", "compiler/elaborate", "compiler/prove", "codegen",
-                             "runtime/include"],
+                             "runtime/include", "devices/hca"],
     "runtime/include": [],
     "runtime/src": ["runtime/include"],
     "devices": ["runtime/include"],
