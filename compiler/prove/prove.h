@@ -24,9 +24,9 @@ struct Proof {
   int64_t messages = 0;      // all ranks together; signals included
   int64_t mostMessages = 0;  // the most that one rank sends
   Amount mostSent{};         // blocks: the most that one rank sends
-  bool rankOrder = true;     // reductions: in rank order, so right for operators that do not commute
-  bool bitwiseSame = true;   // all ranks combine alike, up to the order of two operands
-  bool anyLengths = true;    // right also where each rank's block has another length (v-variants)
+  bool rankOrder = true;    // reductions: in rank order, so right for operators that do not commute
+  bool bitwiseSame = true;  // all ranks combine alike, up to the order of two operands
+  bool anyLengths = true;   // right also where each rank's block has another length (v-variants)
 };
 
 /// Runs the schedules of all ranks of one call (ranks[i].rank == i, all for the

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// prove.cpp - the proof, stage by stage.
+//
+// Nothing is sampled: what holds here holds for every length of a block, every
+// legal order of events and every start of the plan. Each stage relies on those
+// before it, so the first with a finding is the last to run. Linear in the steps
+// and in the blocks they move; nothing but the stages' rows is kept in memory.
+
+#include "compiler/prove/prove.h"
+
+#include "compiler/prove/stages.h"
+
+namespace nbcc {
+
+Proof prove(std::span<const Schedule> ranks, std::span<const ClaimValue> claims, Diag &diag) {
+  Proof proof;
+  proof.ranks = static_cast<int64_t>(ranks.size());
+
+  if (!belongTogether(ranks, diag)) return proof;
+  const Together all(ranks);
+  Findings findings(diag);
+
+  // Bytes become cells; a step moves whole cells.
+  Memory memory;
+  if (!memory.layOut(ranks, diag)) return proof;
+
+  // Each send has its receive, and they are equally long.
+  const Partners partners = matchMessages(all, memory, proof.anyLengths, findings);
+  if (!findings.none()) return proof;
+
+  // Every step ends, though nothing is buffered.
+  const std::vector<Event> events = execute(all, partners, findings);
+  if (!findings.none()) return proof;
+
+  // All legal orders come to the same.
+  findRaces(all, memory, findings);
+  if (!findings.none()) return proof;
+
+  // Nothing is read that was not written.
+  Values values = follow(all, memory, partners, events, findings);
+  if (!findings.none()) return proof;
+
+  // It is the collective.
+  const Combining combining = checkResult(all, memory, values, findings);
+  if (ranks[0].kind == ast::Kind::barrier) checkBarrier(all, partners, events, findings);
+  if (!findings.none()) return proof;
+  proof.rankOrder = combining.outOfOrder.empty();
+  proof.bitwiseSame = combining.unlike.empty();
+
+  // And it is what it says of itself.
+  count(all, proof, findings);
+  checkClaims(claims, proof, combining, findings);
+  proof.holds = findings.none();
+  return proof;
+}
+
+}  // namespace nbcc

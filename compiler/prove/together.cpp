@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// together.cpp - are these the schedules of one call, and how its steps are spoken of.
+//
+// The elaborator makes nothing else; but schedules can be read from a text.
+
+#include "compiler/prove/stages.h"
+
+namespace nbcc {
+
+namespace {
+
+/// How many blocks collectives.def gives a buffer; 0: there is none.
+int64_t blocksOf(const Schedule &s, Role role) {
+  enum Shape { none, block, blocks, vector };
+  struct Shapes {
+    Shape in, out, data;
+  };
+  constexpr Shapes shapes[] = {
+#define COLLECTIVE(name, in, out, data, ...) {in, out, data},
+#include "dsl/collectives.def"
+  };
+  const Shapes &kind = shapes[static_cast<int>(s.kind)];
+  const Shape shape = role == Role::in ? kind.in : role == Role::out ? kind.out : kind.data;
+  return shape == none ? 0 : shape == blocks ? s.ranks : 1;
+}
+
+bool callersBuffersFit(const Schedule &s, Diag &diag) {
+  bool seen[3] = {};
+  for (const Buffer &buffer : s.buffers) {
+    if (buffer.role == Role::scratch || buffer.role == Role::slots) continue;
+    bool &again = seen[static_cast<int>(buffer.role)];
+    const int64_t wanted = blocksOf(s, buffer.role);
+    if (again) {
+      diag.error(buffer.loc, "rank ", s.rank, " has a second buffer `", name(buffer.role), "`");
+      return false;
+    }
+    if (buffer.blocks != wanted) {
+      diag.error(buffer.loc, buffer.name, " of rank ", s.rank, " has ", buffer.blocks,
+                 buffer.blocks == 1 ? " block" : " blocks", ", but in ", name(s.kind), " among ",
+                 s.ranks, " ranks it has ", wanted);
+      return false;
+    }
+    again = true;
+  }
+  // What is not named need not be there, but for a result: someone expects it.
+  for (const Role role : {Role::out, Role::data}) {
+    Buffer absent;
+    absent.role = role;
+    if (seen[static_cast<int>(role)] || blocksOf(s, role) == 0) continue;
+    if (expected(s, absent, 0) == kUndefined) continue;
+    diag.error({}, "rank ", s.rank, " has no buffer `", name(role), "`, where the result belongs");
+    return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+bool belongTogether(std::span<const Schedule> ranks, Diag &diag) {
+  if (ranks.empty()) {
+    diag.error({}, "there is no schedule to prove anything of");
+    return false;
+  }
+  const Schedule &first = ranks[0];
+  for (size_t i = 0; i < ranks.size(); ++i) {
+    const Schedule &s = ranks[i];
+    if (s.ranks != static_cast<int64_t>(ranks.size()) || s.rank != static_cast<int64_t>(i)) {
+      diag.error({}, "schedule ", i, " of ", ranks.size(), " is that of rank ", s.rank, " of ",
+                 s.ranks, ": one each is needed, in order");
+      return false;
+    }
+    if (s.kind != first.kind || s.root != first.root || s.order != first.order ||
+        s.inPlace != first.inPlace) {
+      diag.error({}, "the schedules of rank 0 and rank ", i,
+                 " differ in kind, root, order or in-place: they are not of one call");
+      return false;
+    }
+    if (!callersBuffersFit(s, diag)) return false;
+  }
+  return true;
+}
+
+Together::Together(std::span<const Schedule> schedules) : ranks(schedules) {
+  first_.assign(1, 0);
+  for (const Schedule &s : ranks)
+    first_.push_back(first_.back() + static_cast<int64_t>(s.steps.size()));
+}
+
+bool sends(const Step &step) {
+  return step.op == Op::send || step.op == Op::signal;
+}
+bool receives(const Step &step) {
+  return step.op == Op::recv || step.op == Op::await;
+}
+
+std::string describe(const Schedule &s, const Step &step) {
+  switch (step.op) {
+    case Op::send:
+      return cat("sends ", toString(s, s.from(step)), " to rank ", step.peer);
+    case Op::recv:
+      return cat("receives ", toString(s, s.to(step)), " from rank ", step.peer);
+    case Op::signal:
+      return cat("signals rank ", step.peer);
+    case Op::await:
+      return cat("awaits rank ", step.peer);
+    case Op::copy:
+      return cat("copies ", toString(s, s.from(step)), " to ", toString(s, s.to(step)));
+    case Op::reduce:
+      return cat("reduces ", toString(s, s.from(step)), " with ", toString(s, s.with(step)), " to ",
+                 toString(s, s.to(step)));
+  }
+  return {};
+}
+
+}  // namespace nbcc
