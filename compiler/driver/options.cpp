@@ -14,6 +14,19 @@
 namespace nbcc {
 namespace {
 
+bool readNumber(std::string_view text, int64_t &value) {
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+/// "7" or "1..64".
+bool readRange(std::string_view text, int64_t &from, int64_t &to) {
+  size_t dots = text.find("..");
+  if (dots == std::string_view::npos) return readNumber(text, from) && readNumber(text, to);
+  return readNumber(text.substr(0, dots), from) && readNumber(text.substr(dots + 2), to) &&
+         from <= to;
+}
+
 /// `--run` alone runs the algorithm, `--run=<pass>` runs a pass: one word for both
 /// in the design. Only the second form takes a value, and only after a `=`, so that
 /// `--run FILE` is no pass.
@@ -26,11 +39,6 @@ std::vector<std::string> splitRun(int argc, char **argv) {
     args.push_back(a);
   }
   return args;
-}
-
-bool readNumber(std::string_view text, int64_t &value) {
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size();
 }
 
 std::string helpFooter() {
@@ -68,9 +76,8 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
   app.get_formatter()->column_width(34);
 
   std::string input = "nbc", emit, rounds = "overlap", target, device, protocol = "auto", prove,
-              rank = "0", clock = "simulated";
+              rank = "0", clock = "simulated", seeds;
   std::vector<std::string> parameters;
-  uint64_t seed = 0;
 
   app.add_option("FILE", o.file, "source, or a schedule with -x schedule")->required();
   app.add_option("-x", input, "what FILE holds")->check(CLI::IsMember({"nbc", "schedule"}));
@@ -125,7 +132,8 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
       ->check(CLI::IsMember({"simulated", "real"}))
       ->capture_default_str();
   CLI::Option *seedOption =
-      app.add_option("--seed", seed, "adversarial device: delays and reorders all it may")
+      app.add_option("--seed", seeds,
+                     "adversarial device: delays and reorders all it may; 1..1000: one run each")
           ->group(run);
   app.add_option("--timeline", o.timeline, "draw ranks against time (SVG file)")->group(run);
   app.add_option("--eager-bytes", o.eagerBytes, "blocks up to this long go eager")->group(run);
@@ -155,7 +163,6 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
   o.strictRounds = rounds == "strict";
   o.ranksGiven = ranks->count() > 0;
   o.clock = clock == "real" ? Clock::real : Clock::simulated;
-  if (seedOption->count() > 0) o.seed = seed;
   const std::map<std::string, Emit> emits{{"", Emit::nothing},
                                           {"ast", Emit::ast},
                                           {"llvm", Emit::llvm},
@@ -177,15 +184,18 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
 
   if (proveOption->count() > 0) {
     o.prove = true;
-    size_t dots = prove.find("..");
-    std::string_view text = prove;
-    bool good = dots == std::string::npos
-                    ? readNumber(text, o.proveFrom) && readNumber(text, o.proveTo)
-                    : readNumber(text.substr(0, dots), o.proveFrom) &&
-                          readNumber(text.substr(dots + 2), o.proveTo);
-    if (!good || o.proveFrom < 1 || o.proveTo < o.proveFrom)
+    if (!readRange(prove, o.proveFrom, o.proveTo) || o.proveFrom < 1)
       return wrong("--prove wants numbers of ranks, as 1..64, not '", prove, "'");
     if (o.noProve) return wrong("--prove and --no-prove contradict each other");
+  }
+
+  if (seedOption->count() > 0) {
+    int64_t from = 0, to = 0;
+    if (!readRange(seeds, from, to) || from < 0)
+      return wrong("--seed wants a number or a range, as 1..1000, not '", seeds, "'");
+    o.adversarial = true;
+    o.seed = static_cast<uint64_t>(from);
+    o.lastSeed = static_cast<uint64_t>(to);
   }
 
   if (rank == "all")

@@ -42,10 +42,11 @@ struct Options {
   std::string type = "i64", op = "sum";
   int calls = 1;
   Clock clock = Clock::simulated;
-  std::optional<uint64_t> seed;  // given: the adversarial scheduler
-  std::string timeline;          // SVG file
-  bool quiet = false;            // --run prints only what is wrong
-  uint64_t eagerBytes = 0;       // 0: the runtime's default
+  bool adversarial = false;  // --seed, --seeds given: the adversarial scheduler
+  uint64_t seed = 1, lastSeed = 1;
+  std::string timeline;     // SVG file
+  bool quiet = false;       // --run prints only what is wrong
+  uint64_t eagerBytes = 0;  // 0: the runtime's default
   double latency = 1.0, overhead = 0.2, gap = 0.1, gapPerByte = 0.0001, nic = 0.05;  // us
 };
 

@@ -80,8 +80,12 @@ Timeline timelineOf(const std::vector<hca::Record> &trace) {
 
 class Runner {
  public:
-  Runner(Compilation &c, const Options &o, Diag &diag)
+  Runner(Compilation &c, const std::vector<Template> &templates, int32_t rounds, uint64_t seed,
+         const Options &o, Diag &diag)
       : c_(c),
+        templates_(templates),
+        rounds_(rounds),
+        seed_(seed),
         o_(o),
         diag_(diag),
         type_(*typeNamed(o.type)),
@@ -107,8 +111,8 @@ class Runner {
     auto time = [](double us) { return static_cast<hca::Time>(us * 1e6); };
     hca::Options h;
     h.mode = o_.clock == Clock::simulated ? hca::Mode::Simulated : hca::Mode::RealTime;
-    h.seed = o_.seed.value_or(1);
-    h.adversarial = o_.seed.has_value();
+    h.seed = seed_;
+    h.adversarial = o_.adversarial;
     h.trace = !o_.timeline.empty();
     h.cost.latency = time(o_.latency);
     h.cost.overhead = time(o_.overhead);
@@ -138,21 +142,18 @@ class Runner {
     return status != 0;
   }
 
-  /// Template, communicator and plan of each rank; then all connections.
+  /// Communicator and plan of each rank; then all connections.
   bool prepare() {
     ranks_ = std::vector<Rank>(static_cast<size_t>(o_.ranks));
     nbc_plan_options plan = planOptions();
     for (int64_t r = 0; r < o_.ranks; ++r) {
       Rank &rank = ranks_[static_cast<size_t>(r)];
-      std::vector<Legal> ways;
-      std::optional<Template> t = c_.compile(o_.ranks, r, o_.root, o_.inPlace, &ways);
-      if (!t) return false;
-      rounds_ = std::max(rounds_, ways.front().schedule.rounds);
+      const Template &t = templates_[static_cast<size_t>(r)];
       rank.end = {&exchange_, static_cast<int>(r)};
       rank.hca = fabric_.addAdapter();
       nbc_bootstrap bootstrap = exchange_.bootstrap(&rank.end, threads());
       if (failed(r, "communicator", nbc_comm_create(&bootstrap, rank.hca, &rank.comm)) ||
-          failed(r, "plan", nbc_plan_create(rank.comm, t->data(), t->bytes, &plan, &rank.plan)))
+          failed(r, "plan", nbc_plan_create(rank.comm, t.data(), t.bytes, &plan, &rank.plan)))
         return false;
     }
     if (threads()) return true;  // each thread connects its own
@@ -339,7 +340,7 @@ class Runner {
         << (o_.ranks == 1 ? "" : "s") << ", " << o_.target->name << " ("
         << o_.targetOptions.device->name << "), " << o_.count << " x " << o_.type
         << (collective(c_.kind()).reduces ? " " + o_.op : "") << (o_.inPlace ? ", in place" : "")
-        << (o_.seed ? cat(", adversarial from seed ", *o_.seed) : "") << "\n";
+        << (o_.adversarial ? cat(", adversarial from seed ", seed_) : "") << "\n";
     auto line = [&](const char *key) -> std::ostream & {
       return out << "  " << std::left << std::setw(14) << key << std::right;
     };
@@ -378,6 +379,9 @@ class Runner {
   }
 
   Compilation &c_;
+  const std::vector<Template> &templates_;
+  int32_t rounds_;
+  uint64_t seed_;
   const Options &o_;
   Diag &diag_;
   nbc_type type_;
@@ -387,7 +391,6 @@ class Runner {
   hca::Fabric fabric_;  // ends after the plans and communicators on it
   std::vector<Rank> ranks_;
   std::vector<Timeline::Bar> bars_;
-  int32_t rounds_ = 0;
   double end_ = 0;  // ns
 };
 
@@ -414,7 +417,20 @@ void run(Compilation &c, const Options &o, std::ostream &out, Diag &diag) {
     diag.error(Loc(), "MPI has no ", o.op, " of ", o.type);
     return;
   }
-  Runner(c, o, diag).run(out);
+
+  std::vector<Template> templates;
+  int32_t rounds = 0;
+  for (int64_t rank = 0; rank < o.ranks; ++rank) {
+    std::vector<Legal> ways;
+    std::optional<Template> t = c.compile(o.ranks, rank, o.root, o.inPlace, &ways);
+    if (!t) return;
+    rounds = std::max(rounds, ways.front().schedule.rounds);
+    templates.push_back(std::move(*t));
+  }
+  for (uint64_t seed = o.seed; seed <= o.lastSeed && diag.ok(); ++seed) {
+    Runner(c, templates, rounds, seed, o, diag).run(out);
+    if (!diag.ok() && o.adversarial) diag.note(Loc(), "with --seed=", seed);
+  }
 }
 
 }  // namespace nbcc
