@@ -84,6 +84,9 @@ struct nbc_bootstrap {
   void *context;
   int (*put)(void *context, const char *key, const void *data, size_t bytes);
   int (*get)(void *context, int rank, const char *key, void *data, size_t capacity, size_t *bytes);
+  /* Returns when all ranks have called it, as often as this one. Null where one
+   * thread makes the plans of all ranks: see nbc_plan_connect. */
+  int (*fence)(void *context);
 };
 
 struct nbc_hca;

@@ -84,11 +84,10 @@ enum nbc_kind { /* in the order of dsl/collectives.def */
  *                  call; set e mod S serves the e-th call of the eager protocol
  * STAGING and SLOTS buffers of a variant lie one behind the other, in the order
  * of the table. Each of their blocks is given `stride` bytes, fixed when the
- * plan is made: the largest block it will carry, rounded up to a multiple of 16
- * and at least 16. One stride for all eager variants (CALC too: receives are
- * posted before it is known which one is called), one for rendezvous. The
+ * plan is made, one value for all eager variants and one for all rendezvous
+ * ones: the largest block they will carry, rounded up to 16, and not 0. The
  * memory of two variants may overlap: slots of all eager variants are the same
- * memory. */
+ * memory. In a CALC variant each value takes the first 16 bytes of its block. */
 enum nbc_role { NBC_ROLE_IN, NBC_ROLE_OUT, NBC_ROLE_DATA, NBC_ROLE_STAGING, NBC_ROLE_SLOTS };
 
 struct nbc_buffer {
@@ -109,7 +108,9 @@ struct nbc_buffer {
  * Where: `buffer` == `shape`: at that position, base + element size *
  * floor(N * first / parts). Else in STAGING or SLOTS: at block `room`, behind
  * the pieces in `before` (only their lengths count). A message of a length
- * known only at the call lies packed in its room; that is why. */
+ * known only at the call lies packed in its room; that is why. What is packed
+ * into a room must fit for every N: ceil(count / parts) blocks for each run of
+ * pieces that do not continue one another is always enough. */
 struct nbc_piece {
   uint32_t shape, parts;
   uint64_t first, count;
@@ -131,9 +132,10 @@ struct nbc_host {
 /* A stage: the host does `hosts`, then rings the doorbell for the management
  * queue up to entry `enabled` (cumulative, in queue units, for coredirect
  * WQEBBs from the variant's first). The stage is over when its last entry has
- * completed; a stage that enables nothing new is over at once. The call is
- * complete after the last stage. The first stage's hosts run in nbc_start, the
- * others in nbc_test. */
+ * completed, which is signalled, and no other entry of the management queue is;
+ * a stage that enables nothing new is over at once. The call is complete after
+ * the last stage, which enables all. The first stage's hosts run in nbc_start,
+ * the others in nbc_test. */
 struct nbc_stage {
   uint32_t hosts_begin, hosts_count;
   uint32_t enabled;
@@ -163,6 +165,14 @@ enum nbc_variant_flags {
                                wherever there is an eager one with a peer, and it is the last */
 };
 
+/* CREDIT holds a SEND segment on the CTS queue of each peer that is told, and a RECV
+ * segment, `entries` 1, on that of each peer that is waited for: the credit that comes
+ * from there in this window; NBC_RELOC_CREDIT names that of the window before.
+ *
+ * Receives of EAGER queues stand in ahead_segments only. Those of CTS queues have no
+ * bytes; they are counted, and posted ahead. Those of DATA and LOOPBACK are posted in
+ * nbc_start. Sends on CTS queues are never signalled. */
+
 /* One way to carry out the call. nbc_start takes the first that fits. */
 struct nbc_variant {
   uint32_t protocol, flags;
@@ -173,7 +183,11 @@ struct nbc_variant {
   uint32_t rounds, sends;  /* of this rank, for reports */
 };
 
-/* Bytes for one ring. At most one segment a queue and ring in a variant.
+/* Bytes for one ring. At most one segment a queue and ring in a variant; those of
+ * a variant ascend in `offset`, do not overlap, and begin on a multiple of 16.
+ * Relocations of a variant point into its own segments, those of ahead_relocs
+ * (ROOM only) into ahead_segments.
+ * SEND: bytes = 64 * entries. Every entry of the management queue is one WQEBB.
  * RECV: a receive takes bytes / entries, a power of two and at least 16, the same
  * in all segments of that queue that have bytes; unused data segments of it are
  * ended by one with MLX5_INVALID_LKEY. Receives without bytes (CTS) are all
