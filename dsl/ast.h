@@ -36,24 +36,25 @@ enum class Builtin {
 #include "dsl/builtins.def"
 };
 
+// clang-format off
 enum class Operator {
-  add, sub, mul, div, mod, bit_xor,            // int x int -> int
-  lt, le, gt, ge,                              // int x int -> bool
-  eq, ne,                                      // int x int -> bool
-  logical_and, logical_or,                     // bool x bool -> bool, the right side only where needed
-  negate, logical_not,                         // one operand
+  add, sub, mul, div, mod, bit_xor,  // int x int -> int
+  lt, le, gt, ge, eq, ne,            // int x int -> bool
+  logical_and, logical_or,           // bool x bool -> bool, the right side only where needed
+  negate, logical_not,               // one operand
 };
+// clang-format on
 std::string_view spelling(Operator);  // as in the source
 
 /// One thing a name can stand for. Owned by its Algorithm, Function or File.
 struct Variable {
   enum class What {
-    rank,        // me
-    ranks,       // P
-    root,        // root
-    parameter,   // of the algorithm or function: value(index)
-    local,       // let, a loop's variable, a set's variable: integer or boolean
-    buffer,      // in, out, data, scratch, or a split: a view of memory
+    rank,       // me
+    ranks,      // P
+    root,       // root
+    parameter,  // of the algorithm or function: value(index)
+    local,      // let, a loop's variable, a set's variable: integer or boolean
+    buffer,     // in, out, data, scratch, or a split: a view of memory
   };
   What what{};
   std::string name;
@@ -68,16 +69,16 @@ using ExprPtr = std::unique_ptr<Expr>;
 struct Expr {
   enum class What { integer, boolean, name, unary, binary, conditional, builtin, call };
   What what{};
-  Loc loc;                  // of the operator for binary, else of the first token
-  int64_t value = 0;        // integer, boolean
-  std::string text;         // name, builtin, call: as written
-  Operator op{};            // unary, binary
+  Loc loc;                    // of the operator for binary, else of the first token
+  int64_t value = 0;          // integer, boolean
+  std::string text;           // name, builtin, call: as written
+  Operator op{};              // unary, binary
   std::vector<ExprPtr> args;  // operands; conditional: if, then, else
 
-  Type type = Type::integer;            // check:
-  const Variable *variable = nullptr;   // check: name
-  Builtin builtin{};                    // check: builtin (parse() makes every f(...) a call)
-  const Function *function = nullptr;   // check: call
+  Type type = Type::integer;           // check:
+  const Variable *variable = nullptr;  // check: name
+  Builtin builtin{};                   // check: builtin (parse() makes every f(...) a call)
+  const Function *function = nullptr;  // check: call
 };
 
 /// `lo ..< hi` or `lo .. hi`, with an optional `if`.
@@ -93,9 +94,9 @@ struct Section {
   enum class What { whole, element, range, set };
   What what{};
   Loc loc;
-  std::string text;          // the buffer's name
-  const Variable *buffer = nullptr;  // check:
-  ExprPtr first, count;      // element: first; range: both
+  std::string text;                    // the buffer's name
+  const Variable *buffer = nullptr;    // check:
+  ExprPtr first, count;                // element: first; range: both
   std::unique_ptr<Variable> variable;  // set: j
   std::unique_ptr<Range> range;        // set: 0 ..< P : cond
 };
@@ -106,29 +107,29 @@ using Block = std::vector<StatementPtr>;
 
 struct Statement {
   enum class What {
-    round,        // body
-    send,         // from, peer
-    recv,         // to, peer
-    exchange,     // from, to, peer: a send and a recv
-    signal,       // peer
-    await,        // peer
-    copy,         // from -> to
-    reduce,       // from, with -> to
-    scratch,      // variable [range or extent] like `from`
-    split,        // from into `value` as variable
-    let,          // variable = value
-    for_range,    // variable in range body
-    for_step,     // variable = value; condition; variable op= step; body
-    if_,          // condition, body, otherwise
+    round,      // body
+    send,       // from, peer
+    recv,       // to, peer
+    exchange,   // from, to, peer: a send and a recv
+    signal,     // peer
+    await,      // peer
+    copy,       // from -> to
+    reduce,     // from, with -> to
+    scratch,    // variable [range or extent] like `from`
+    split,      // from into `value` as variable
+    let,        // variable = value
+    for_range,  // variable in range body
+    for_step,   // variable = value; condition; variable op= step; body
+    if_,        // condition, body, otherwise
   };
   What what{};
   Loc loc;
   std::unique_ptr<Section> from, with, to;
-  ExprPtr peer, port;             // port: may be null
+  ExprPtr peer, port;  // port: may be null
   ExprPtr value, condition, step;
-  ExprPtr extent;                 // scratch t[extent]: may be null
-  Operator op{};                  // for_step: add, sub, mul, div
-  std::unique_ptr<Range> range;   // for_range; scratch t[j in range]: variable of the range in `element`
+  ExprPtr extent;                      // scratch t[extent]: may be null
+  Operator op{};                       // for_step: add, sub, mul, div
+  std::unique_ptr<Range> range;        // for_range; scratch t[element in range]
   std::unique_ptr<Variable> variable;  // what the statement declares
   std::unique_ptr<Variable> element;   // scratch t[j in ...]: j
   Block body, otherwise;
@@ -139,8 +140,8 @@ struct Claim {
   enum class What { rounds, messages, sent, rank_order, bitwise_same };
   What what{};
   Loc loc;
-  Operator op{};   // eq, le, lt, ge, gt
-  ExprPtr bound;   // rounds, messages, sent; free of `me`
+  Operator op{};  // eq, le, lt, ge, gt
+  ExprPtr bound;  // rounds, messages, sent; free of `me`
 };
 std::string_view name(Claim::What);
 

@@ -34,48 +34,83 @@ const Entry *find(std::span<const Entry> table, std::string_view name) {
 
 }  // namespace
 
-std::span<const Collective> collectives() { return collectiveTable; }
-const Collective &collective(ast::Kind kind) { return collectiveTable[static_cast<int>(kind)]; }
-const Collective *findCollective(std::string_view name) { return find(collectives(), name); }
+std::span<const Collective> collectives() {
+  return collectiveTable;
+}
+const Collective &collective(ast::Kind kind) {
+  return collectiveTable[static_cast<int>(kind)];
+}
+const Collective *findCollective(std::string_view name) {
+  return find(collectives(), name);
+}
 
-std::span<const BuiltinFunction> builtins() { return builtinTable; }
-const BuiltinFunction *findBuiltin(std::string_view name) { return find(builtins(), name); }
+std::span<const BuiltinFunction> builtins() {
+  return builtinTable;
+}
+const BuiltinFunction *findBuiltin(std::string_view name) {
+  return find(builtins(), name);
+}
 
 namespace ast {
 
-std::string_view name(Kind kind) { return collective(kind).name; }
+std::string_view name(Kind kind) {
+  return collective(kind).name;
+}
 
-std::string_view name(Type type) { return type == Type::integer ? "integer" : "boolean"; }
+std::string_view name(Type type) {
+  return type == Type::integer ? "integer" : "boolean";
+}
 
 std::string_view name(Claim::What what) {
   switch (what) {
-    case Claim::What::rounds: return "rounds";
-    case Claim::What::messages: return "messages";
-    case Claim::What::sent: return "sent";
-    case Claim::What::rank_order: return "rank_order";
-    case Claim::What::bitwise_same: return "bitwise_same";
+    case Claim::What::rounds:
+      return "rounds";
+    case Claim::What::messages:
+      return "messages";
+    case Claim::What::sent:
+      return "sent";
+    case Claim::What::rank_order:
+      return "rank_order";
+    case Claim::What::bitwise_same:
+      return "bitwise_same";
   }
   return "?";
 }
 
 std::string_view spelling(Operator op) {
   switch (op) {
-    case Operator::add: return "+";
-    case Operator::sub: return "-";
-    case Operator::mul: return "*";
-    case Operator::div: return "/";
-    case Operator::mod: return "mod";
-    case Operator::bit_xor: return "xor";
-    case Operator::lt: return "<";
-    case Operator::le: return "<=";
-    case Operator::gt: return ">";
-    case Operator::ge: return ">=";
-    case Operator::eq: return "==";
-    case Operator::ne: return "!=";
-    case Operator::logical_and: return "and";
-    case Operator::logical_or: return "or";
-    case Operator::negate: return "-";
-    case Operator::logical_not: return "not";
+    case Operator::add:
+      return "+";
+    case Operator::sub:
+      return "-";
+    case Operator::mul:
+      return "*";
+    case Operator::div:
+      return "/";
+    case Operator::mod:
+      return "mod";
+    case Operator::bit_xor:
+      return "xor";
+    case Operator::lt:
+      return "<";
+    case Operator::le:
+      return "<=";
+    case Operator::gt:
+      return ">";
+    case Operator::ge:
+      return ">=";
+    case Operator::eq:
+      return "==";
+    case Operator::ne:
+      return "!=";
+    case Operator::logical_and:
+      return "and";
+    case Operator::logical_or:
+      return "or";
+    case Operator::negate:
+      return "-";
+    case Operator::logical_not:
+      return "not";
   }
   return "?";
 }

@@ -25,7 +25,12 @@ constexpr size_t kWidth = 120;  // characters of a line that are shown
 /// The bytes of the character at `i`: one where it is not UTF-8.
 size_t lengthAt(std::string_view text, size_t i) {
   const auto lead = static_cast<unsigned char>(text[i]);
-  size_t length = lead < 0x80 ? 1 : lead < 0xC2 ? 0 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : lead < 0xF5 ? 4 : 0;
+  size_t length = lead < 0x80   ? 1
+                  : lead < 0xC2 ? 0
+                  : lead < 0xE0 ? 2
+                  : lead < 0xF0 ? 3
+                  : lead < 0xF5 ? 4
+                                : 0;
   if (length == 0 || i + length > text.size()) return 1;
   for (size_t k = 1; k < length; ++k)
     if ((static_cast<unsigned char>(text[i + k]) & 0xC0) != 0x80) return 1;
@@ -35,12 +40,15 @@ size_t lengthAt(std::string_view text, size_t i) {
 uint32_t codePoint(std::string_view character) {
   const auto byte = [&](size_t i) { return static_cast<unsigned char>(character[i]); };
   switch (character.size()) {
-    case 2: return (byte(0) & 0x1Fu) << 6 | (byte(1) & 0x3Fu);
-    case 3: return (byte(0) & 0x0Fu) << 12 | (byte(1) & 0x3Fu) << 6 | (byte(2) & 0x3Fu);
+    case 2:
+      return (byte(0) & 0x1Fu) << 6 | (byte(1) & 0x3Fu);
+    case 3:
+      return (byte(0) & 0x0Fu) << 12 | (byte(1) & 0x3Fu) << 6 | (byte(2) & 0x3Fu);
     case 4:
       return (byte(0) & 0x07u) << 18 | (byte(1) & 0x3Fu) << 12 | (byte(2) & 0x3Fu) << 6 |
              (byte(3) & 0x3Fu);
-    default: return byte(0);
+    default:
+      return byte(0);
   }
 }
 

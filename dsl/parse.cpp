@@ -7,8 +7,11 @@
 //   Recovery  what to say where a sentence breaks off, and where to go on
 //   Builder   ANTLR's tree to ours
 //
-// Each goes on only if the one before found nothing wrong. The grammar needs one token of lookahead,
-// so ANTLR's predictions are not used. Cost: linear in the text; see bench/ and test/dsl/parse.cpp.
+// Each goes on only if the one before found nothing wrong. The grammar needs one token of
+// lookahead, so ANTLR's predictions are not used. Cost: linear in the text; see bench/ and
+// test/dsl/parse.cpp.
+
+#include "dsl/parse.h"
 
 #include <antlr4-runtime.h>
 
@@ -19,7 +22,6 @@
 #include "NbcLexer.h"
 #include "NbcParser.h"
 #include "dsl/collectives.h"
-#include "dsl/parse.h"
 #include "dsl/source.h"
 #include "dsl/suggest.h"
 
@@ -54,9 +56,13 @@ Loc behind(uint16_t file, const Token *token) {
 
 std::string_view hintFor(std::string_view character) {
   static constexpr std::pair<std::string_view, std::string_view> hints[] = {
-      {"%", "; write 'mod'"}, {"&", "; write 'and'"}, {"|", "; write 'or'"},
-      {"!", "; write 'not'"}, {"^", "; write 'xor' or pow(b, e)"},
-      {"#", "; a comment begins with //"}, {"'", "; a file's name stands in \"\""}};
+      {"%", "; write 'mod'"},
+      {"&", "; write 'and'"},
+      {"|", "; write 'or'"},
+      {"!", "; write 'not'"},
+      {"^", "; write 'xor' or pow(b, e)"},
+      {"#", "; a comment begins with //"},
+      {"'", "; a file's name stands in \"\""}};
   for (auto [wrong, hint] : hints)
     if (character == wrong) return hint;
   return "";
@@ -68,11 +74,15 @@ void scan(const std::vector<Token *> &tokens, uint16_t file, Diag &diag) {
     const Loc at = place(file, token);
     const size_t length = token->getStopIndex() + 1 - token->getStartIndex();
     switch (token->getType()) {
-      case NbcLexer::OPEN_COMMENT: diag.error(at, "this comment is not closed"); break;
+      case NbcLexer::OPEN_COMMENT:
+        diag.error(at, "this comment is not closed");
+        break;
       case NbcLexer::OPEN_STRING:
         diag.error(at, "this file name is not closed on the line it begins");
         break;
-      case NbcLexer::BAD_NUMBER: diag.error(at, "numbers are written in decimal digits"); break;
+      case NbcLexer::BAD_NUMBER:
+        diag.error(at, "numbers are written in decimal digits");
+        break;
       case NbcLexer::UNKNOWN: {
         // Of several in a row the first is enough.
         const bool more = lastUnknown && lastUnknown->getStopIndex() + 1 == token->getStartIndex();
@@ -83,12 +93,14 @@ void scan(const std::vector<Token *> &tokens, uint16_t file, Diag &diag) {
       }
       case NbcLexer::NAME:
         if (length > kMaxName)
-          diag.error(at, "this name has ", length, " characters; at most ", kMaxName, " are allowed");
+          diag.error(at, "this name has ", length, " characters; at most ", kMaxName,
+                     " are allowed");
         break;
       case NbcLexer::STRING:
         if (length > 1000) diag.error(at, "this file name has ", length, " characters");
         break;
-      default: break;
+      default:
+        break;
     }
   }
 }
@@ -142,8 +154,10 @@ bool beginsStatement(size_t type) {
     case NbcLexer::FOR:
     case NbcLexer::IF:
     case NbcLexer::GROUP:
-    case NbcLexer::RUN: return true;
-    default: return false;
+    case NbcLexer::RUN:
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -161,13 +175,19 @@ class Recovery : public antlr4::DefaultErrorStrategy {
   /// An error climbs to the statement it is in; that one is left out.
   void recover(Parser *parser, std::exception_ptr error) override {
     switch (parser->getRuleContext()->getRuleIndex()) {
-      case NbcParser::RuleStatement: skipStatement(parser); break;
+      case NbcParser::RuleStatement:
+        skipStatement(parser);
+        break;
       case NbcParser::RuleImportFile:
       case NbcParser::RuleFunction:
-      case NbcParser::RuleAlgorithm: skipDeclaration(parser); break;
+      case NbcParser::RuleAlgorithm:
+        skipDeclaration(parser);
+        break;
       case NbcParser::RuleBlock:
-      case NbcParser::RuleFile: break;
-      default: std::rethrow_exception(error);
+      case NbcParser::RuleFile:
+        break;
+      default:
+        std::rethrow_exception(error);
     }
   }
 
@@ -175,8 +195,8 @@ class Recovery : public antlr4::DefaultErrorStrategy {
   void sync(Parser *parser) override {
     const size_t rule = parser->getRuleContext()->getRuleIndex();
     if (rule == NbcParser::RuleBlock) {
-      for (size_t next = look(parser); next != NbcLexer::RBRACE && next != Token::EOF &&
-                                       !beginsStatement(next);
+      for (size_t next = look(parser);
+           next != NbcLexer::RBRACE && next != Token::EOF && !beginsStatement(next);
            next = look(parser)) {
         say(parser);
         skipStatement(parser);
@@ -274,8 +294,8 @@ class Recovery : public antlr4::DefaultErrorStrategy {
 
   void sayNoStatement(Parser *parser, const Token *found) {
     static constexpr std::string_view statements[] = {
-        "round", "send", "recv",    "exchange", "signal", "await", "copy",
-        "reduce", "scratch", "split", "let",     "for",    "if"};
+        "round",  "send",    "recv",  "exchange", "signal", "await", "copy",
+        "reduce", "scratch", "split", "let",      "for",    "if"};
     const Loc at = place(file_, found);
     const std::string text = found->getText();
     if (parser->getTokenStream()->LA(2) == NbcLexer::ASSIGN)
@@ -297,7 +317,8 @@ class Recovery : public antlr4::DefaultErrorStrategy {
   /// What may stand here, the large sets by one word.
   static std::string describe(Parser *parser, const IntervalSet &expected) {
     std::vector<std::string> parts;
-    bool expression = wants(expected, NbcLexer::INTEGER), statement = wants(expected, NbcLexer::LET);
+    bool expression = wants(expected, NbcLexer::INTEGER),
+         statement = wants(expected, NbcLexer::LET);
     const bool declaration = wants(expected, NbcLexer::FN);
     if (expression) parts.push_back("an expression");
     if (statement) parts.push_back("a statement");
@@ -383,7 +404,8 @@ class Builder {
       result->kind = found->kind;
     } else {
       std::string all;
-      for (const Collective &known : collectives()) all += (all.empty() ? "" : ", ") + std::string(known.name);
+      for (const Collective &known : collectives())
+        all += (all.empty() ? "" : ", ") + std::string(known.name);
       diag_.error(at(c->kind), "no collective is called '", kind, "'; there are ", all);
     }
     result->name = c->name->getText();
@@ -413,7 +435,8 @@ class Builder {
     for (G::ClauseContext *clause : c->clause()) {
       if (auto *r = dynamic_cast<G::RequirementsContext *>(clause)) {
         once(requirements, r);
-        for (G::ExpressionContext *e : r->expression()) result.requirements.push_back(expression(e));
+        for (G::ExpressionContext *e : r->expression())
+          result.requirements.push_back(expression(e));
       } else if (auto *k = dynamic_cast<G::ClaimsContext *>(clause)) {
         once(claims, k);
         for (G::ClaimContext *one : k->claim()) result.claims.push_back(claim(one));
@@ -424,12 +447,16 @@ class Builder {
   Claim claim(G::ClaimContext *c) {
     using enum Claim::What;
     static constexpr std::pair<std::string_view, Claim::What> known[] = {
-        {"rounds", rounds}, {"messages", messages}, {"sent", sent},
-        {"rank_order", rank_order}, {"bitwise_same", bitwise_same}};
+        {"rounds", rounds},
+        {"messages", messages},
+        {"sent", sent},
+        {"rank_order", rank_order},
+        {"bitwise_same", bitwise_same}};
     Claim result;
     result.loc = at(c);
     const std::string name = c->NAME()->getText();
-    const auto found = std::ranges::find(known, name, &std::pair<std::string_view, Claim::What>::first);
+    const auto found =
+        std::ranges::find(known, name, &std::pair<std::string_view, Claim::What>::first);
     if (found == std::end(known)) {
       diag_.error(result.loc, "nothing is known of '", name,
                   "'; claims are rounds, messages, sent, rank_order and bitwise_same");
@@ -528,7 +555,8 @@ class Builder {
         s->to = section(c->section(2));
         return s;
       }
-      case G::SCRATCH: return scratch(static_cast<G::ScratchContext *>(context));
+      case G::SCRATCH:
+        return scratch(static_cast<G::ScratchContext *>(context));
       case G::SPLIT: {
         auto *c = static_cast<G::SplitContext *>(context);
         auto s = make(What::split, c);
@@ -544,8 +572,10 @@ class Builder {
         s->value = expression(c->expression());
         return s;
       }
-      case G::FOR: return loop(static_cast<G::ForContext *>(context));
-      case G::IF: return branch(static_cast<G::IfContext *>(context));
+      case G::FOR:
+        return loop(static_cast<G::ForContext *>(context));
+      case G::IF:
+        return branch(static_cast<G::IfContext *>(context));
       default:
         diag_.error(at(context), "'", context->getStart()->getText(),
                     "' comes with a later version of the language");
@@ -595,7 +625,10 @@ class Builder {
     s->value = expression(l->expression(0));
     s->condition = expression(l->expression(1));
     s->step = expression(l->expression(2));
-    s->op = l->ADDTO() ? Operator::add : l->SUBFROM() ? Operator::sub : l->MULTO() ? Operator::mul : Operator::div;
+    s->op = l->ADDTO()     ? Operator::add
+            : l->SUBFROM() ? Operator::sub
+            : l->MULTO()   ? Operator::mul
+                           : Operator::div;
     if (l->NAME()->getText() != s->variable->name)
       diag_.error(at(l->NAME()), "the loop counts with '", s->variable->name, "', this changes '",
                   l->NAME()->getText(), "'");
@@ -617,8 +650,8 @@ class Builder {
     }
     for (size_t i = 0; i < blocks.size(); ++i) {
       if (i < conditions.size()) {
-        StatementPtr s = make(Statement::What::if_, i == 0 ? static_cast<ParserRuleContext *>(c)
-                                                           : conditions[i]);
+        StatementPtr s = make(Statement::What::if_,
+                              i == 0 ? static_cast<ParserRuleContext *>(c) : conditions[i]);
         if (i > 0) s->loc = at(c->IF(i));
         s->condition = expression(conditions[i]);
         s->body = block(blocks[i]);
@@ -721,25 +754,42 @@ class Builder {
 
   static Operator binaryOperator(size_t type) {
     switch (type) {
-      case G::OR: return Operator::logical_or;
-      case G::AND: return Operator::logical_and;
-      case G::XOR: return Operator::bit_xor;
-      case G::PLUS: return Operator::add;
-      case G::MINUS: return Operator::sub;
-      case G::TIMES: return Operator::mul;
-      case G::DIVIDE: return Operator::div;
-      case G::MOD: return Operator::mod;
-      case G::LT: return Operator::lt;
-      case G::LE: return Operator::le;
-      case G::GT: return Operator::gt;
-      case G::GE: return Operator::ge;
-      case G::EQ: return Operator::eq;
-      case G::NE: return Operator::ne;
-      default: std::abort();  // not in the grammar
+      case G::OR:
+        return Operator::logical_or;
+      case G::AND:
+        return Operator::logical_and;
+      case G::XOR:
+        return Operator::bit_xor;
+      case G::PLUS:
+        return Operator::add;
+      case G::MINUS:
+        return Operator::sub;
+      case G::TIMES:
+        return Operator::mul;
+      case G::DIVIDE:
+        return Operator::div;
+      case G::MOD:
+        return Operator::mod;
+      case G::LT:
+        return Operator::lt;
+      case G::LE:
+        return Operator::le;
+      case G::GT:
+        return Operator::gt;
+      case G::GE:
+        return Operator::ge;
+      case G::EQ:
+        return Operator::eq;
+      case G::NE:
+        return Operator::ne;
+      default:
+        std::abort();  // not in the grammar
     }
   }
 
-  static Operator comparison(G::CompareContext *c) { return binaryOperator(c->getStart()->getType()); }
+  static Operator comparison(G::CompareContext *c) {
+    return binaryOperator(c->getStart()->getType());
+  }
 
   Built nested(G::ExpressionContext *c) {
     // if a then b else if c then d else e: from the back, each the `else` of the one before.
@@ -798,9 +848,9 @@ class Builder {
   Built unary(G::UnaryContext *c) {
     Built result = primary(c->primary());
     for (size_t i = c->children.size() - 1; i-- > 0;)
-      result = unaryNode(Operator::negate,
-                         at(static_cast<antlr4::tree::TerminalNode *>(c->children[i])),
-                         std::move(result));
+      result =
+          unaryNode(Operator::negate, at(static_cast<antlr4::tree::TerminalNode *>(c->children[i])),
+                    std::move(result));
     return result;
   }
 

@@ -68,16 +68,28 @@ class Printer {
     using enum Statement::What;
     indent(depth);
     switch (s.what) {
-      case round: out_ << "round"; break;
-      case send: out_ << "send ", print(*s.from), out_ << " to ", print(*s.peer); break;
-      case recv: out_ << "recv ", print(*s.to), out_ << " from ", print(*s.peer); break;
+      case round:
+        out_ << "round";
+        break;
+      case send:
+        out_ << "send ", print(*s.from), out_ << " to ", print(*s.peer);
+        break;
+      case recv:
+        out_ << "recv ", print(*s.to), out_ << " from ", print(*s.peer);
+        break;
       case exchange:
         out_ << "exchange ", print(*s.from), out_ << " -> ", print(*s.to);
         out_ << " with ", print(*s.peer);
         break;
-      case signal: out_ << "signal ", print(*s.peer); break;
-      case await: out_ << "await ", print(*s.peer); break;
-      case copy: out_ << "copy ", print(*s.from), out_ << " -> ", print(*s.to); break;
+      case signal:
+        out_ << "signal ", print(*s.peer);
+        break;
+      case await:
+        out_ << "await ", print(*s.peer);
+        break;
+      case copy:
+        out_ << "copy ", print(*s.from), out_ << " -> ", print(*s.to);
+        break;
       case reduce:
         out_ << "reduce ", print(*s.from), out_ << ", ", print(*s.with);
         out_ << " -> ", print(*s.to);
@@ -92,7 +104,9 @@ class Printer {
         out_ << "split ", print(*s.from), out_ << " into ", print(*s.value);
         out_ << " as " << s.variable->name;
         break;
-      case let: out_ << "let " << s.variable->name << " = ", print(*s.value); break;
+      case let:
+        out_ << "let " << s.variable->name << " = ", print(*s.value);
+        break;
       case for_range:
         out_ << "for " << s.variable->name << " in ", print(*s.range);
         if (s.range->condition) out_ << " if ", print(*s.range->condition);
@@ -102,7 +116,9 @@ class Printer {
         print(*s.condition), out_ << "; " << s.variable->name << " " << spelling(s.op) << "= ";
         print(*s.step);
         break;
-      case if_: out_ << "if ", print(*s.condition); break;
+      case if_:
+        out_ << "if ", print(*s.condition);
+        break;
     }
     if (s.port) out_ << " on port ", print(*s.port);
     out_ << "\n";
@@ -123,8 +139,11 @@ class Printer {
   void print(const Section &s) {
     out_ << s.text;
     switch (s.what) {
-      case Section::What::whole: break;
-      case Section::What::element: out_ << "[", print(*s.first), out_ << "]"; break;
+      case Section::What::whole:
+        break;
+      case Section::What::element:
+        out_ << "[", print(*s.first), out_ << "]";
+        break;
       case Section::What::range:
         out_ << "[", print(*s.first), out_ << " +: ", print(*s.count), out_ << "]";
         break;
@@ -138,9 +157,15 @@ class Printer {
 
   void print(const Expr &e) {
     switch (e.what) {
-      case Expr::What::integer: out_ << e.value; break;
-      case Expr::What::boolean: out_ << (e.value ? "true" : "false"); break;
-      case Expr::What::name: out_ << e.text; break;
+      case Expr::What::integer:
+        out_ << e.value;
+        break;
+      case Expr::What::boolean:
+        out_ << (e.value ? "true" : "false");
+        break;
+      case Expr::What::name:
+        out_ << e.text;
+        break;
       case Expr::What::unary:
         out_ << "(" << spelling(e.op) << (e.op == Operator::logical_not ? " " : "");
         print(*e.args[0]);
@@ -168,6 +193,8 @@ class Printer {
 
 }  // namespace
 
-void print(const ast::File &file, std::ostream &out) { Printer(out).print(file); }
+void print(const ast::File &file, std::ostream &out) {
+  Printer(out).print(file);
+}
 
 }  // namespace nbcc

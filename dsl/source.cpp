@@ -4,7 +4,8 @@
 //   b.nbc: import "a.nbc";  fn f ...      =>      one File: the functions of a, then those of b
 //   a.nbc: fn g ...
 //
-// A file is read once, however often it is imported; a cycle is an error. Cost: linear in the bytes.
+// A file is read once, however often it is imported; a cycle is an error. Cost: linear in the
+// bytes.
 
 #include "dsl/source.h"
 
@@ -132,7 +133,8 @@ class Loader {
     if (chain_.empty()) result_->id = file;
     seen_.insert(identity(path));
     chain_.push_back(path);
-    if (std::unique_ptr<ast::File> own = acceptable(file, diag_) ? parseOne(file, diag_) : nullptr) {
+    if (std::unique_ptr<ast::File> own =
+            acceptable(file, diag_) ? parseOne(file, diag_) : nullptr) {
       for (const ast::Import &import : own->imports) follow(import, path.parent_path());
       std::ranges::move(own->imports, std::back_inserter(result_->imports));
       std::ranges::move(own->functions, std::back_inserter(result_->functions));

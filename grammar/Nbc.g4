@@ -148,6 +148,7 @@ RBRACE: '}';
 COMMA: ',';
 SEMI: ';';
 COLON: ':';
+DOT: '.';  // only of what comes later: run gather.linear
 
 NAME: [A-Za-z_] [A-Za-z0-9_]*;
 INTEGER: [0-9]+;

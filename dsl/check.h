@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// check.h - within dsl: the parts of check(), by idea.
+//
+//   check.cpp              a file: which declarations there are, in which order to look at them
+//   check_algorithm.cpp    the head of an algorithm: parameters, requires, claims
+//   check_statement.cpp    its body: what may stand where, what a section may name
+//   check_expression.cpp   names, types, calls, constants
+
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+
+#include "dsl/ast.h"
+#include "dsl/collectives.h"
+#include "dsl/diag.h"
+#include "dsl/scope.h"
+
+namespace nbcc {
+
+using Functions = std::unordered_map<std::string_view, const ast::Function *>;
+
+/// Where an expression stands, for what it may name.
+enum class Context { body, requirement, claim, constant, function };
+
+/// What an expression was found to be. Nothing: it is wrong, and that was said.
+struct Found {
+  std::optional<ast::Type> type;
+  std::optional<int64_t> value;  // where the source alone decides it
+};
+
+class ExpressionCheck {
+ public:
+  ExpressionCheck(const Functions &functions, const Scope &scope, Diag &diag)
+      : functions_(functions), scope_(scope), diag_(diag) {}
+
+  /// Completes the expression. `algorithm` may be null (functions).
+  Found check(ast::Expr &, Context, const ast::Algorithm *algorithm);
+
+  /// The same, and it must be of `type`. `what` names it: "a peer".
+  /// The value, where it is known.
+  std::optional<int64_t> expect(ast::Expr &, ast::Type, std::string_view what, Context,
+                                const ast::Algorithm *);
+
+ private:
+  Found found(ast::Expr &);
+  Found name(ast::Expr &);
+  Found call(ast::Expr &);
+  Found unary(ast::Expr &);
+  Found binary(ast::Expr &);
+  Found conditional(ast::Expr &);
+  void sayUndeclared(const ast::Expr &);
+  void checkConstantArguments(const ast::Expr &, const std::vector<Found> &);
+  bool is(const Found &, ast::Type, const ast::Expr &, std::string_view what);
+  std::optional<int64_t> compute(const ast::Expr &, int64_t left, int64_t right);
+
+  const Functions &functions_;
+  const Scope &scope_;
+  Diag &diag_;
+  Context context_ = Context::body;
+  const ast::Algorithm *algorithm_ = nullptr;
+};
+
+/// Completes and checks one algorithm.
+void checkAlgorithm(ast::Algorithm &, const Functions &, Diag &);
+
+/// The body. `scope` holds what the head declares.
+void checkBody(ast::Algorithm &, const Functions &, Scope &scope, Diag &);
+
+/// "1 block", "4 blocks".
+std::string counted(int64_t count, std::string_view what);
+
+}  // namespace nbcc

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// check_algorithm.cpp - the head of an algorithm: what is predefined, parameters, requires, claims.
+
+#include "dsl/check.h"
+
+namespace nbcc {
+
+using namespace ast;
+
+namespace {
+
+void predefine(Algorithm &a, Scope &scope) {
+  const auto add = [&](Variable::What what, std::string_view name) {
+    auto variable = std::make_unique<Variable>();
+    variable->what = what;
+    variable->name = name;
+    if (what == Variable::What::buffer) variable->index = a.buffers++;
+    scope.declare(*variable);
+    a.predefined.push_back(std::move(variable));
+  };
+  const Collective &c = collective(a.kind);
+  a.predefined.clear();
+  a.buffers = a.locals = 0;
+  add(Variable::What::rank, "me");
+  add(Variable::What::ranks, "P");
+  if (c.hasRoot()) add(Variable::What::root, "root");
+  if (c.in != Shape::none) add(Variable::What::buffer, "in");
+  if (c.out != Shape::none) add(Variable::What::buffer, "out");
+  if (c.data != Shape::none) add(Variable::What::buffer, "data");
+}
+
+}  // namespace
+
+void checkAlgorithm(Algorithm &a, const Functions &functions, Diag &diag) {
+  Scope scope(diag);
+  ExpressionCheck expressions(functions, scope, diag);
+  scope.enter();
+  predefine(a, scope);
+  for (Parameter &p : a.parameters) {
+    if (p.initialExpr)
+      p.initial =
+          expressions.expect(*p.initialExpr, Type::integer, "a parameter", Context::constant, &a);
+    scope.declare(*p.variable);
+  }
+
+  for (const ExprPtr &r : a.requirements)
+    expressions.expect(*r, Type::boolean, "what is required", Context::requirement, &a);
+
+  for (const Claim &c : a.claims) {
+    const bool ofReductions =
+        c.what == Claim::What::rank_order || c.what == Claim::What::bitwise_same;
+    if (ofReductions && !collective(a.kind).reduces)
+      diag.error(c.loc, name(a.kind), " reduces nothing, so '", name(c.what), "' says nothing");
+    if (!c.bound) continue;
+    const std::optional<int64_t> bound =
+        expressions.expect(*c.bound, Type::integer, "the bound of a claim", Context::claim, &a);
+    if (bound && *bound < 0)
+      diag.error(c.bound->loc, "no algorithm has ", *bound, " ", name(c.what));
+  }
+
+  checkBody(a, functions, scope, diag);
+  scope.leave();
+}
+
+}  // namespace nbcc

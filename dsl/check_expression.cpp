@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// check_expression.cpp - names, types, calls, and what is wrong whatever the ranks are.
+//
+//   n / 0, pow(2, -1), 1 + true      =>      errors
+//
+// Values are followed through operators on numbers as written, so that what can never work is said
+// before anything runs. Not through names: what stands under an `if` may be there for another
+// value.
+
+#include <cassert>
+
+#include "dsl/check.h"
+#include "dsl/suggest.h"
+
+namespace nbcc {
+
+using namespace ast;
+
+std::string counted(int64_t count, std::string_view what) {
+  return cat(count, " ", what, count == 1 ? "" : "s");
+}
+
+namespace {
+
+std::string_view article(Type type) {
+  return type == Type::integer ? "an integer" : "a boolean";
+}
+
+}  // namespace
+
+Found ExpressionCheck::check(Expr &e, Context context, const Algorithm *algorithm) {
+  context_ = context;
+  algorithm_ = algorithm;
+  return found(e);
+}
+
+std::optional<int64_t> ExpressionCheck::expect(Expr &e, Type type, std::string_view what,
+                                               Context context, const Algorithm *algorithm) {
+  const Found result = check(e, context, algorithm);
+  return is(result, type, e, what) ? result.value : std::nullopt;
+}
+
+bool ExpressionCheck::is(const Found &found, Type type, const Expr &e, std::string_view what) {
+  if (!found.type) return false;
+  if (*found.type == type) return true;
+  diag_.error(e.loc, what, " must be ", article(type), ", this is ", article(*found.type));
+  return false;
+}
+
+Found ExpressionCheck::found(Expr &e) {
+  Found result;
+  switch (e.what) {
+    case Expr::What::integer:
+      result = {Type::integer, e.value};
+      break;
+    case Expr::What::boolean:
+      result = {Type::boolean, {}};
+      break;
+    case Expr::What::name:
+      result = name(e);
+      break;
+    case Expr::What::unary:
+      result = unary(e);
+      break;
+    case Expr::What::binary:
+      result = binary(e);
+      break;
+    case Expr::What::conditional:
+      result = conditional(e);
+      break;
+    case Expr::What::builtin:
+    case Expr::What::call:
+      result = call(e);
+      break;
+  }
+  if (result.type) e.type = *result.type;
+  return result;
+}
+
+Found ExpressionCheck::name(Expr &e) {
+  if (context_ == Context::constant) {
+    diag_.error(e.loc, "the value of a parameter is written in numbers; '", e.text, "' is a name");
+    return {};
+  }
+  const Variable *variable = scope_.find(e.text);
+  if (!variable) {
+    sayUndeclared(e);
+    return {};
+  }
+  using What = Variable::What;
+  if (variable->what == What::buffer) {
+    diag_.error(e.loc, "'", e.text, "' is a buffer, not a value");
+    return {};
+  }
+  const bool byRank = variable->what == What::rank;
+  if (context_ == Context::requirement && (byRank || variable->what == What::root)) {
+    diag_.error(e.loc, "'requires' speaks of P and the parameters; '", e.text,
+                "' is not known when an algorithm is chosen");
+    return {};
+  }
+  if (context_ == Context::claim && byRank) {
+    diag_.error(e.loc, "a claim holds for all ranks together; it cannot speak of 'me'");
+    return {};
+  }
+  e.variable = variable;
+  return {variable->type, {}};
+}
+
+void ExpressionCheck::sayUndeclared(const Expr &e) {
+  if (context_ == Context::function)
+    diag_.error(e.loc, "'", e.text,
+                "' is not a parameter of this function, and it sees nothing else");
+  else if (e.text == "root" && algorithm_)
+    diag_.error(e.loc, ast::name(algorithm_->kind), " has no root");
+  else if (comesLater(e.text))
+    diag_.error(e.loc, "'", e.text, "' comes with a later version of the language");
+  else if (functions_.contains(e.text) || findBuiltin(e.text))
+    diag_.error(e.loc, "'", e.text, "' is a function: ", e.text, "(...)");
+  else
+    diag_.error(e.loc, "'", e.text, "' is not declared",
+                diag_.errors() < Diag::kMost ? didYouMean(e.text, scope_.names()) : "");
+}
+
+Found ExpressionCheck::call(Expr &e) {
+  std::vector<Found> arguments;
+  for (size_t i = 0; i < e.args.size(); ++i) {
+    arguments.push_back(found(*e.args[i]));
+    is(arguments.back(), Type::integer, *e.args[i], cat("argument ", i + 1, " of '", e.text, "'"));
+  }
+
+  int64_t wanted = 0;
+  Found result;
+  if (const BuiltinFunction *builtin = findBuiltin(e.text)) {
+    e.what = Expr::What::builtin;
+    e.builtin = builtin->builtin;
+    wanted = builtin->arguments;
+    result.type = builtin->result;
+  } else if (const auto function = functions_.find(e.text); function != functions_.end()) {
+    e.function = function->second;
+    wanted = static_cast<int64_t>(e.function->parameters.size());
+    result.type = e.function->type;
+  } else {
+    std::vector<std::string_view> known;
+    if (diag_.errors() < Diag::kMost) {
+      for (const auto &[name, unused] : functions_) known.push_back(name);
+      for (const BuiltinFunction &b : builtins()) known.push_back(b.name);
+    }
+    if (comesLater(e.text))
+      diag_.error(e.loc, "'", e.text, "' comes with a later version of the language");
+    else
+      diag_.error(e.loc, "there is no function '", e.text, "'", didYouMean(e.text, known));
+    return {};
+  }
+  if (static_cast<int64_t>(e.args.size()) != wanted) {
+    diag_.error(e.loc, "'", e.text, "' takes ", counted(wanted, "argument"), ", not ",
+                e.args.size());
+    if (e.function) diag_.note(e.function->loc, "here");
+    return result;
+  }
+  if (e.what == Expr::What::builtin) checkConstantArguments(e, arguments);
+  return result;
+}
+
+void ExpressionCheck::checkConstantArguments(const Expr &e, const std::vector<Found> &arguments) {
+  const auto least = [&](size_t argument, int64_t low, std::string_view what) {
+    const std::optional<int64_t> value = arguments[argument].value;
+    if (value && *value < low)
+      diag_.error(e.args[argument]->loc, what, " of ", e.text, "() must be ", low,
+                  " or more, this is ", *value);
+  };
+  switch (e.builtin) {
+    case Builtin::bit:
+      least(1, 0, "the index");
+      if (const auto index = arguments[1].value; index && *index > 63)
+        diag_.error(e.args[1]->loc, "an integer has bits 0..63, this is ", *index);
+      break;
+    case Builtin::digit:
+      least(1, 2, "the base");
+      least(2, 0, "the index");
+      break;
+    case Builtin::floor_log:
+    case Builtin::ceil_log:
+      least(0, 2, "the base");
+      least(1, 1, "the argument");
+      break;
+    case Builtin::pow:
+      least(1, 0, "the exponent");
+      break;
+    case Builtin::even:
+    case Builtin::odd:
+    case Builtin::min:
+    case Builtin::max:
+      break;
+  }
+}
+
+Found ExpressionCheck::unary(Expr &e) {
+  const Type type = e.op == Operator::negate ? Type::integer : Type::boolean;
+  const Found operand = found(*e.args[0]);
+  is(operand, type, *e.args[0], cat("the operand of '", spelling(e.op), "'"));
+  // The smallest integer cannot be written: its negative is too large a number.
+  if (e.op == Operator::negate && operand.value) return {type, -*operand.value};
+  return {type, {}};
+}
+
+Found ExpressionCheck::binary(Expr &e) {
+  const bool logical = e.op == Operator::logical_and || e.op == Operator::logical_or;
+  const bool arithmetic = e.op <= Operator::bit_xor;
+  const Type operand = logical ? Type::boolean : Type::integer;
+  const Found left = found(*e.args[0]), right = found(*e.args[1]);
+  const std::string quoted = cat("'", spelling(e.op), "'");
+  is(left, operand, *e.args[0], cat("the left side of ", quoted));
+  is(right, operand, *e.args[1], cat("the right side of ", quoted));
+  if (!arithmetic) return {Type::boolean, {}};
+
+  if (right.value == 0 && e.op == Operator::div)
+    diag_.error(e.loc, "division by zero");
+  else if (right.value <= 0 && right.value && e.op == Operator::mod)
+    diag_.error(e.loc, "'mod' takes a positive number on its right, not ", *right.value);
+  else if (left.value && right.value)
+    return {Type::integer, compute(e, *left.value, *right.value)};
+  return {Type::integer, {}};
+}
+
+/// The same arithmetic as lowered code has, on numbers as written.
+std::optional<int64_t> ExpressionCheck::compute(const Expr &e, int64_t left, int64_t right) {
+  int64_t result = 0;
+  bool overflow = false;
+  switch (e.op) {
+    case Operator::add:
+      overflow = __builtin_add_overflow(left, right, &result);
+      break;
+    case Operator::sub:
+      overflow = __builtin_sub_overflow(left, right, &result);
+      break;
+    case Operator::mul:
+      overflow = __builtin_mul_overflow(left, right, &result);
+      break;
+    case Operator::div:  // rounds down
+      overflow = right == -1 && left == INT64_MIN;
+      if (!overflow) result = left / right - (left % right != 0 && (left < 0) != (right < 0));
+      break;
+    case Operator::mod:
+      result = left % right + (left % right < 0 ? right : 0);
+      break;
+    case Operator::bit_xor:
+      result = left ^ right;
+      break;
+    default:
+      assert(!"arithmetic only");
+      break;
+  }
+  if (!overflow) return result;
+  diag_.error(e.loc, left, " ", spelling(e.op), " ", right, " does not fit in 64 bits");
+  return {};
+}
+
+Found ExpressionCheck::conditional(Expr &e) {
+  is(found(*e.args[0]), Type::boolean, *e.args[0], "the condition");
+  const Found yes = found(*e.args[1]), no = found(*e.args[2]);
+  if (!yes.type || !no.type) return {};
+  if (*yes.type == *no.type) return {yes.type, {}};
+  diag_.error(e.loc, "'then' gives ", article(*yes.type), ", 'else' gives ", article(*no.type));
+  return {};
+}
+
+}  // namespace nbcc

@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// check_statement.cpp - the body of an algorithm: what may stand where, what a section may name.
+//
+//   send out to p;   outside of a round      =>      errors
+//   copy out -> in;
+//   in[1]            where `in` is one block
+//
+// Numbers the locals and buffers. Recursion follows the nesting, which parse() bounds.
+
+#include <array>
+#include <cassert>
+
+#include "dsl/check.h"
+
+namespace nbcc {
+
+using namespace ast;
+
+namespace {
+
+class BodyCheck {
+ public:
+  BodyCheck(Algorithm &a, const Functions &functions, Scope &scope, Diag &diag)
+      : algorithm_(a), scope_(scope), diag_(diag), expressions_(functions, scope, diag) {
+    const Collective &c = collective(a.kind);
+    for (const auto &variable : a.predefined) {
+      if (variable->what != Variable::What::buffer) continue;
+      const Shape shape = variable->name == "in" ? c.in : variable->name == "out" ? c.out : c.data;
+      BufferFacts &facts = buffers_[variable.get()];
+      facts.shape = shape;
+      if (shape != Shape::blocks) facts.size = 1;
+    }
+  }
+
+  void block(Block &statements) {
+    scope_.enter();
+    for (const StatementPtr &s : statements) statement(*s);
+    scope_.leave();
+  }
+
+ private:
+  /// What is known of a buffer without running anything.
+  struct BufferFacts {
+    std::optional<Shape> shape;       // the caller's
+    std::optional<int64_t> size;      // elements
+    const Variable *whole = nullptr;  // split: what it is a view of
+  };
+
+  void statement(Statement &s) {
+    using enum Statement::What;
+    if (!mayStandHere(s)) return;
+    switch (s.what) {
+      case round: {
+        inRound_ = true;
+        block(s.body);
+        inRound_ = false;
+        break;
+      }
+      case send:
+        section(*s.from);
+        peer(s);
+        break;
+      case recv:
+        target(*s.to);
+        peer(s);
+        break;
+      case exchange:
+        section(*s.from);
+        target(*s.to);
+        peer(s);
+        break;
+      case signal:
+      case await:
+        peer(s);
+        break;
+      case copy:
+        section(*s.from);
+        target(*s.to);
+        break;
+      case reduce:
+        if (!collective(algorithm_.kind).reduces)
+          diag_.error(s.loc, name(algorithm_.kind), " has no operator to reduce with");
+        section(*s.from);
+        section(*s.with);
+        target(*s.to);
+        break;
+      case scratch:
+        scratchBuffer(s);
+        break;
+      case split:
+        splitBuffer(s);
+        break;
+      case let: {
+        const Found value = expressions_.check(*s.value, Context::body, &algorithm_);
+        if (value.type) s.variable->type = *value.type;
+        local(*s.variable);
+        break;
+      }
+      case for_range:
+        scope_.enter();
+        range(*s.range, *s.variable);
+        block(s.body);
+        scope_.leave();
+        break;
+      case for_step:
+        loop(s);
+        break;
+      case if_:
+        boolean(*s.condition, "the condition");
+        block(s.body);
+        block(s.otherwise);
+        break;
+    }
+  }
+
+  bool mayStandHere(const Statement &s) {
+    using enum Statement::What;
+    switch (s.what) {
+      case let:
+      case for_range:
+      case for_step:
+      case if_:
+        return true;
+      case send:
+      case recv:
+      case exchange:
+      case signal:
+      case await:
+        if (inRound_) return true;
+        diag_.error(s.loc, "'", word(s), "' must stand in a round: round { ", word(s), " ...; }");
+        return false;
+      case round:
+        if (!inRound_) return true;
+        diag_.error(s.loc, "a round cannot hold a round");
+        return false;
+      case copy:
+      case reduce:
+      case scratch:
+      case split:
+        if (!inRound_) return true;
+        diag_.error(s.loc, "'", word(s), "' is local and must stand before or after the round");
+        return false;
+    }
+    return true;
+  }
+
+  static std::string_view word(const Statement &s) {
+    static constexpr std::array<std::string_view, 14> words = {
+        "round",  "send",    "recv",  "exchange", "signal", "await", "copy",
+        "reduce", "scratch", "split", "let",      "for",    "for",   "if"};
+    return words[static_cast<size_t>(s.what)];
+  }
+
+  // Values
+
+  std::optional<int64_t> integer(Expr &e, std::string_view what) {
+    return expressions_.expect(e, Type::integer, what, Context::body, &algorithm_);
+  }
+
+  void boolean(Expr &e, std::string_view what) {
+    expressions_.expect(e, Type::boolean, what, Context::body, &algorithm_);
+  }
+
+  void local(Variable &variable) {
+    variable.index = algorithm_.locals++;
+    scope_.declare(variable);
+  }
+
+  void peer(Statement &s) {
+    const std::optional<int64_t> value = integer(*s.peer, "a peer");
+    if (value && *value < 0) diag_.error(s.peer->loc, "there is no rank ", *value);
+    if (s.peer->variable && s.peer->variable->what == Variable::What::rank)
+      diag_.error(s.peer->loc, "a rank does not ", word(s), " to or from itself; use copy");
+    if (!s.port) return;
+    const std::optional<int64_t> port = integer(*s.port, "a port");
+    if (port && (*port < 0 || *port > INT16_MAX))
+      diag_.error(s.port->loc, "ports are numbered 0..", INT16_MAX, ", this is ", *port);
+  }
+
+  /// Declares the variable of the range. How many values it takes, where known.
+  std::optional<int64_t> range(Range &r, Variable &variable) {
+    const std::optional<int64_t> low = integer(*r.low, "a bound");
+    const std::optional<int64_t> high = integer(*r.high, "a bound");
+    local(variable);
+    if (r.condition) boolean(*r.condition, "the condition");
+    if (!low || !high) return {};
+    if (*low > *high) {
+      diag_.error(r.loc, "nothing is in ", *low, r.inclusive ? " .. " : " ..< ", *high);
+      return {};
+    }
+    int64_t count = 0;
+    if (__builtin_sub_overflow(*high, *low, &count)) return {};
+    return count + (r.inclusive && count < INT64_MAX);
+  }
+
+  void loop(Statement &s) {
+    const std::optional<int64_t> start = integer(*s.value, "the start");
+    scope_.enter();
+    local(*s.variable);
+    boolean(*s.condition, "the condition");
+    const std::optional<int64_t> step = integer(*s.step, "the step");
+    const bool scales = s.op == Operator::mul || s.op == Operator::div;
+    const std::string written = cat("'", s.variable->name, " ", spelling(s.op), "= ");
+    if (s.op == Operator::div && step == 0)
+      diag_.error(s.step->loc, "division by zero");
+    else if (step && (scales ? *step == 1 : *step == 0))
+      diag_.error(s.step->loc, written, *step, "' changes nothing, so this loop does not advance");
+    else if (s.op == Operator::mul && step == 0)
+      diag_.error(s.step->loc, written, *step, "' is 0 ever after, so this loop does not advance");
+    else if (scales && start == 0)
+      diag_.error(s.value->loc, "'", s.variable->name, "' starts at 0, and 0 ", spelling(s.op),
+                  " anything is 0, so this loop does not advance");
+    block(s.body);
+    scope_.leave();
+  }
+
+  // Buffers
+
+  /// Completes a section. How many elements it names, where known.
+  std::optional<int64_t> section(Section &s) {
+    const Variable *found = scope_.find(s.text);
+    if (!found)
+      sayNoBuffer(s);
+    else if (found->what != Variable::What::buffer)
+      diag_.error(s.loc, "'", s.text, "' is a value, not a buffer");
+    else
+      s.buffer = found;
+    const BufferFacts facts = s.buffer ? buffers_[s.buffer] : BufferFacts();
+
+    switch (s.what) {
+      case Section::What::whole:
+        return facts.size;
+      case Section::What::element: {
+        const std::optional<int64_t> index = integer(*s.first, "an index");
+        if (index) inside(s, facts, *index, 1);
+        return 1;
+      }
+      case Section::What::range: {
+        const std::optional<int64_t> first = integer(*s.first, "an index");
+        const std::optional<int64_t> count = integer(*s.count, "a count");
+        if (count && *count < 0)
+          diag_.error(s.count->loc, "a section cannot have ", *count, " elements");
+        else if (first)
+          inside(s, facts, *first, count.value_or(0));
+        return count;
+      }
+      case Section::What::set:
+        scope_.enter();
+        range(*s.range, *s.variable);
+        scope_.leave();
+        return {};
+    }
+    return {};
+  }
+
+  void sayNoBuffer(const Section &s) {
+    const Collective &c = collective(algorithm_.kind);
+    if (s.text != "in" && s.text != "out" && s.text != "data") {
+      diag_.error(s.loc, "there is no buffer '", s.text, "'");
+    } else if (c.data != Shape::none) {
+      diag_.error(s.loc, name(algorithm_.kind), " has no '", s.text, "'; its buffer is 'data'");
+    } else if (c.in != Shape::none) {
+      diag_.error(s.loc, name(algorithm_.kind), " has no '", s.text,
+                  "'; its buffers are 'in' and 'out'");
+    } else {
+      diag_.error(s.loc, name(algorithm_.kind), " has no buffers");
+    }
+  }
+
+  /// Whether first +: count, both known, lies in the buffer.
+  void inside(const Section &s, const BufferFacts &facts, int64_t first, int64_t count) {
+    if (first < 0) {
+      diag_.error(s.first->loc, "elements are numbered from 0, this is ", first);
+    } else if (facts.size && (first >= *facts.size + (count == 0) || count > *facts.size - first)) {
+      const bool vector = facts.shape == Shape::vector;
+      diag_.error(s.first->loc, "'", s.text, "' has ",
+                  vector ? std::string("1 element, the vector") : counted(*facts.size, "element"),
+                  "; ",
+                  s.what == Section::What::element ? cat("[", first, "]")
+                                                   : cat("[", first, " +: ", count, "]"),
+                  " is not in it",
+                  vector ? cat("; its parts get names by: split ", s.text, " into n as ...") : "");
+    }
+  }
+
+  /// A section that is written.
+  void target(Section &s) {
+    section(s);
+    const Variable *origin = s.buffer;
+    while (origin && buffers_[origin].whole) origin = buffers_[origin].whole;
+    if (!origin || origin->name != "in" || origin->loc.known()) return;
+    if (origin == s.buffer)
+      diag_.error(s.loc, "'in' belongs to the caller and cannot be written");
+    else
+      diag_.error(s.loc, "'", s.text,
+                  "' is part of 'in', which belongs to the caller and cannot be written");
+  }
+
+  void declareBuffer(Variable &variable, BufferFacts facts) {
+    variable.index = algorithm_.buffers++;
+    buffers_[&variable] = facts;
+    scope_.declare(variable);
+  }
+
+  void scratchBuffer(Statement &s) {
+    BufferFacts facts;
+    if (s.range) {
+      scope_.enter();
+      facts.size = range(*s.range, *s.element);
+      if (s.range->low->what == Expr::What::integer && s.range->low->value != 0)
+        diag_.error(s.range->low->loc, "the elements of scratch are numbered from 0, not from ",
+                    s.range->low->value);
+      section(*s.from);
+      scope_.leave();
+    } else {
+      facts.size = section(*s.from);
+      if (s.extent) {
+        facts.size = integer(*s.extent, "the size of scratch");
+        if (facts.size && *facts.size < 0) {
+          diag_.error(s.extent->loc, "scratch cannot have ", *facts.size, " elements");
+          facts.size.reset();
+        }
+      }
+    }
+    declareBuffer(*s.variable, facts);
+  }
+
+  void splitBuffer(Statement &s) {
+    const std::optional<int64_t> size = section(*s.from);
+    const bool all = s.from->what == Section::What::whole;
+    if (s.from->buffer && all && buffers_[s.from->buffer].shape == Shape::blocks)
+      diag_.error(s.from->loc, "split cuts one block; '", s.from->text,
+                  "' has P of them: ", s.from->text, "[i]");
+    else if (size && *size != 1)
+      diag_.error(s.from->loc, "split cuts one block or vector, this names ", *size);
+    BufferFacts facts;
+    facts.size = integer(*s.value, "the number of parts");
+    if (facts.size && *facts.size < 1) {
+      diag_.error(s.value->loc, "split makes at least 1 part, not ", *facts.size);
+      facts.size.reset();
+    }
+    facts.whole = s.from->buffer;
+    declareBuffer(*s.variable, facts);
+  }
+
+  Algorithm &algorithm_;
+  Scope &scope_;
+  Diag &diag_;
+  ExpressionCheck expressions_;
+  std::unordered_map<const Variable *, BufferFacts> buffers_;
+  bool inRound_ = false;
+};
+
+}  // namespace
+
+void checkBody(Algorithm &a, const Functions &functions, Scope &scope, Diag &diag) {
+  BodyCheck(a, functions, scope, diag).block(a.body);
+}
+
+}  // namespace nbcc

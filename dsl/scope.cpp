@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// scope.cpp - a map of what is visible and a stack of what to take back.
+
+#include "dsl/scope.h"
+
+#include <algorithm>
+
+namespace nbcc {
+
+bool comesLater(std::string_view name) {
+  static constexpr std::string_view words[] = {"node_of", "nodes", "ranks_on", "first_on_node",
+                                               "local_rank"};
+  return std::ranges::find(words, name) != std::end(words);
+}
+
+void Scope::declare(const ast::Variable &variable) {
+  const ast::Variable *&entry = visible_[variable.name];
+  if (comesLater(variable.name)) {
+    diag_.error(variable.loc, "'", variable.name,
+                "' is kept for a later version of the language and cannot be a name");
+  } else if (entry && entry->loc.known()) {
+    diag_.error(variable.loc, "'", variable.name, "' is declared already");
+    diag_.note(entry->loc, "here");
+  } else if (entry) {  // predefined
+    diag_.error(variable.loc, "'", variable.name, "' has a meaning already and cannot be declared");
+  }
+  declared_.push_back({&variable, entry});
+  entry = &variable;
+}
+
+const ast::Variable *Scope::find(std::string_view name) const {
+  const auto found = visible_.find(name);
+  return found == visible_.end() ? nullptr : found->second;
+}
+
+std::vector<std::string_view> Scope::names() const {
+  std::vector<std::string_view> result;
+  for (const Declared &d : declared_) result.push_back(d.variable->name);
+  return result;
+}
+
+void Scope::leave() {
+  while (declared_.size() > marks_.back()) {
+    const Declared last = declared_.back();
+    declared_.pop_back();
+    if (last.hidden)
+      visible_[last.hidden->name] = last.hidden;
+    else
+      visible_.erase(last.variable->name);
+  }
+  marks_.pop_back();
+}
+
+}  // namespace nbcc

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// scope.h - within dsl: which names stand for what, here. A name means one thing only:
+// what an outer scope declares is not declared again.
+
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "dsl/ast.h"
+#include "dsl/diag.h"
+
+namespace nbcc {
+
+class Scope {
+ public:
+  explicit Scope(Diag &diag) : diag_(diag) {}
+
+  /// Reports a name that is taken. The new one counts from then on, so that
+  /// what follows is judged as it was meant.
+  void declare(const ast::Variable &);
+  const ast::Variable *find(std::string_view name) const;  // null: none
+  std::vector<std::string_view> names() const;
+
+  /// What is declared from enter() to leave() is forgotten.
+  void enter() { marks_.push_back(declared_.size()); }
+  void leave();
+
+ private:
+  struct Declared {
+    const ast::Variable *variable;
+    const ast::Variable *hidden;  // null: none
+  };
+  Diag &diag_;
+  std::unordered_map<std::string_view, const ast::Variable *> visible_;
+  std::vector<Declared> declared_;
+  std::vector<size_t> marks_;
+};
+
+/// Words of topology and groups: not known yet, and so not to be used for anything else.
+bool comesLater(std::string_view name);
+
+}  // namespace nbcc
