@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// adapter.cpp - the functions of nbc/hca.h: queues are made, connected and destroyed.
+//
+// Numbers of queue pairs and CQs are unique in the fabric and never used twice, so that a number
+// out of place or out of date names nothing. All here but the doorbell and `failed` takes the lock.
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "devices/hca/engine.h"
+#include "nbc.h"
+
+namespace hca {
+
+Block::Block(size_t bytes) {
+  if (bytes == 0) return;
+  owner.reset(calloc(1, bytes + 63));  // calloc: large blocks cost nothing until they are used
+  if (owner)
+    at = reinterpret_cast<uint8_t *>((reinterpret_cast<uintptr_t>(owner.get()) + 63) & ~63);
+}
+
+Slot *Engine::slot(uint32_t number) const {
+  if (number >> 24) return nullptr;
+  Slot *chunk = slots[number / slotsPerChunk].load(std::memory_order_acquire);
+  return chunk ? &chunk[number % slotsPerChunk] : nullptr;
+}
+
+QueuePair *Engine::find(uint32_t number) const {
+  Slot *s = slot(number);
+  return s ? s->queuePair.load(std::memory_order_relaxed) : nullptr;
+}
+
+CompletionQueue *Engine::findQueue(uint32_t number) const {
+  return number < queues.size() ? queues[number].get() : nullptr;
+}
+
+uint32_t Engine::newSlot() {
+  if (slotCount >> 24) return 0;
+  std::atomic<Slot *> &chunk = slots[slotCount / slotsPerChunk];
+  if (!chunk.load(std::memory_order_relaxed))
+    chunk.store(new Slot[slotsPerChunk], std::memory_order_release);
+  return slotCount++;
+}
+
+void Engine::destroy(QueuePair &qp) {
+  Slot *s = slot(qp.number);
+  s->doorbell.store(nullptr, std::memory_order_release);
+  s->queuePair.store(nullptr, std::memory_order_relaxed);
+  if (qp.waiting)
+    if (CompletionQueue *cq = findQueue(qp.waitQueue)) std::erase(cq->waiters, qp.number);
+  notReady.erase(qp.number);
+  std::erase(qp.adapter->queuePairs, qp.number);
+  --qp.sendQueue->attached;
+  --qp.receiveQueue->attached;
+  delete &qp;
+}
+
+namespace {
+
+Adapter &self(nbc_hca *hca) {
+  return *static_cast<Adapter *>(hca);
+}
+
+QueuePair *own(Adapter &adapter, uint32_t number) {
+  QueuePair *qp = adapter.engine->find(number);
+  return qp && qp->adapter == &adapter ? qp : nullptr;
+}
+
+CompletionQueue *ownQueue(Adapter &adapter, uint32_t number) {
+  CompletionQueue *cq = adapter.engine->findQueue(number);
+  return cq && cq->adapter == &adapter ? cq : nullptr;
+}
+
+/// What `address` gives out: the fabric and the rank in it.
+struct Address {
+  uint64_t fabric;
+  uint32_t rank, pad;
+  uint8_t rest[16];
+};
+static_assert(sizeof(Address) == 32);
+
+void facts(nbc_hca *hca, nbc_hca_facts *out) {
+  *out = self(hca).engine->options.facts;
+}
+
+int createCq(nbc_hca *hca, uint32_t log, uint32_t flags, nbc_hca_cq *out) {
+  Adapter &adapter = self(hca);
+  Engine &engine = *adapter.engine;
+  auto guard = engine.lock();
+  if (log > engine.options.facts.max_log_cq || engine.queues.size() >> 24)
+    return NBC_ERROR_RESOURCES;
+
+  auto cq = std::make_unique<CompletionQueue>();
+  size_t bytes = size_t(MLX5_CQE) << log;
+  cq->memory = Block(bytes + 64);
+  if (!cq->memory.at) return NBC_ERROR_MEMORY;
+  cq->adapter = &adapter;
+  cq->number = static_cast<uint32_t>(engine.queues.size());
+  cq->log = log;
+  cq->flags = flags;
+  cq->entries = cq->memory.at;
+  cq->consumer = reinterpret_cast<uint32_t *>(cq->memory.at + bytes);
+  for (size_t i = MLX5_CQE_OP_OWN; i < bytes; i += MLX5_CQE) cq->entries[i] = 0xf1;
+  if (flags & NBC_HCA_CQ_HOST) ++adapter.hostQueues;
+  *out = {cq->number, log, cq->entries, cq->consumer};
+  engine.queues.push_back(std::move(cq));
+  return NBC_OK;
+}
+
+int destroyCq(nbc_hca *hca, uint32_t number) {
+  Adapter &adapter = self(hca);
+  auto guard = adapter.engine->lock();
+  CompletionQueue *cq = ownQueue(adapter, number);
+  if (!cq) return NBC_ERROR_ARGUMENT;
+  if (cq->attached) return NBC_ERROR_BUSY;
+  // Who still waits for it never gets on; executing the entry again makes an error of it.
+  std::vector<uint32_t> waiters = std::move(cq->waiters);
+  if (cq->flags & NBC_HCA_CQ_HOST) --adapter.hostQueues;
+  adapter.engine->queues[number].reset();
+  for (uint32_t waiter : waiters)
+    if (QueuePair *qp = adapter.engine->find(waiter)) {
+      qp->waiting = false;
+      adapter.engine->wake(*qp);
+    }
+  adapter.engine->wakeWorker();
+  return NBC_OK;
+}
+
+int createQp(nbc_hca *hca, const nbc_hca_qp_request *want, nbc_hca_qp *out) {
+  Adapter &adapter = self(hca);
+  Engine &engine = *adapter.engine;
+  auto guard = engine.lock();
+  const nbc_hca_facts &device = engine.options.facts;
+  bool receives = want->log_rq != UINT32_MAX;
+  CompletionQueue *sendQueue = ownQueue(adapter, want->send_cq);
+  CompletionQueue *receiveQueue = ownQueue(adapter, want->recv_cq);
+  if (!sendQueue || !receiveQueue) return NBC_ERROR_ARGUMENT;
+  if (receives && (want->log_stride < 4 || want->log_stride > 9)) return NBC_ERROR_ARGUMENT;
+  if (want->log_sq > device.max_log_sq || (receives && want->log_rq > device.max_log_rq))
+    return NBC_ERROR_RESOURCES;
+  uint32_t number = engine.newSlot();
+  if (number == 0) return NBC_ERROR_RESOURCES;
+
+  auto qp = std::make_unique<QueuePair>();
+  size_t send = size_t(MLX5_WQEBB) << want->log_sq;
+  size_t receive = receives ? size_t(1) << (want->log_rq + want->log_stride) : 0;
+  qp->memory = Block(send + receive + 8);
+  if (!qp->memory.at) return NBC_ERROR_MEMORY;
+  qp->adapter = &adapter;
+  qp->number = number;
+  qp->flags = want->flags;
+  qp->logSend = want->log_sq;
+  qp->logReceive = want->log_rq;
+  qp->logStride = want->log_stride;
+  qp->sendQueue = sendQueue;
+  qp->receiveQueue = receiveQueue;
+  qp->send = qp->memory.at;
+  qp->receive = receives ? qp->send + send : nullptr;
+  qp->doorbell = reinterpret_cast<uint32_t *>(qp->send + send + receive);
+  ++sendQueue->attached;
+  ++receiveQueue->attached;
+  *out = {number,   want->log_sq, want->log_rq, want->log_stride,
+          qp->send, qp->receive,  qp->doorbell};
+
+  adapter.queuePairs.push_back(number);
+  Slot *s = engine.slot(number);
+  s->owner.store(&adapter, std::memory_order_relaxed);
+  s->doorbell.store(qp->doorbell, std::memory_order_release);
+  s->queuePair.store(qp.release(), std::memory_order_release);
+  return NBC_OK;
+}
+
+int destroyQp(nbc_hca *hca, uint32_t number) {
+  Adapter &adapter = self(hca);
+  auto guard = adapter.engine->lock();
+  QueuePair *qp = own(adapter, number);
+  if (!qp) return NBC_ERROR_ARGUMENT;
+  adapter.engine->destroy(*qp);
+  return NBC_OK;
+}
+
+int address(nbc_hca *hca, uint8_t out[32]) {
+  Address a = {self(hca).engine->identity, self(hca).rank, 0, {}};
+  memcpy(out, &a, sizeof a);
+  return NBC_OK;
+}
+
+int connectQp(nbc_hca *hca, uint32_t number, const uint8_t bytes[32], uint32_t peer) {
+  Adapter &adapter = self(hca);
+  Engine &engine = *adapter.engine;
+  {
+    auto guard = engine.lock();
+    Address a;
+    memcpy(&a, bytes, sizeof a);
+    QueuePair *qp = own(adapter, number), *other = engine.find(peer);
+    if (!qp || qp->state != State::Reset || a.fabric != engine.identity || !other ||
+        other->adapter->rank != a.rank)
+      return NBC_ERROR_ARGUMENT;
+    qp->peer = peer;
+    qp->state = State::Ready;
+    qp->retriesLeft = static_cast<uint8_t>(qp->retry.retryCount);
+    qp->rnrLeft = static_cast<uint8_t>(qp->retry.rnrRetry);
+    engine.wake(*qp);
+  }
+  engine.wakeWorker();
+  return NBC_OK;
+}
+
+int registerMemory(nbc_hca *hca, void *begin, size_t bytes, uint32_t access, uint32_t *lkey,
+                   uint32_t *rkey) {
+  Adapter &adapter = self(hca);
+  auto guard = adapter.engine->lock();
+  if ((!begin && bytes) || reinterpret_cast<uintptr_t>(begin) + bytes < bytes)
+    return NBC_ERROR_ARGUMENT;
+  // Each count gives another key, and neighbours differ in most bits: a key that is off by one, of
+  // another rank, or of a registration that is gone opens nothing.
+  uint32_t key;
+  do {
+    if (adapter.engine->keys == UINT32_MAX) return NBC_ERROR_RESOURCES;
+    key = ++adapter.engine->keys * 0x9e3779b1u;
+  } while (key == 0 || key == MLX5_INVALID_LKEY);
+  adapter.regions[key] = {static_cast<uint8_t *>(begin), bytes, access};
+  *lkey = *rkey = key;
+  return NBC_OK;
+}
+
+int deregisterMemory(nbc_hca *hca, uint32_t lkey) {
+  Adapter &adapter = self(hca);
+  auto guard = adapter.engine->lock();
+  return adapter.regions.erase(lkey) ? NBC_OK : NBC_ERROR_ARGUMENT;
+}
+
+void doorbell(nbc_hca *hca, uint32_t number, uint64_t) {
+  self(hca).engine->ring(self(hca), number);
+}
+
+uint32_t failed(nbc_hca *hca, uint32_t number) {
+  Slot *s = self(hca).engine->slot(number);
+  return s ? s->failed.load(std::memory_order_acquire) : 0;
+}
+
+void sleep(nbc_hca *hca, int64_t nanoseconds) {
+  self(hca).engine->sleep(self(hca), nanoseconds);
+}
+
+int startQueueAt(nbc_hca *hca, uint32_t number, uint16_t send, uint16_t receive) {
+  Adapter &adapter = self(hca);
+  auto guard = adapter.engine->lock();
+  QueuePair *qp = own(adapter, number);
+  if (!qp || qp->state != State::Reset) return NBC_ERROR_ARGUMENT;
+  qp->next = qp->limit = send;
+  qp->received = receive;
+  __atomic_store_n(&qp->doorbell[0], __builtin_bswap32(receive), __ATOMIC_RELEASE);
+  __atomic_store_n(&qp->doorbell[1], __builtin_bswap32(send), __ATOMIC_RELEASE);
+  return NBC_OK;
+}
+
+int startCqAt(nbc_hca *hca, uint32_t number, uint32_t index) {
+  Adapter &adapter = self(hca);
+  auto guard = adapter.engine->lock();
+  CompletionQueue *cq = ownQueue(adapter, number);
+  if (!cq || cq->total) return NBC_ERROR_ARGUMENT;
+  cq->producer = index & MLX5_CQ_INDEX_MASK;
+  __atomic_store_n(cq->consumer, __builtin_bswap32(cq->producer), __ATOMIC_RELEASE);
+  return NBC_OK;
+}
+
+}  // namespace
+
+const nbc_hca_ops adapterOps = {
+    .name = "soft",
+    .facts = facts,
+    .create_cq = createCq,
+    .create_qp = createQp,
+    .address = address,
+    .connect_qp = connectQp,
+    .destroy_qp = destroyQp,
+    .destroy_cq = destroyCq,
+    .register_memory = registerMemory,
+    .deregister_memory = deregisterMemory,
+    .doorbell = doorbell,
+    .failed = failed,
+    .sleep = sleep,
+    .start_queue_at = startQueueAt,
+    .start_cq_at = startCqAt,
+};
+
+}  // namespace hca

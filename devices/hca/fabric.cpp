@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// fabric.cpp - adapters are added and killed; what happened can be asked for.
+
+#include <algorithm>
+#include <chrono>
+
+#include "devices/hca/engine.h"
+
+namespace hca {
+
+namespace {
+uint64_t nextIdentity() {
+  static std::atomic<uint64_t> last{0};
+  return ++last;
+}
+}  // namespace
+
+Engine::Engine(const Options &o)
+    : options(o),
+      simulated(o.mode == Mode::Simulated),
+      slots(new std::atomic<Slot *>[chunks]()),
+      slotCount(64),  // small numbers are what uninitialized memory and mixed up CQs name
+      identity(nextIdentity()),
+      generator(o.seed),
+      epoch(std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1)) {
+  queues.push_back(nullptr);  // no CQ has number 0
+  if (!simulated) worker = std::thread([this] { work(); });
+}
+
+Engine::~Engine() {
+  if (worker.joinable()) {
+    ending.store(true);
+    wakeWorker();
+    worker.join();
+  }
+  for (const auto &adapter : adapters)
+    for (uint32_t number : adapter->queuePairs) delete find(number);
+  for (uint32_t i = 0; i < chunks; ++i) delete[] slots[i].load();
+}
+
+Fabric::Fabric(const Options &options) : engine_(std::make_unique<Engine>(options)) {}
+Fabric::~Fabric() = default;
+
+nbc_hca *Fabric::addAdapter() {
+  auto guard = engine_->lock();
+  auto adapter = std::make_unique<Adapter>();
+  adapter->ops = &adapterOps;
+  adapter->engine = engine_.get();
+  adapter->rank = static_cast<uint32_t>(engine_->adapters.size());
+  engine_->adapters.push_back(std::move(adapter));
+  return engine_->adapters.back().get();
+}
+
+Run Fabric::run(const std::function<bool(const Completion &)> &seen, const RunLimits &limits) {
+  return engine_->simulated ? engine_->run(seen, limits) : Run::Quiet;
+}
+
+Time Fabric::now() const {
+  return engine_->clock();
+}
+
+void Fabric::hostBusy(uint32_t rank, Time work) {
+  auto guard = engine_->lock();
+  Time &free = engine_->adapters.at(rank)->hostFree;
+  free = std::max(free, engine_->now) + work;
+}
+
+std::vector<Record> Fabric::trace() const {
+  auto guard = engine_->lock();
+  return engine_->records;
+}
+
+Counters Fabric::counters() const {
+  auto guard = engine_->lock();
+  return engine_->counters;
+}
+
+std::vector<std::string> Fabric::findings() const {
+  auto guard = engine_->lock();
+  return engine_->findings;
+}
+
+void Fabric::kill(uint32_t rank) {
+  auto guard = engine_->lock();
+  engine_->adapters.at(rank)->dead = true;
+  for (uint32_t number : engine_->adapters[rank]->queuePairs) engine_->notReady.erase(number);
+}
+
+void Fabric::dropReceives(uint32_t qp, uint32_t count) {
+  auto guard = engine_->lock();
+  if (QueuePair *to = engine_->find(qp)) to->dropReceives += count;
+}
+
+void Fabric::setRetry(uint32_t qp, const Retry &retry) {
+  auto guard = engine_->lock();
+  if (QueuePair *to = engine_->find(qp)) to->retry = retry;
+}
+
+}  // namespace hca

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// hca.h - an HCA made of software: it executes mlx5 work queue entries.
+//
+//   hca::Fabric fabric({.mode = hca::Mode::Simulated, .adversarial = true, .seed = 7});
+//   nbc_hca *rank0 = fabric.addAdapter(), *rank1 = fabric.addAdapter();
+//   ... create, connect and fill queues through rank0->ops (nbc/hca.h) ...
+//   hca::Run run = fabric.run([&](const hca::Completion &c) { ...; return true; });
+//
+// What is executed: SEND, WRITE (each with or without immediate data, inline data, calc), READ,
+// compare-and-swap, fetch-and-add, NOP, WAIT and SEND_EN, on ordinary and managed send queues of
+// reliable connections, with RNR, retries, errors and flushes. Nothing in a ring is trusted: bytes
+// that make no sense become an error completion. A buffer is touched only through a key that is
+// registered and allows it.
+//
+// Real time: one thread of the fabric's executes all queues; it sleeps when there is nothing to do.
+// Ranks are threads. Ringing a doorbell takes no lock. Costs of LogGP are not charged.
+//
+// Simulated time: single-threaded; run() executes events in the order of their time. Times follow
+// LogGP: an entry occupies its adapter for `perEntry`; a message of n bytes occupies the sending
+// and the receiving port for max(gap, n * perByte) each and needs `latency` in between; an
+// acknowledgement needs `latency`. A doorbell takes effect after `overhead`, during which the
+// rank's host can do nothing else. The same options and calls give the same events, bit by bit.
+//
+// Adversarial: from the seed, queues are served in random order, and messages, acknowledgements,
+// read responses and released waits are held back for random times; a send's bytes are gathered
+// either when it starts or when it arrives; some receives are seen late, which makes an RNR NAK
+// (counted apart). Never against the rules: what one queue pair does stays in order.
+//
+// Not modelled: several paths, packets of a message arriving singly, WAIT on data or time, RECV_EN
+// (both end in an error completion), shared receive queues.
+
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "nbc/hca.h"
+#include "nbc/mlx5_wqe.h"
+
+namespace hca {
+
+struct Engine;
+
+using Time = int64_t;  // picoseconds
+constexpr Time nanosecond = 1'000, microsecond = 1'000'000, millisecond = 1'000'000'000;
+
+enum class Mode { RealTime, Simulated };
+
+/// What things cost in simulated time.
+struct LogGp {
+  Time latency = 1 * microsecond;           // L
+  Time overhead = 200 * nanosecond;         // o, of the host
+  Time gap = 100 * nanosecond;              // g
+  Time perByte = 100;                       // G: 10 GB/s
+  Time perEntry = 50 * nanosecond;          // of the adapter
+  Time loopbackLatency = 300 * nanosecond;  // instead of L, to oneself
+};
+
+struct Options {
+  Mode mode = Mode::RealTime;
+  uint64_t seed = 1;
+  LogGp cost;
+  bool adversarial = false;
+  bool trace = false;
+  nbc_hca_facts facts = {.max_gather = 30,
+                         .max_scatter = 32,
+                         .max_log_sq = 15,
+                         .max_log_rq = 15,
+                         .max_log_cq = 22,
+                         .calc = 0x7e};
+};
+
+/// How patient a queue pair is; set before it is connected.
+struct Retry {
+  uint32_t rnrRetry = 7;      // 7: for ever
+  uint32_t minRnrTimer = 12;  // code of the time its own RNR NAKs ask for: 0.64 ms
+  uint32_t retryCount = 7;
+  uint32_t ackTimeout = 14;  // 4.096 us * 2^n: 67 ms
+};
+
+enum class Event : uint8_t {
+  Doorbell,    // peer: limit
+  WaitBegin,   // peer: number of the CQ, index: entry waited for
+  WaitEnd,     // the same
+  Enable,      // peer: number of the queue pair, index: limit
+  SendStart,   // peer: rank, index: of the entry; bytes
+  Deliver,     // at the receiver; peer: rank of the sender, bytes
+  Completion,  // peer: number of the CQ, index: entry written
+  Rnr,         // at the sender; peer: rank that had no receive
+  Error        // index: syndrome
+};
+const char *name(Event);
+
+struct Record {
+  Time at;
+  uint32_t rank;
+  Event event;
+  uint32_t qp;
+  uint32_t peer;
+  uint32_t index;
+  uint64_t bytes;
+  bool operator==(const Record &) const = default;
+};
+
+struct Counters {
+  uint64_t events = 0;
+  uint64_t entries = 0;   // work queue entries executed
+  uint64_t messages = 0;  // started
+  uint64_t bytes = 0;     // in them, both directions
+  uint64_t waits = 0, enables = 0;
+  uint64_t completions = 0;
+  uint64_t rnrNaks = 0;    // forcedRnr included
+  uint64_t forcedRnr = 0;  // by the adversary, though a receive was posted
+  uint64_t errors = 0;     // queue pairs that failed
+};
+
+/// A CQ that hosts look at has a new entry.
+struct Completion {
+  uint32_t rank;
+  uint32_t cq;
+  Time at;
+};
+
+enum class Run {
+  Quiet,    // nothing is left to do; see waiting()
+  Stopped,  // by the callback
+  Limit     // of time or events
+};
+
+struct RunLimits {
+  Time until = INT64_MAX;
+  uint64_t events = UINT64_MAX;
+};
+
+/// Adapters and what connects them. Adapters and all they own end with it. In real time every
+/// function may be called from any thread.
+class Fabric {
+ public:
+  explicit Fabric(const Options & = {});
+  ~Fabric();
+  Fabric(const Fabric &) = delete;
+  Fabric &operator=(const Fabric &) = delete;
+
+  /// The adapter of the next rank, counted from 0.
+  nbc_hca *addAdapter();
+
+  /// Simulated time only. Executes events until nothing is left that could ever happen without
+  /// a host (queues that retry in vain for ever included). `seen` is called for each entry of a CQ
+  /// that hosts look at; in it anything may be called but run(); it returns whether to go on.
+  Run run(const std::function<bool(const Completion &)> &seen = {}, const RunLimits & = {});
+
+  /// Since the fabric was made.
+  Time now() const;
+
+  /// Simulated time only: the host of this rank works for `work` from now, or from the end of what
+  /// it is doing; doorbells it rings from here on take effect afterwards.
+  void hostBusy(uint32_t rank, Time work);
+
+  /// What each queue that cannot go on waits for, one line each:
+  /// "rank 3: queue pair 70 waits for entry 4 of cq 17, which has had 4".
+  std::vector<std::string> waiting() const;
+
+  std::vector<Record> trace() const;
+  Counters counters() const;
+
+  /// What hardware would silently do and no program should ask for. At most 1,000 are kept.
+  std::vector<std::string> findings() const;
+
+  /// Faults. A killed adapter does nothing more and answers nobody.
+  void kill(uint32_t rank);
+  /// The next receives of this queue pair vanish unused.
+  void dropReceives(uint32_t qp, uint32_t count);
+  void setRetry(uint32_t qp, const Retry &);
+
+ private:
+  std::unique_ptr<Engine> engine_;
+};
+
+/// What an RNR NAK with this timer code asks for (IBTA; 5 bits are looked at).
+Time rnrDelay(uint32_t code);
+
+}  // namespace hca

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// responder.cpp - carries a message out at its target.
+//
+// Messages of a queue pair arrive one by one, in order. One that finds no receive is tried again
+// after the time the receiver asks for, and holds up all behind it; one that finds nobody is tried
+// again after the acknowledgement timeout; both a number of times.
+
+#include <algorithm>
+#include <atomic>
+
+#include "devices/hca/engine.h"
+
+namespace hca {
+
+namespace {
+
+bool consumesReceive(uint8_t opcode) {
+  return opcode == MLX5_SEND || opcode == MLX5_SEND_IMM || opcode == MLX5_WRITE_IMM;
+}
+
+bool isWrite(uint8_t opcode) {
+  return opcode == MLX5_WRITE || opcode == MLX5_WRITE_IMM;
+}
+
+/// The bytes of a message, wherever they are now.
+uint8_t payload(const QueuePair &from, const Message &m, Spans &spans) {
+  if (m.gatherLate) return Engine::resolve(*from.adapter, m.list.get(), m.segments, spans);
+  if (m.bytes) spans.add(m.payload.get(), m.bytes);
+  return 0;
+}
+
+uint64_t atomically(const Message &m, uint8_t *at) {
+  std::atomic_ref<uint64_t> word(*reinterpret_cast<uint64_t *>(at));
+  if (m.opcode == MLX5_ATOMIC_FA) return word.fetch_add(m.operand);
+  uint64_t before = m.compare;
+  word.compare_exchange_strong(before, m.operand);
+  return before;
+}
+
+}  // namespace
+
+Time rnrDelay(uint32_t code) {
+  constexpr uint32_t tensOfMicroseconds[32] = {
+      65536, 1,    2,    3,    4,    6,     8,     12,    16,    24,   32,
+      48,    64,   96,   128,  192,  256,   384,   512,   768,   1024, 1536,
+      2048,  3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768, 49152};
+  return tensOfMicroseconds[code & 31] * (10 * microsecond);
+}
+
+void Engine::deliver(QueuePair &qp) {
+  if (qp.state != State::Ready) return;
+  while (qp.delivered < qp.inFlight.size() && qp.inFlight[qp.delivered].stage == Stage::Done)
+    ++qp.delivered;
+  if (qp.delivered == qp.inFlight.size()) return;
+  Message &m = qp.inFlight[qp.delivered];
+  if (m.due > now) return postDeliver(qp);
+
+  Response response = respond(qp, m);
+  if (response == Response::Silent) return retransmit(qp, m);
+  QueuePair &peer = *find(qp.peer);
+  if (response == Response::NotReady) {
+    ++counters.rnrNaks;
+    record(Event::Rnr, qp, peer.adapter->rank, m.index, m.bytes);
+    if (qp.retry.rnrRetry == 7 || qp.rnrLeft > 0) {
+      if (qp.retry.rnrRetry != 7) --qp.rnrLeft;
+      return receiverNotReady(qp, m, rnrDelay(peer.retry.minRnrTimer));
+    }
+    m.syndrome = MLX5_RNR_EXCEEDED;
+  } else {
+    record(Event::Deliver, peer, qp.adapter->rank, m.index, m.bytes);
+  }
+
+  qp.retriesLeft = static_cast<uint8_t>(qp.retry.retryCount);
+  qp.rnrLeft = static_cast<uint8_t>(qp.retry.rnrRetry);
+  if (qp.receiverNotReady) {
+    qp.receiverNotReady = false;
+    notReady.erase(qp.number);
+  }
+  m.stage = Stage::Answered;
+  bool answerCarriesData = !m.syndrome && !m.gatherLate && m.list;
+  m.due = std::max(answerTime(*peer.adapter, *qp.adapter, answerCarriesData ? m.bytes : 0),
+                   qp.lastAnswer);
+  qp.lastAnswer = m.due;
+  ++qp.delivered;
+  postAnswer(qp);
+  if (m.syndrome) {
+    qp.stopped = true;  // what is behind it is not looked at any more
+    return;
+  }
+  if (qp.delivered < qp.inFlight.size()) postDeliver(qp);
+  wake(qp);
+}
+
+/// Nobody answered: again after the timeout, or give up.
+void Engine::retransmit(QueuePair &qp, Message &m) {
+  if (qp.retriesLeft-- == 0) {
+    m.syndrome = MLX5_RETRY_EXCEEDED;
+    m.stage = Stage::Done;
+    qp.stopped = true;
+    return retire(qp);
+  }
+  m.due = now + (Time(4096) * nanosecond << (qp.retry.ackTimeout & 31));
+  postDeliver(qp);
+}
+
+void Engine::receiverNotReady(QueuePair &qp, Message &m, Time delay) {
+  qp.receiverNotReady = true;
+  notReady.insert(qp.number);
+  m.due = now + delay + (simulated ? 2 * options.cost.latency : 0);
+  postDeliver(qp);
+}
+
+Response Engine::respond(QueuePair &from, Message &m) {
+  QueuePair *to = find(from.peer);
+  if (!to || to->adapter->dead || to->state != State::Ready || to->peer != from.number)
+    return Response::Silent;
+
+  if (consumesReceive(m.opcode)) {
+    uint32_t receives = posted(*to);
+    if (receives == 0) return Response::NotReady;
+    if (from.retry.rnrRetry == 7 && oneIn(simulated ? 64 : 256)) {
+      ++counters.forcedRnr;
+      return Response::NotReady;
+    }
+  }
+
+  Spans source;
+  if (m.opcode != MLX5_READ && (m.syndrome = payload(from, m, source))) return Response::Answered;
+
+  if (m.opcode != MLX5_SEND && m.opcode != MLX5_SEND_IMM && m.bytes) {
+    Span target;
+    uint32_t access = isWrite(m.opcode)       ? NBC_HCA_REMOTE_WRITE
+                      : m.opcode == MLX5_READ ? NBC_HCA_REMOTE_READ
+                                              : NBC_HCA_REMOTE_ATOMIC;
+    bool atomic = access == NBC_HCA_REMOTE_ATOMIC;
+    if (atomic && m.remote % 8)
+      m.syndrome = MLX5_REMOTE_INVALID;
+    else if (!check(*to->adapter, m.key, m.remote, m.bytes, access, target))
+      m.syndrome = MLX5_REMOTE_ACCESS;
+    if (m.syndrome) {
+      fail(*to, m.syndrome);
+      return Response::Answered;
+    }
+    Spans place;
+    if (isWrite(m.opcode)) {
+      place.add(target.at, target.bytes);
+      copySpans(source, place);
+    } else if (atomic) {
+      uint64_t before = atomically(m, target.at);
+      m.payload.reset(new uint8_t[8]);
+      memcpy(m.payload.get(), &before, 8);
+    } else if (m.bytes <= longestCopy) {
+      m.payload.reset(new uint8_t[m.bytes]);
+      memcpy(m.payload.get(), target.at, m.bytes);
+    }
+  }
+
+  if (consumesReceive(m.opcode)) m.syndrome = take(*to, m, source);
+  return Response::Answered;
+}
+
+/// Receives that are there, at most as many as the ring holds.
+uint32_t Engine::posted(QueuePair &qp) {
+  if (!qp.receive) return 0;
+  for (;;) {
+    uint32_t head = loadShared(&qp.doorbell[0]), room = 1u << qp.logReceive;
+    uint32_t there = static_cast<uint16_t>(head - qp.received);
+    if (there > room) {
+      finding(qp, "posted ", there, " receives where ", room, " fit");
+      there = room;
+    }
+    if (there == 0 || qp.dropReceives == 0) return there;
+    --qp.dropReceives;
+    ++qp.received;
+  }
+}
+
+/// Uses up the next receive; what the sender is told.
+uint8_t Engine::take(QueuePair &to, Message &m, const Spans &source) {
+  uint16_t index = to.received++;
+  if (m.opcode != MLX5_WRITE_IMM && m.bytes) {
+    uint8_t list[512];
+    uint32_t stride = 1u << to.logStride;
+    memcpy(list, to.receive + (size_t(index & ((1u << to.logReceive) - 1)) << to.logStride),
+           stride);
+    uint32_t segments = 0;
+    while (segments < stride / MLX5_SEGMENT &&
+           mlx5_get32(list + segments * MLX5_SEGMENT + MLX5_DATA_LKEY) != MLX5_INVALID_LKEY)
+      ++segments;
+    Spans place;
+    uint8_t syndrome = resolve(*to.adapter, list, segments, place);
+    if (!syndrome && place.bytes < m.bytes) syndrome = MLX5_LOCAL_LENGTH;
+    if (syndrome) {
+      completeReceive(to, nullptr, index, syndrome);
+      fail(to, syndrome);
+      return syndrome == MLX5_LOCAL_LENGTH ? MLX5_REMOTE_INVALID : MLX5_REMOTE_OP;
+    }
+    copySpans(source, place);
+  }
+  completeReceive(to, &m, index, 0);
+  return 0;
+}
+
+}  // namespace hca
