@@ -794,9 +794,10 @@ class Builder {
   Built nested(G::ExpressionContext *c) {
     // if a then b else if c then d else e: from the back, each the `else` of the one before.
     const auto parts = c->expression();
+    const auto ifs = c->IF();
     Built result = disjunction(c->disjunction());
     for (size_t i = parts.size(); i >= 2; i -= 2) {
-      Built node = leaf(Expr::What::conditional, at(c->IF(i / 2 - 1)));
+      Built node = leaf(Expr::What::conditional, at(ifs[i / 2 - 1]));
       adopt(node, nested(parts[i - 2]));
       adopt(node, nested(parts[i - 1]));
       adopt(node, std::move(result));
