@@ -162,7 +162,8 @@ bool beginsStatement(size_t type) {
 }
 
 bool beginsDeclaration(size_t type) {
-  return type == NbcLexer::NAME || type == NbcLexer::FN || type == NbcLexer::IMPORT;
+  return type == NbcLexer::NAME || type == NbcLexer::REDUCE || type == NbcLexer::FN ||
+         type == NbcLexer::IMPORT;
 }
 
 /// Reports in our words, and goes on behind the statement that is wrong.
@@ -176,12 +177,12 @@ class Recovery : public antlr4::DefaultErrorStrategy {
   void recover(Parser *parser, std::exception_ptr error) override {
     switch (parser->getRuleContext()->getRuleIndex()) {
       case NbcParser::RuleStatement:
-        skipStatement(parser);
+        leaveOut(parser, skipStatement);
         break;
       case NbcParser::RuleImportFile:
       case NbcParser::RuleFunction:
       case NbcParser::RuleAlgorithm:
-        skipDeclaration(parser);
+        leaveOut(parser, skipDeclaration);
         break;
       case NbcParser::RuleBlock:
       case NbcParser::RuleFile:
@@ -199,13 +200,13 @@ class Recovery : public antlr4::DefaultErrorStrategy {
            next != NbcLexer::RBRACE && next != Token::EOF && !beginsStatement(next);
            next = look(parser)) {
         say(parser);
-        skipStatement(parser);
+        leaveOut(parser, skipStatement);
       }
     } else if (rule == NbcParser::RuleFile) {
       for (size_t next = look(parser); next != Token::EOF && !beginsDeclaration(next);
            next = look(parser)) {
         say(parser);
-        skipDeclaration(parser);
+        leaveOut(parser, skipDeclaration);
       }
     }
   }
@@ -234,38 +235,44 @@ class Recovery : public antlr4::DefaultErrorStrategy {
     return onNewLine(parser) || look(parser) == NbcLexer::RBRACE || beginsStatement(look(parser));
   }
 
-  /// Up to and with the next ';' or block of this statement, or before the '}'
-  /// that ends the block it is in, or before what looks like the next statement.
-  static void skipStatement(Parser *parser) {
+  /// Skips. Where that ended well, the next error is one of its own.
+  void leaveOut(Parser *parser, bool (*skip)(Parser *)) {
+    if (skip(parser)) endErrorCondition(parser);
+  }
+
+  /// Up to and with the next ';' or block of this statement: true. Or before the
+  /// '}' that ends the block it is in, or what looks like the next statement.
+  static bool skipStatement(Parser *parser) {
     int depth = 0;
     for (bool first = true;; first = false) {
       const size_t next = look(parser);
-      if (next == Token::EOF) return;
+      if (next == Token::EOF) return false;
       if (next == NbcLexer::LBRACE) ++depth;
       if (next == NbcLexer::RBRACE) {
         const bool ofSet = parser->getTokenStream()->LA(2) == NbcLexer::RBRACKET;
-        if (depth == 0 && !ofSet) return;
+        if (depth == 0 && !ofSet) return false;
         depth -= depth > 0;
         parser->consume();
-        if (depth == 0 && !ofSet) return;
+        if (depth == 0 && !ofSet) return true;
         continue;
       }
-      if (depth == 0 && !first && beginsStatement(next) && onNewLine(parser)) return;
+      if (depth == 0 && !first && beginsStatement(next) && onNewLine(parser)) return false;
       parser->consume();
-      if (next == NbcLexer::SEMI && depth == 0) return;
+      if (next == NbcLexer::SEMI && depth == 0) return true;
     }
   }
 
-  /// Up to and with the next '}' that closes all, or before the next declaration.
-  static void skipDeclaration(Parser *parser) {
+  /// Up to and with the next '}' that closes all: true. Or before the next
+  /// declaration.
+  static bool skipDeclaration(Parser *parser) {
     int depth = 0;
     for (bool first = true;; first = false) {
       const size_t next = look(parser);
-      if (next == Token::EOF) return;
-      if (depth == 0 && !first && beginsDeclaration(next) && onNewLine(parser)) return;
+      if (next == Token::EOF) return false;
+      if (depth == 0 && !first && beginsDeclaration(next) && onNewLine(parser)) return false;
       parser->consume();
       depth += next == NbcLexer::LBRACE;
-      if (next == NbcLexer::RBRACE && --depth <= 0) return;
+      if (next == NbcLexer::RBRACE && --depth <= 0) return true;
     }
   }
 
@@ -331,7 +338,7 @@ class Recovery : public antlr4::DefaultErrorStrategy {
                          type == NbcLexer::TRUE || type == NbcLexer::FALSE ||
                          type == NbcLexer::MINUS || type == NbcLexer::NOT || type == NbcLexer::IF))
         continue;
-      if (declaration && name) continue;
+      if (declaration && (name || type == NbcLexer::REDUCE)) continue;
       if (name)
         parts.push_back(wants(expected, NbcLexer::IN) ? "a buffer" : "a name");
       else if (type == NbcLexer::STRING)

@@ -16,7 +16,7 @@ importFile: IMPORT path=STRING SEMI;
 function: FN name=NAME LPAREN (NAME (COMMA NAME)*)? RPAREN ASSIGN expression SEMI;
 
 algorithm
-  : kind=NAME name=NAME (LPAREN (parameter (COMMA parameter)*)? RPAREN)? clause* block;
+  : kind=(NAME | REDUCE) name=NAME (LPAREN (parameter (COMMA parameter)*)? RPAREN)? clause* block;
 
 parameter: NAME (ASSIGN expression)?;
 
@@ -133,8 +133,8 @@ SUBFROM: '-=';
 MULTO: '*=';
 DIVTO: '/=';
 PLUSRANGE: '+:';
-BELOW: '..<';
 UPTO: '..';
+BELOW: '..<';
 PLUS: '+';
 MINUS: '-';
 TIMES: '*';
