@@ -648,28 +648,38 @@ class Builder {
   StatementPtr branch(G::IfContext *c) {
     StatementPtr first;
     Statement *last = nullptr;
-    const auto conditions = c->expression();
-    const auto blocks = c->block();
-    const auto elses = c->ELSE();
-    if (conditions.size() > static_cast<size_t>(kMaxNesting)) {
-      diag_.error(at(conditions[kMaxNesting]), "more than ", kMaxNesting, " times 'else if'");
-      return nullptr;
-    }
-    for (size_t i = 0; i < blocks.size(); ++i) {
-      if (i < conditions.size()) {
-        StatementPtr s = make(Statement::What::if_,
-                              i == 0 ? static_cast<ParserRuleContext *>(c) : conditions[i]);
-        if (i > 0) s->loc = at(c->IF(i));
-        s->condition = expression(conditions[i]);
-        s->body = block(blocks[i]);
+    bool ended = false;  // by an `else` without `if`
+    int chain = 0;
+    Loc start;
+    ExprPtr condition;
+    for (antlr4::tree::ParseTree *child : c->children) {
+      if (auto *token = dynamic_cast<antlr4::tree::TerminalNode *>(child)) {
+        const bool isElse = token->getSymbol()->getType() == G::ELSE;
+        if (isElse && ended) {
+          diag_.error(at(token), "this 'if' has its 'else' already");
+          return nullptr;
+        }
+        if (isElse && ++chain > kMaxNesting) {
+          diag_.error(at(token), "more than ", kMaxNesting, " times 'else if'");
+          return nullptr;
+        }
+        start = at(token);
+      } else if (auto *e = dynamic_cast<G::ExpressionContext *>(child)) {
+        condition = expression(e);
+      } else if (condition) {
+        StatementPtr s = make(Statement::What::if_, c);
+        s->loc = start;
+        s->condition = std::move(condition);
+        s->body = block(static_cast<G::BlockContext *>(child));
         Statement *made = s.get();
         if (last)
           last->otherwise.push_back(std::move(s));
         else
           first = std::move(s);
         last = made;
-      } else if (i + 1 == blocks.size() && blocks.size() == conditions.size() + 1) {
-        last->otherwise = block(blocks[i]);
+      } else {
+        last->otherwise = block(static_cast<G::BlockContext *>(child));
+        ended = true;
       }
     }
     return first;
