@@ -13,6 +13,13 @@
  *     nbc_plan_create(comm, template, bytes, &options, &plan);   // local
  *     nbc_plan_connect(plan);                                    // collective
  *
+ * create makes the queues, posts what is received ahead, and puts their numbers into
+ * the bootstrap; connect gets those of the peers and takes the queues up. No call
+ * may be started before all ranks have connected: the bootstrap's `fence`, at the
+ * end of connect, sees to that; without one, the caller must. Likewise no rank may
+ * free its plan before all ranks' calls are done: an adapter without the
+ * queue cannot acknowledge what it has received.
+ *
  * All ranks of a communicator create the same plans in the same order, and start
  * the same calls of a plan, with equal counts and types, in the same order; they may
  * run ahead of each other by any number of calls. Different plans do not wait for each
@@ -48,7 +55,7 @@ enum nbc_status {
   NBC_ERROR_TEMPLATE = -2,    /* damaged, or not for this runtime, target or rank */
   NBC_ERROR_MEMORY = -3,      /* the system has no more */
   NBC_ERROR_RESOURCES = -4,   /* the adapter has no more, or a queue would be too long */
-  NBC_ERROR_TOO_LONG = -5,    /* longer than the plan's max_bytes */
+  NBC_ERROR_TOO_LONG = -5,    /* longer than the plan's max_bytes, or 2^31 - 1 in one transfer */
   NBC_ERROR_UNSUPPORTED = -6, /* the template has no variant for this call */
   NBC_ERROR_DEVICE = -7,      /* a queue pair failed; the plan is of no more use */
   NBC_ERROR_BOOTSTRAP = -8,   /* the bootstrap could not exchange addresses */
@@ -105,13 +112,14 @@ int nbc_comm_free(nbc_comm *);
 int nbc_register(nbc_comm *, void *begin, size_t bytes);
 int nbc_deregister(nbc_comm *, void *begin, size_t bytes);
 
-/* Zero: the default, in brackets. */
+/* Zero: the default, in brackets. The same on all ranks. */
 struct nbc_plan_options {
   uint32_t depth;         /* calls under way on the adapter at once [2] */
-  size_t eager_bytes;     /* blocks up to this long go eager [1024, less where slots would
-                             take more than slot_memory] */
-  size_t slot_memory;     /* bytes for receive slots [16 MiB] */
-  size_t max_bytes;       /* the longest block a call may have, for scratch [1 MiB] */
+  size_t eager_bytes;     /* blocks up to this long go eager [1024, less where one such slot
+                             for each rank, 3 * depth times, would take more than slot_memory] */
+  size_t slot_memory;     /* bytes for receive slots, by that rule [16 MiB] */
+  size_t max_bytes;       /* the longest block of a rendezvous call that needs scratch [1 MiB];
+                             others are limited by the 2^31 - 1 bytes of a data segment only */
   uint16_t first_sq_index; /* where queue indices begin: to test that they wrap */
   uint32_t first_cq_index;
 };

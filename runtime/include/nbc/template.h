@@ -159,7 +159,9 @@ enum nbc_protocol { NBC_EAGER, NBC_RENDEZVOUS };
 
 enum nbc_variant_flags {
   NBC_VARIANT_IN_PLACE = 1, /* for MPI_IN_PLACE: `in` is not read */
-  NBC_VARIANT_CALC = 2,     /* reduces on the adapter: one 64-bit element */
+  NBC_VARIANT_CALC = 2,     /* reduces on the adapter: one 64-bit element. To be taken only if every
+                               rank's template has one: a template knows its own rank alone (in
+                               Rabenseifner's allreduce some ranks see whole vectors, others parts) */
   NBC_VARIANT_CREDIT = 4    /* not a call: goes before an eager one that opens a credit window.
                                One stage, nothing in it signalled; there is one CREDIT variant
                                wherever there is an eager one with a peer, and it is the last */

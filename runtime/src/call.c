@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// call.c - one call from nbc_start to done, and the order among those of a plan.
+//
+// A plan's calls are a list in the order in which they were started:
+//
+//   oldest ... admitted, at most `depth` ... | waiting ... newest
+//
+// Admitted calls have their bytes in the device's queues. The device goes through
+// them one behind the other: `ringer` is the one whose stages are being enabled; the
+// next gets its turn when the last stage of this one is enabled. Stages end in
+// the same order, so the one that ends is always the oldest call's; calls end
+// in order, too.
+//
+// Nothing here allocates, locks or enters the system, but for a registration that is
+// missing and the sleep in nbc_wait.
+
+#include "runtime/src/calc.h"
+#include "runtime/src/plan.h"
+
+static void end(struct call *c, int status) {
+  for (int role = 0; role < CALLER_ROLES; ++role)
+    if (c->registration[role] >= 0) comm_release(c->plan->comm, c->registration[role]);
+  c->status = status;
+  c->state = CALL_DONE;
+}
+
+// The device is not to be trusted any more, so all that was asked of it has failed.
+static void fail(nbc_plan *plan) {
+  plan->status = NBC_ERROR_DEVICE;
+  plan->target->destroy(plan);
+  for (struct call *c = plan->oldest, *next; c; c = next) {
+    next = c->next;
+    end(c, NBC_ERROR_DEVICE);
+  }
+  plan->oldest = plan->newest = plan->waiting = plan->ringer = NULL;
+  plan->under_way = 0;
+}
+
+static const struct nbc_stage *stages(const struct call *c) {
+  return c->plan->tables.stages + c->variant->v->stages.begin;
+}
+
+static int admit(nbc_plan *plan, struct call *c) {
+  bool eager = c->variant->v->protocol == NBC_EAGER;
+  c->base[NBC_ROLE_STAGING] = plan->staging + plan->instance * plan->staging_instance;
+  c->base[NBC_ROLE_SLOTS] = plan->memory + plan->set * plan->slot_set;
+  c->set = plan->set;
+  c->opens_window = eager && plan->credit && plan->window == 0;
+  c->stage = 0;
+  int status = plan->target->prepare(plan, c);
+  if (!status) status = host_run(plan, c);
+  if (status) return status;
+
+  plan->target->admit(plan, c);
+  c->state = CALL_ADMITTED;
+  c->enabled = c->pending = false;
+  if (!plan->ringer) plan->ringer = c;
+  ++plan->under_way;
+  if (++plan->instance == plan->depth) plan->instance = 0;
+  if (eager) {
+    if (++plan->set == plan->sets) plan->set = 0;
+    if (++plan->window == plan->depth) plan->window = 0;
+  }
+  return 0;
+}
+
+// Enables what may be: stages of the call whose turn it is, then of those behind it.
+static void ring(nbc_plan *plan) {
+  for (struct call *c = plan->ringer; c && !c->enabled; c = plan->ringer) {
+    c->pending = plan->target->enable(plan, c);
+    c->enabled = true;
+    const struct nbc_stage *s = stages(c);
+    if (s[c->stage].enabled != s[c->variant->v->stages.count - 1].enabled) break;
+    plan->ringer = c->next && c->next->state == CALL_ADMITTED ? c->next : NULL;
+  }
+}
+
+// The oldest call has passed its last stage.
+static int finish(nbc_plan *plan, struct call *c) {
+  int status = plan->target->complete(plan, c);
+  if (status) return status;
+  plan->oldest = c->next;
+  if (!plan->oldest) plan->newest = NULL;
+  --plan->under_way;
+  end(c, 0);
+  while (plan->waiting && plan->under_way < plan->depth && !status) {
+    struct call *next = plan->waiting;
+    plan->waiting = next->next;
+    status = admit(plan, next);
+  }
+  return status;
+}
+
+// Goes on until the device has something to do, or nobody has.
+static void advance(nbc_plan *plan) {
+  for (;;) {
+    ring(plan);
+    struct call *c = plan->oldest;
+    if (!c || !c->enabled || c->pending) return;
+    int status = 0;
+    if (++c->stage < c->variant->v->stages.count) {
+      status = host_run(plan, c);
+      c->enabled = plan->ringer != c;  // all is enabled already: this stage is over, too
+    } else {
+      status = finish(plan, c);
+    }
+    if (status) {
+      fail(plan);
+      return;
+    }
+  }
+}
+
+// Takes in what the device has done. Returns whether that was anything.
+static bool move(nbc_plan *plan) {
+  bool moved = false;
+  while (plan->oldest && plan->oldest->pending) {
+    int over = plan->target->poll(plan);
+    if (over == 0) break;
+    moved = true;
+    if (over < 0) {
+      fail(plan);
+    } else {
+      plan->oldest->pending = false;
+      advance(plan);
+    }
+  }
+  return moved;
+}
+
+// The first variant that fits, in the template's order.
+static int choose(nbc_plan *plan, struct call *c, bool in_place) {
+  bool too_long = false;
+  for (uint32_t i = 0; i < plan->tables.header->variants.count; ++i) {
+    const struct variant *v = &plan->variants[i];
+    uint32_t flags = v->v->flags;
+    if (flags & NBC_VARIANT_CREDIT || in_place != !!(flags & NBC_VARIANT_IN_PLACE)) continue;
+    if (flags & NBC_VARIANT_CALC && !(c->count == 1 && c->calc && v->calc >> c->calc & 1)) continue;
+    if (c->block > v->limit) {
+      too_long = true;
+      continue;
+    }
+    c->variant = v;
+    c->stride = plan->stride[v->v->protocol];
+    return 0;
+  }
+  return too_long ? NBC_ERROR_TOO_LONG : NBC_ERROR_UNSUPPORTED;
+}
+
+static int set_operation(const nbc_plan *plan, struct call *c, const struct nbc_call *call) {
+  uint32_t kind = plan->tables.header->kind;
+  c->type = (uint8_t)call->type;
+  c->op = (uint8_t)call->op;
+  c->calc = MLX5_CALC_NONE;
+  c->reduce = NULL;
+  c->context = call->user_context;
+  if (kind != NBC_ALLREDUCE && kind != NBC_REDUCE) return 0;
+  c->reduce = call->op == NBC_USER ? call->user : nbc_reduction(call->type, call->op);
+  if (!c->reduce) return NBC_ERROR_ARGUMENT;
+  c->calc = (uint8_t)calc_operation(call->type, call->op);
+  return 0;
+}
+
+static int set_buffers(const nbc_plan *plan, struct call *c, const struct nbc_call *call,
+                       bool *in_place) {
+  void *const given[CALLER_ROLES] = {(void *)call->in, call->out, call->data};
+  uint32_t replaced = in_place_role(plan->tables.header);
+  *in_place = false;
+  for (uint32_t role = 0; role < CALLER_ROLES; ++role) {
+    c->base[role] = NULL;
+    c->registration[role] = -1;
+    if (role == replaced && given[role] == NBC_IN_PLACE) {
+      *in_place = true;
+      continue;
+    }
+    if (!(plan->significant >> role & 1)) continue;
+    if (given[role] == NBC_IN_PLACE || (!given[role] && c->block)) return NBC_ERROR_ARGUMENT;
+    c->base[role] = (uint8_t *)given[role];
+  }
+  return 0;
+}
+
+static int set_arguments(nbc_plan *plan, struct call *c, const struct nbc_call *call) {
+  bool in_place;
+  c->plan = plan;
+  c->next = NULL;
+  c->empty = false;
+  c->count = plan->tables.header->kind == NBC_BARRIER ? 0 : call->count;
+  c->size = c->count ? nbc_type_size(call->type) : 1;
+  if (c->size == 0) return NBC_ERROR_ARGUMENT;
+  if (__builtin_mul_overflow(c->count, c->size, &c->block)) return NBC_ERROR_TOO_LONG;
+  int status = set_operation(plan, c, call);
+  if (!status) status = set_buffers(plan, c, call, &in_place);
+  if (!status) status = choose(plan, c, in_place);
+  return status;
+}
+
+static int acquire(nbc_plan *plan, struct call *c) {
+  for (uint32_t role = 0; role < CALLER_ROLES; ++role) {
+    if (!(c->variant->registered >> role & 1) || c->block == 0) continue;
+    int r = comm_acquire(plan->comm, c->base[role], c->block * plan->caller_blocks[role],
+                         plan->access[role], plan->hint[role]);
+    if (r < 0) return r;
+    c->registration[role] = plan->hint[role] = r;
+  }
+  return 0;
+}
+
+static int refuse(struct call *c, int status) {
+  end(c, status);
+  c->plan = NULL;
+  return status;
+}
+
+int nbc_start(nbc_plan *plan, const struct nbc_call *call, nbc_request *request) {
+  if (!plan || !call || !request || !plan->connected) return NBC_ERROR_ARGUMENT;
+  if (plan->under_way == plan->depth) move(plan);  // there may be room by now
+  if (plan->status) return plan->status;
+  struct call *c = (struct call *)request;
+  for (int role = 0; role < CALLER_ROLES; ++role) c->registration[role] = -1;
+  int status = set_arguments(plan, c, call);
+  if (!status) status = acquire(plan, c);
+  if (status) return refuse(c, status);
+
+  if (plan->under_way < plan->depth) {  // then none is waiting
+    status = admit(plan, c);
+    if (status) return refuse(c, status);
+  } else {
+    c->state = CALL_WAITING;
+    if (!plan->waiting) plan->waiting = c;
+    ++plan->info.queued;
+  }
+  if (plan->newest)
+    plan->newest->next = c;
+  else
+    plan->oldest = c;
+  plan->newest = c;
+
+  ++plan->info.calls;
+  if (c->variant->v->flags & NBC_VARIANT_CALC) ++plan->info.calc;
+  ++*(c->variant->v->protocol == NBC_EAGER ? &plan->info.eager : &plan->info.rendezvous);
+  advance(plan);
+  return 0;
+}
+
+static int collect(struct call *c, int *done) {
+  *done = c->state == CALL_DONE;
+  if (!*done) return 0;
+  c->plan = NULL;
+  return c->status;
+}
+
+int nbc_test(nbc_request *request, int *done) {
+  struct call *c = (struct call *)request;
+  if (!request || !done) return NBC_ERROR_ARGUMENT;
+  *done = 1;
+  if (!c->plan) return 0;
+  if (c->state != CALL_DONE) move(c->plan);
+  return collect(c, done);
+}
+
+int nbc_wait(nbc_request *request) {
+  struct call *c = (struct call *)request;
+  if (!request) return NBC_ERROR_ARGUMENT;
+  if (!c->plan) return 0;
+  while (c->state != CALL_DONE) {
+    nbc_plan *plan = c->plan;
+    if (move(plan)) continue;
+    if (plan->target->failed(plan))
+      fail(plan);
+    else
+      plan->target->sleep(plan);
+  }
+  int done;
+  return collect(c, &done);
+}

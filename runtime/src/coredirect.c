@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// coredirect.c - a call on CORE-Direct: patch, copy, ring, and see it end.
+//
+// prepare: addresses and lengths into the plan's copy of the code.
+// admit:   indices likewise; then the bytes into the rings, at the producer indices,
+//          and receives for data posted. Before the first eager call of a window
+//          the credit's own entries.
+// enable:  one doorbell, of the management queue.
+// poll:    one byte of its CQ.
+// complete: an error anywhere? Then what was received ahead is posted again.
+
+#include "runtime/src/coredirect.h"
+
+#include <string.h>
+
+#include "runtime/src/targets.h"
+
+static struct coredirect *state_of(const nbc_plan *plan) {
+  return (struct coredirect *)plan->state;
+}
+
+static void store_record(volatile uint32_t *record, uint32_t value) {
+  __atomic_store_n(record, __builtin_bswap32(value & 0xffff), __ATOMIC_RELEASE);
+}
+
+static void put_data(uint8_t *at, uint64_t bytes, uint32_t key, uint64_t address) {
+  mlx5_put64(at, bytes << 32 | key);
+  mlx5_put64(at + MLX5_DATA_ADDR, address);
+}
+
+// Copies into a ring of mask + 1 bytes, from byte `from` of it on.
+static void copy_to_ring(uint8_t *ring, uint32_t mask, uint64_t from, const uint8_t *code,
+                         uint32_t bytes) {
+  uint32_t begin = (uint32_t)from & mask, first = mask + 1 - begin;
+  if (bytes <= first) {
+    memcpy(ring + begin, code, bytes);
+  } else {
+    memcpy(ring + begin, code, first);
+    memcpy(ring, code + first, bytes - first);
+  }
+}
+
+// --- prepare ---
+
+struct keys {
+  uint32_t l[ROLES], r[ROLES];
+};
+
+static struct keys keys_of(const nbc_plan *plan, const struct call *c) {
+  struct keys keys = {{0}, {0}};
+  for (int role = 0; role < CALLER_ROLES; ++role) {
+    if (c->registration[role] < 0) continue;
+    keys.l[role] = plan->comm->cache[c->registration[role]].lkey;
+    keys.r[role] = plan->comm->cache[c->registration[role]].rkey;
+  }
+  keys.l[NBC_ROLE_STAGING] = keys.l[NBC_ROLE_SLOTS] = plan->lkey;
+  keys.r[NBC_ROLE_STAGING] = keys.r[NBC_ROLE_SLOTS] = plan->rkey;
+  return keys;
+}
+
+static uint64_t address_of(const struct call *c, const struct place_patch *p) {
+  return (uint64_t)(uintptr_t)c->base[p->role] + p->fixed + p->blocks * c->block;
+}
+
+// Pieces with parts: their ends must be divided out.
+static int prepare_slow(nbc_plan *plan, struct call *c, const struct nbc_reloc *r,
+                        const struct keys *keys) {
+  uint64_t bytes = 0;
+  for (uint32_t k = 0; k <= (r->rule == NBC_RELOC_SGE ? r->extra : 0); ++k) {
+    uint32_t piece = r->what + k;
+    uint64_t n = piece_bytes(c, &plan->tables.pieces[piece]);
+    if (n && !piece_address(plan, c, piece)) return NBC_ERROR_TEMPLATE;
+    bytes += n;
+  }
+  if (bytes > INT32_MAX) return NBC_ERROR_TOO_LONG;
+  uint32_t role = plan->places[r->what].role;
+  uint64_t address = c->block ? (uintptr_t)piece_address(plan, c, r->what) : 0;
+  uint8_t *at = plan->code + r->at;
+  if (r->rule == NBC_RELOC_RADDR) {
+    mlx5_put64(at + MLX5_RADDR_ADDR, address);
+    mlx5_put32(at + MLX5_RADDR_RKEY, keys->r[role]);
+  } else {
+    put_data(at, bytes, keys->l[role], address);
+    c->empty |= bytes == 0;
+  }
+  return 0;
+}
+
+static int prepare(nbc_plan *plan, struct call *c) {
+  const struct patches *v = (const struct patches *)c->variant->target;
+  struct keys keys = keys_of(plan, c);
+  uint8_t *code = plan->code;
+  for (uint32_t i = 0; i < v->slow_count; ++i) {
+    int status = prepare_slow(plan, c, &plan->tables.relocs[v->slow[i]], &keys);
+    if (status) return status;
+  }
+  for (const struct place_patch *p = v->sges, *end = p + v->sge_count; p < end; ++p)
+    put_data(code + p->at, p->count * c->block, keys.l[p->role], address_of(c, p));
+  for (const struct place_patch *p = v->slots, *end = p + v->slot_count; p < end; ++p)
+    put_data(code + p->at, 16, keys.l[p->role], address_of(c, p));
+  for (const struct place_patch *p = v->raddrs, *end = p + v->raddr_count; p < end; ++p) {
+    mlx5_put64(code + p->at + MLX5_RADDR_ADDR, address_of(c, p));
+    mlx5_put32(code + p->at + MLX5_RADDR_RKEY, keys.r[p->role]);
+  }
+  for (uint32_t i = 0; i < v->mode_count; ++i) code[v->modes[i]] = c->calc;
+  c->empty |= c->block == 0;
+  return 0;
+}
+
+// --- data segments of no bytes ---
+//
+// Hardware may take a length of 0 for 2^31, so such segments are left out of the
+// ring's copy. What then remains of an entry's basic blocks becomes NOPs: the indices
+// of those behind it stand.
+
+// Moves data segments [first, count) with bytes together; returns how many remain.
+static uint32_t squeeze(uint8_t *ring, uint32_t mask, uint64_t entry, uint32_t first,
+                        uint32_t count) {
+  uint32_t kept = first;
+  for (uint32_t k = first; k < count; ++k) {
+    const uint8_t *from = ring + ((entry + k * MLX5_SEGMENT) & mask);
+    uint32_t bytes = mlx5_get32(from);
+    if (bytes & MLX5_INLINE) return count;
+    if (bytes == 0) continue;
+    uint8_t *to = ring + ((entry + kept++ * MLX5_SEGMENT) & mask);
+    if (to != from) memcpy(to, from, MLX5_SEGMENT);
+  }
+  return kept;
+}
+
+static void squeeze_sends(const nbc_plan *plan, const struct queue *q, const struct ring_copy *s,
+                          uint64_t posted) {
+  for (uint32_t entry = 0, blocks; entry < s->entries; entry += blocks) {
+    const uint8_t *wqe = plan->code + s->at + (size_t)entry * MLX5_WQEBB;
+    uint32_t segments = wqe[MLX5_CTRL_DS] & 0x3f;
+    uint8_t opcode = wqe[MLX5_CTRL_OPCODE];
+    blocks = (segments + 3) / 4;
+    bool writes = opcode == MLX5_WRITE || opcode == MLX5_WRITE_IMM;
+    if (!writes && opcode != MLX5_SEND && opcode != MLX5_SEND_IMM) continue;
+    uint64_t at = (posted + entry) * MLX5_WQEBB;
+    uint32_t kept = squeeze(q->sq, q->sq_mask, at, writes ? 2 : 1, segments);
+    uint8_t *ctrl = q->sq + (at & q->sq_mask);
+    ctrl[MLX5_CTRL_DS] = (uint8_t)((ctrl[MLX5_CTRL_DS] & 0xc0) | kept);
+    for (uint32_t b = (kept + 3) / 4; b < blocks; ++b) {
+      uint8_t *nop = q->sq + ((at + b * MLX5_WQEBB) & q->sq_mask);
+      memset(nop, 0, MLX5_SEGMENT);
+      mlx5_put16(nop + MLX5_CTRL_INDEX, (uint16_t)(posted + entry + b));
+      nop[MLX5_CTRL_OPCODE] = MLX5_NOP;
+      mlx5_put32(nop + MLX5_CTRL_QPN, q->number << 8 | 1);
+    }
+  }
+}
+
+static void end_list(uint8_t *at) {
+  put_data(at, 0, MLX5_INVALID_LKEY, 0);
+}
+
+static void squeeze_receives(const struct queue *q, uint32_t first, uint32_t entries) {
+  for (uint32_t i = 0; i < entries; ++i) {
+    uint64_t at = (uint64_t)(first + i) * q->stride;
+    uint32_t all = q->stride / MLX5_SEGMENT, kept = squeeze(q->rq, q->rq_mask, at, 0, all);
+    if (kept < all) end_list(q->rq + ((at + kept * MLX5_SEGMENT) & q->rq_mask));
+  }
+}
+
+// --- admit ---
+
+void coredirect_post_receives(nbc_plan *plan, const struct ring_copy *r) {
+  struct queue *q = &state_of(plan)->queues[r->queue];
+  uint64_t at = (uint64_t)q->received * q->stride;
+  if (r->bytes)
+    copy_to_ring(q->rq, q->rq_mask, at, plan->code + r->at, r->bytes);
+  else if (!q->plain)
+    for (uint32_t i = 0; i < r->entries; ++i) end_list(q->rq + ((at + i * q->stride) & q->rq_mask));
+  q->received += r->entries;
+}
+
+static void publish_receives(struct queue *q) {
+  store_record(&q->doorbell[0], q->received);
+}
+
+void coredirect_post_set(nbc_plan *plan, uint32_t set) {
+  struct coredirect *s = state_of(plan);
+  const struct nbc_range ahead = plan->tables.header->ahead_segments;
+  uint64_t base = (uintptr_t)plan->memory + set * plan->slot_set;
+  for (uint32_t i = 0; i < s->room_count; ++i)
+    mlx5_put64(plan->code + s->rooms[i].at + MLX5_DATA_ADDR, base + s->rooms[i].offset);
+  for (uint32_t i = ahead.begin; i < ahead.begin + ahead.count; ++i) {
+    const struct nbc_segment *g = &plan->tables.segments[i];
+    if (g->entries == 0) continue;
+    coredirect_post_receives(plan, &(struct ring_copy){g->queue, g->offset, g->bytes, g->entries});
+    publish_receives(&s->queues[g->queue]);
+  }
+}
+
+// Fills in what depends on the calls before, and puts the bytes into the rings.
+static void put_in_rings(nbc_plan *plan, const struct patches *v, bool empty) {
+  struct coredirect *s = state_of(plan);
+  uint64_t *counters = s->counters;
+  uint8_t *code = plan->code;
+  for (const struct counter_patch *p = v->indices, *end = p + v->index_count; p < end; ++p)
+    mlx5_put16(code + p->at, (uint16_t)(counters[p->counter] + p->addend));
+  for (const struct counter_patch *p = v->enables, *end = p + v->enable_count; p < end; ++p)
+    mlx5_put32(code + p->at, (uint32_t)(counters[p->counter] + p->addend) & 0xffff);
+  for (const struct counter_patch *p = v->waits, *end = p + v->wait_count; p < end; ++p)
+    mlx5_put32(code + p->at, (uint32_t)(counters[p->counter] + p->addend) & MLX5_CQ_INDEX_MASK);
+
+  for (const struct ring_copy *r = v->receives, *end = r + v->receive_count; r < end; ++r) {
+    struct queue *q = &s->queues[r->queue];
+    coredirect_post_receives(plan, r);
+    if (empty && r->bytes) squeeze_receives(q, q->received - r->entries, r->entries);
+    publish_receives(q);
+  }
+  for (const struct ring_copy *r = v->sends, *end = r + v->send_count; r < end; ++r) {
+    struct queue *q = &s->queues[r->queue];
+    uint64_t posted = counters[COUNTERS * r->queue + POSTED];
+    copy_to_ring(q->sq, q->sq_mask, posted * MLX5_WQEBB, code + r->at, r->bytes);
+    if (empty) squeeze_sends(plan, q, r, posted);
+  }
+  for (const struct use *u = v->uses, *end = u + v->use_count; u < end; ++u) {
+    uint64_t *of = counters + COUNTERS * u->queue;
+    of[POSTED] += u->posted;
+    of[SENT] += u->sent;
+    of[RECEIVED] += u->received;
+    // Its record tells how much of the ring holds entries; only the management queue is rung.
+    if (u->posted && u->queue != s->mq)
+      store_record(&s->queues[u->queue].doorbell[1], (uint32_t)of[POSTED]);
+  }
+}
+
+static void put_credit(nbc_plan *plan) {
+  struct coredirect *s = state_of(plan);
+  for (uint32_t i = 0; i < s->credit->credit_count; ++i) {
+    const struct counter_patch *p = &s->credit->credits[i];
+    uint64_t *of = s->counters + COUNTERS * p->counter;
+    // A credit from long ago, with many clear-to-send behind it: name a later one of
+    // those that have come, lest it leave the half window in which indices compare.
+    if (of[RECEIVED] - of[CREDIT] > 1 << 20 && of[RECEIVED] > of[CREDIT])
+      of[CREDIT] = of[RECEIVED] - (1 << 20);
+    mlx5_put32(plan->code + p->at, (uint32_t)of[CREDIT] & MLX5_CQ_INDEX_MASK);
+    of[CREDIT] = of[RECEIVED];  // the one that comes now is the next entry
+  }
+  put_in_rings(plan, s->credit, false);
+}
+
+static void admit(nbc_plan *plan, struct call *c) {
+  struct coredirect *s = state_of(plan);
+  if (c->opens_window) put_credit(plan);
+  if (s->mq != UINT32_MAX) c->target[0] = (uint32_t)s->counters[COUNTERS * s->mq + POSTED];
+  put_in_rings(plan, (const struct patches *)c->variant->target, c->empty);
+}
+
+// --- enable, poll, complete ---
+
+static bool enable(nbc_plan *plan, struct call *c) {
+  struct coredirect *s = state_of(plan);
+  if (s->mq == UINT32_MAX) return false;
+  const struct nbc_stage *stage = &plan->tables.stages[c->variant->v->stages.begin + c->stage];
+  uint32_t before = c->stage ? stage[-1].enabled : 0;
+  uint32_t limit = c->target[0] + stage->enabled;
+  if ((uint32_t)s->rung != limit) {
+    s->rung = limit;
+    struct queue *q = &s->queues[s->mq];
+    uint64_t ctrl;
+    memcpy(&ctrl, q->sq + (((limit - 1) * MLX5_WQEBB) & q->sq_mask), sizeof ctrl);
+    store_record(&q->doorbell[1], limit);
+    plan->comm->hca->ops->doorbell(plan->comm->hca, q->number, ctrl);
+  }
+  return stage->enabled != before;
+}
+
+static bool is_error(uint8_t op_own) {
+  return op_own >> 4 == MLX5_CQE_REQ_ERR || op_own >> 4 == MLX5_CQE_RESP_ERR;
+}
+
+static int poll(nbc_plan *plan) {
+  struct coredirect *s = state_of(plan);
+  uint32_t mask = (1u << s->done.log_entries) - 1;
+  uint8_t op_own = __atomic_load_n(
+      s->done.entries + (s->polled & mask) * MLX5_CQE + MLX5_CQE_OP_OWN, __ATOMIC_ACQUIRE);
+  if (op_own >> 4 == MLX5_CQE_INVALID || (op_own & 1) != (s->polled >> s->done.log_entries & 1))
+    return 0;
+  ++s->polled;
+  return is_error(op_own) ? NBC_ERROR_DEVICE : 1;
+}
+
+// An error completion counts for WAITs like any other, so the call may have ended
+// because of one. Once a queue pair has failed, all its later completions are errors.
+static bool went_wrong(nbc_plan *plan, const struct use *u) {
+  struct queue *q = &state_of(plan)->queues[u->queue];
+  for (int side = 0; side < 2; ++side)
+    if (q->last[side] && is_error(__atomic_load_n(q->last[side], __ATOMIC_ACQUIRE))) return true;
+  return plan->comm->hca->ops->failed(plan->comm->hca, q->number) != 0;
+}
+
+// Clear-to-send and credits that have come: room for as many again.
+static void repost_plain(nbc_plan *plan, const struct patches *v) {
+  struct coredirect *s = state_of(plan);
+  for (const struct use *u = v->uses, *end = u + v->use_count; u < end; ++u) {
+    if (!u->received || plan->tables.queues[u->queue].kind != NBC_QUEUE_CTS) continue;
+    s->queues[u->queue].received += u->received;
+    publish_receives(&s->queues[u->queue]);
+  }
+}
+
+static int complete(nbc_plan *plan, struct call *c) {
+  struct coredirect *s = state_of(plan);
+  const struct patches *v = (const struct patches *)c->variant->target;
+  for (const struct use *u = v->uses, *end = u + v->use_count; u < end; ++u)
+    if (went_wrong(plan, u)) return NBC_ERROR_DEVICE;
+  repost_plain(plan, v);
+  if (c->opens_window) repost_plain(plan, s->credit);
+  if (c->variant->v->protocol == NBC_EAGER) coredirect_post_set(plan, c->set);
+  return 0;
+}
+
+static bool failed(nbc_plan *plan) {
+  struct coredirect *s = state_of(plan);
+  for (uint32_t i = 0; i < plan->tables.header->queues.count; ++i)
+    if (s->queues[i].made &&
+        plan->comm->hca->ops->failed(plan->comm->hca, s->queues[i].number) != 0)
+      return true;
+  return false;
+}
+
+static void sleep_a_while(nbc_plan *plan) {
+  if (plan->comm->hca) plan->comm->hca->ops->sleep(plan->comm->hca, 1000000);
+}
+
+const struct target coredirect = {
+    .name = "coredirect",
+    .check = coredirect_check,
+    .create = coredirect_create,
+    .connect = coredirect_connect,
+    .prepare = prepare,
+    .admit = admit,
+    .enable = enable,
+    .poll = poll,
+    .complete = complete,
+    .failed = failed,
+    .sleep = sleep_a_while,
+    .destroy = coredirect_destroy,
+};

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// coredirect.h - CORE-Direct, in the runtime: queues, counters, patches.
+//
+// codegen/coredirect/coredirect.h says what stands in the queues and why. Three
+// files: coredirect_check.c looks at the bytes of a template, coredirect_create.c
+// makes queues and turns relocations into patches, coredirect.c carries calls out.
+//
+// A call patches the plan's own copy of the code, then copies segments into rings.
+// Patches are relocations sorted by rule, with all that is known when the plan
+// is made put in: each is a sum and a store. Counters run on from call to call, in
+// 64 bits; a ring or an adapter sees their low bits.
+
+#pragma once
+
+#include "runtime/src/plan.h"
+
+// Of a queue: counters[4 * queue + which].
+enum counter {
+  POSTED,  // WQEBBs in its send queue so far
+  SENT,    // completions in its CQ for sends, once all calls so far are done: POSTED comes before
+           // calls do, these two likewise
+  RECEIVED,
+  CREDIT,  // index of the credit of the latest window, in RECEIVED's CQ
+  COUNTERS
+};
+
+struct counter_patch {
+  uint32_t at, counter, addend;
+};
+
+// base[role] + fixed + blocks * length of one; `count` blocks long.
+struct place_patch {
+  uint32_t at, role;
+  uint64_t fixed, blocks, count;
+};
+
+struct ring_copy {
+  uint32_t queue, at, bytes, entries;
+};
+
+// What a variant adds to the counters of a queue.
+struct use {
+  uint32_t queue, posted, sent, received;
+};
+
+struct patches {
+  struct counter_patch *indices, *enables, *waits, *credits;
+  struct place_patch *sges, *slots, *raddrs;
+  uint32_t *slow;   // relocations of pieces that need the long way
+  uint32_t *modes;  // where the operation of a calc stands
+  struct ring_copy *sends, *receives;
+  struct use *uses;
+  uint32_t index_count, enable_count, wait_count, credit_count, sge_count, slot_count, raddr_count,
+      slow_count, mode_count, send_count, receive_count, use_count;
+  uint32_t managed;  // WQEBBs in the management queue
+  void *arena;
+};
+
+// A receive posted ahead: where its address stands, and how far behind the set's beginning it is.
+struct room_patch {
+  uint32_t at;
+  uint64_t offset;
+};
+
+struct queue {
+  uint8_t *sq, *rq;
+  volatile uint32_t *doorbell;
+  uint32_t sq_mask, rq_mask;  // bytes of the rings less one
+  uint32_t stride;            // bytes of a receive
+  uint32_t received;          // receives posted so far
+  uint32_t number;
+  bool made;
+  bool plain;                       // its receives have no bytes: the ring holds them for ever
+  bool own_cq[2];                   // by side; else it is that of the management queue
+  uint32_t cq[2];                   // numbers
+  const volatile uint8_t *last[2];  // the last byte of the one entry
+};
+
+struct coredirect {
+  struct queue *queues;
+  uint64_t *counters;
+  struct patches *variants;  // by index
+  struct patches *credit;    // null: none
+  struct room_patch *rooms;
+  uint32_t room_count, mq;  // mq: index; UINT32_MAX: none
+  struct nbc_hca_cq done;   // of the management queue
+  bool done_made;
+  uint32_t polled;  // entries seen in it
+  uint64_t rung;    // WQEBBs of the management queue
+};
+
+int coredirect_check(const struct tables *, const char **why);
+int coredirect_create(nbc_plan *);
+int coredirect_connect(nbc_plan *);
+void coredirect_destroy(nbc_plan *);
+// Posts the receives of one set of slots. Used by create and complete.
+void coredirect_post_set(nbc_plan *, uint32_t set);
+void coredirect_post_receives(nbc_plan *, const struct ring_copy *);

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// coredirect_check.c - are the bytes of segments work queue entries that the runtime
+// can put into rings and that complete as the template says?
+//
+// What an entry asks of the adapter (keys, addresses, lengths) is not looked at: the
+// adapter checks every access.
+
+#include "nbc/mlx5_wqe.h"
+#include "runtime/src/coredirect.h"
+
+static bool may_stand(uint32_t kind, uint8_t opcode) {
+  if (kind == NBC_QUEUE_MANAGEMENT)
+    return opcode == MLX5_WAIT || opcode == MLX5_SEND_EN || opcode == MLX5_NOP;
+  return opcode == MLX5_SEND || opcode == MLX5_SEND_IMM || opcode == MLX5_WRITE ||
+         opcode == MLX5_WRITE_IMM || opcode == MLX5_NOP;
+}
+
+// Whether some stage ends with entry `end` of the management queue.
+static bool ends_stage(const struct tables *s, const struct nbc_variant *v, uint32_t end) {
+  if (v->flags & NBC_VARIANT_CREDIT) return false;
+  uint32_t low = 0, high = v->stages.count;  // they ascend
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    if (s->stages[v->stages.begin + middle].enabled < end)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low < v->stages.count && s->stages[v->stages.begin + low].enabled == end;
+}
+
+static int check_send(const struct tables *s, const struct nbc_variant *v, uint32_t index,
+                      const char **why) {
+  const struct nbc_segment *g = &s->segments[index];
+  uint32_t kind = s->queues[g->queue].kind;
+  uint32_t signalled = 0;
+  for (uint32_t entry = 0, blocks; entry < g->entries; entry += blocks) {
+    const uint8_t *wqe = s->code + g->offset + (size_t)entry * MLX5_WQEBB;
+    uint32_t segments = wqe[MLX5_CTRL_DS] & 0x3f;
+    uint8_t opcode = wqe[MLX5_CTRL_OPCODE];
+    bool marked = (wqe[MLX5_CTRL_FLAGS] & MLX5_CE_MASK) == MLX5_CE_ALWAYS;
+    blocks = (segments + 3) / 4;
+    bool writes = opcode == MLX5_WRITE || opcode == MLX5_WRITE_IMM;
+    if (segments < (writes ? 2u : 1u) || blocks > g->entries - entry || !may_stand(kind, opcode))
+      return damaged(why, "segment %u, entry %u: opcode %#x of %u segments", index, entry, opcode,
+                     segments);
+    if (kind == NBC_QUEUE_MANAGEMENT && (blocks != 1 || marked != ends_stage(s, v, entry + 1)))
+      return damaged(why, "segment %u, entry %u: signalled where no stage ends, or the reverse",
+                     index, entry);
+    signalled += marked;
+  }
+  if (signalled != g->send_cqes)
+    return damaged(why, "segment %u: %u entries are signalled, not %u", index, signalled,
+                   g->send_cqes);
+  return 0;
+}
+
+static int check_managed(const struct tables *s, const char **why) {
+  for (uint32_t i = 0; i < s->header->queues.count; ++i)
+    if (s->queues[i].kind == NBC_QUEUE_MANAGEMENT) return 0;
+  return s->header->queues.count
+             ? damaged(why, "no management queue among %u queues", s->header->queues.count)
+             : 0;
+}
+
+// A fixed field of an entry: at this offset in its 16 bytes, or anything.
+static int check_fields(const struct tables *s, struct nbc_range relocs, const char **why) {
+  static const uint8_t field[] = {
+      [NBC_RELOC_SGE] = 0,         [NBC_RELOC_INDEX] = MLX5_CTRL_INDEX,
+      [NBC_RELOC_ENABLE] = 8,      [NBC_RELOC_WAIT] = 8,
+      [NBC_RELOC_QPN] = 4,         [NBC_RELOC_CQN] = 12,
+      [NBC_RELOC_ENABLE_QPN] = 12, [NBC_RELOC_RADDR] = 0,
+      [NBC_RELOC_ROOM] = 0,        [NBC_RELOC_CREDIT] = 8,
+      [NBC_RELOC_OPMOD] = 0,       [NBC_RELOC_SLOT] = 0,
+  };
+  for (uint32_t i = relocs.begin; i < relocs.begin + relocs.count; ++i)
+    if (s->relocs[i].at % MLX5_SEGMENT != field[s->relocs[i].rule])
+      return damaged(why, "relocation %u: rule %u at %u, which is no such field", i,
+                     s->relocs[i].rule, s->relocs[i].at);
+  return 0;
+}
+
+int coredirect_check(const struct tables *s, const char **why) {
+  int status = check_managed(s, why);
+  if (!status) status = check_fields(s, s->header->ahead_relocs, why);
+  for (uint32_t i = 0; i < s->header->variants.count && !status; ++i) {
+    const struct nbc_variant *v = &s->variants[i];
+    status = check_fields(s, v->bind, why);
+    if (!status) status = check_fields(s, v->relocs, why);
+    for (uint32_t g = v->segments.begin; g < v->segments.begin + v->segments.count && !status; ++g)
+      if (s->segments[g].ring == NBC_RING_SEND) status = check_send(s, v, g, why);
+  }
+  return status;
+}

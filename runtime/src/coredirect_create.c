@@ -1,0 +1,520 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// coredirect_create.c - queues for a template, and patches out of its relocations.
+//
+// How long queues must be, with D calls under way at once:
+//
+//   send queue        D times the most entries of a variant, and three windows' credits
+//                     (of which the adapter may still be sending the first)
+//   eager receives    3 D sets
+//   clear-to-send     D + 1 times the most of a variant, for the peer may be a call
+//                     ahead of us, and 3 credits; ring room for one more that is late
+//   data, loopback    D times the most of a variant
+//   CQs               one entry: only the adapter counts, and the last entry shows
+//                     an error. But that of the management queue, which is polled:
+//                     D times the most stages
+//
+// Receives are posted when the plan is created, before any peer can know the queue.
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/src/coredirect.h"
+
+static struct coredirect *state_of(const nbc_plan *plan) {
+  return (struct coredirect *)plan->state;
+}
+
+// --- sizes ---
+
+struct size {
+  uint64_t posted, received, ahead;  // the most of a variant; receives posted ahead of calls
+  uint64_t credit_posted, credit_received;
+  uint32_t stride;    // bytes of a receive; 0: none has bytes
+  bool completes[2];  // by side: something is counted in the CQ, or named
+};
+
+static int size_segment(const nbc_plan *plan, const struct nbc_segment *g, bool credit,
+                        struct size *sizes) {
+  struct size *z = &sizes[g->queue];
+  uint64_t *most;
+  if (g->ring == NBC_RING_SEND)
+    most = credit ? &z->credit_posted : &z->posted;
+  else
+    most = credit                                                  ? &z->credit_received
+           : plan->tables.queues[g->queue].kind == NBC_QUEUE_EAGER ? &z->ahead
+                                                                   : &z->received;
+  if (g->entries > *most) *most = g->entries;
+  if (g->ring == NBC_RING_SEND) {
+    z->completes[NBC_SIDE_SEND] |= g->send_cqes != 0;
+    return 0;
+  }
+  z->completes[NBC_SIDE_RECV] |= g->entries != 0;
+  if (g->bytes == 0) return 0;
+  uint32_t stride = g->bytes / g->entries;
+  if (z->stride && z->stride != stride) return NBC_ERROR_TEMPLATE;
+  z->stride = stride;
+  return 0;
+}
+
+static int size_queues(const nbc_plan *plan, struct size *sizes) {
+  const struct tables *s = &plan->tables;
+  const struct nbc_range ahead = s->header->ahead_segments;
+  int status = 0;
+  for (uint32_t i = 0; i < ahead.count && !status; ++i)
+    status = size_segment(plan, &s->segments[ahead.begin + i], false, sizes);
+  for (uint32_t i = 0; i < s->header->variants.count; ++i) {
+    const struct nbc_variant *v = &s->variants[i];
+    bool credit = v->flags & NBC_VARIANT_CREDIT;
+    for (uint32_t g = 0; g < v->segments.count && !status; ++g)
+      status = size_segment(plan, &s->segments[v->segments.begin + g], credit, sizes);
+    for (uint32_t r = 0; r < v->bind.count; ++r) {
+      const struct nbc_reloc *reloc = &s->relocs[v->bind.begin + r];
+      if (reloc->rule == NBC_RELOC_CQN) sizes[reloc->what].completes[reloc->side] = true;
+    }
+  }
+  return status;
+}
+
+// log2 of the least power of two that is at least n; UINT32_MAX if above 2^most.
+static uint32_t log_of(uint64_t n, uint32_t most) {
+  uint32_t log = 0;
+  while (log <= most && UINT64_C(1) << log < n) ++log;
+  return log <= most ? log : UINT32_MAX;
+}
+
+static uint32_t least(uint32_t a, uint32_t b) {
+  return a < b ? a : b;
+}
+
+// --- queues ---
+
+static int make_cq(nbc_plan *plan, uint32_t log, uint32_t flags, struct nbc_hca_cq *cq) {
+  struct nbc_hca *hca = plan->comm->hca;
+  int status = hca->ops->create_cq(hca, log, flags | NBC_HCA_CQ_OVERRUN_IGNORE, cq);
+  if (status || !plan->first_cq_index) return status;
+  if (!hca->ops->start_cq_at) status = NBC_ERROR_UNSUPPORTED;
+  if (!status) status = hca->ops->start_cq_at(hca, cq->number, plan->first_cq_index);
+  if (status) hca->ops->destroy_cq(hca, cq->number);
+  return status;
+}
+
+static int make_done_cq(nbc_plan *plan) {
+  struct coredirect *s = state_of(plan);
+  uint64_t stages = 1;
+  for (uint32_t i = 0; i < plan->tables.header->variants.count; ++i)
+    if (plan->tables.variants[i].stages.count > stages)
+      stages = plan->tables.variants[i].stages.count;
+  // Errors of queues that signal nothing come here, too: some room for them.
+  uint32_t log = log_of(plan->depth * stages + 8, plan->comm->facts.max_log_cq);
+  if (log == UINT32_MAX) return NBC_ERROR_RESOURCES;
+  int status = make_cq(plan, log, NBC_HCA_CQ_HOST, &s->done);
+  if (status) return status;
+  s->done_made = true;
+  s->polled = plan->first_cq_index;
+  return 0;
+}
+
+static int make_queue(nbc_plan *plan, uint32_t index, const struct size *z) {
+  struct coredirect *s = state_of(plan);
+  struct nbc_hca *hca = plan->comm->hca;
+  const struct nbc_hca_facts *facts = &plan->comm->facts;
+  struct queue *q = &s->queues[index];
+  uint32_t kind = plan->tables.queues[index].kind;
+  uint64_t entries = plan->depth * z->posted + 3 * z->credit_posted;
+  uint64_t receives = kind == NBC_QUEUE_EAGER ? plan->sets * z->ahead
+                      : kind == NBC_QUEUE_CTS ? (plan->depth + 1) * z->received + 3
+                                              : plan->depth * z->received;
+  bool receiving = z->completes[NBC_SIDE_RECV] && receives;
+  // 2^15: half of what 16 bits count.
+  struct nbc_hca_qp_request request = {
+      .log_sq = log_of(entries, least(facts->max_log_sq, 15)),
+      .log_rq = receiving ? log_of(receives + (kind == NBC_QUEUE_CTS), least(facts->max_log_rq, 15))
+                          : UINT32_MAX,
+      .log_stride = z->stride ? log_of(z->stride, 31) : 4,
+      .flags =
+          NBC_HCA_QP_CROSS_CHANNEL | (kind == NBC_QUEUE_MANAGEMENT ? 0 : NBC_HCA_QP_MANAGED_SEND)};
+  if (request.log_sq == UINT32_MAX || (receiving && request.log_rq == UINT32_MAX))
+    return NBC_ERROR_RESOURCES;
+  for (int side = 0; side < 2; ++side) {
+    q->cq[side] = s->done.number;
+    if (!z->completes[side] || kind == NBC_QUEUE_MANAGEMENT) continue;
+    struct nbc_hca_cq cq;
+    int status = make_cq(plan, 0, 0, &cq);
+    if (status) return status;
+    q->own_cq[side] = true;
+    q->cq[side] = cq.number;
+    q->last[side] = cq.entries + MLX5_CQE_OP_OWN;
+  }
+  request.send_cq = q->cq[NBC_SIDE_SEND];
+  request.recv_cq = q->cq[NBC_SIDE_RECV];
+  struct nbc_hca_qp qp;
+  int status = hca->ops->create_qp(hca, &request, &qp);
+  if (status) return status;
+  q->made = true;
+  q->number = qp.number;
+  q->sq = qp.sq;
+  q->rq = qp.rq;
+  q->doorbell = qp.doorbell;
+  q->sq_mask = (MLX5_WQEBB << request.log_sq) - 1;
+  q->stride = 1u << request.log_stride;
+  q->plain = z->stride == 0;
+  plan->queue_bytes += (size_t)q->sq_mask + 1;
+  if (plan->first_sq_index) {
+    if (!hca->ops->start_queue_at) return NBC_ERROR_UNSUPPORTED;
+    status = hca->ops->start_queue_at(hca, q->number, plan->first_sq_index, plan->first_sq_index);
+    if (status) return status;
+  }
+  q->received = plan->first_sq_index;
+  if (!receiving) return 0;
+
+  q->rq_mask = (q->stride << request.log_rq) - 1;
+  plan->queue_bytes += (size_t)q->rq_mask + 1;
+  for (uint32_t i = 0; i >> request.log_rq == 0; ++i) {
+    mlx5_put32(q->rq + (size_t)i * q->stride + MLX5_DATA_COUNT, 0);
+    mlx5_put32(q->rq + (size_t)i * q->stride + MLX5_DATA_LKEY, MLX5_INVALID_LKEY);
+    mlx5_put64(q->rq + (size_t)i * q->stride + MLX5_DATA_ADDR, 0);
+  }
+  if (kind == NBC_QUEUE_CTS) {
+    q->received += (uint32_t)receives;
+    __atomic_store_n(&q->doorbell[0], __builtin_bswap32(q->received & 0xffff), __ATOMIC_RELEASE);
+  }
+  return 0;
+}
+
+static int make_queues(nbc_plan *plan) {
+  struct coredirect *s = state_of(plan);
+  uint32_t count = plan->tables.header->queues.count;
+  if (count == 0) return 0;
+  struct size *sizes = (struct size *)calloc(count, sizeof *sizes);
+  if (!sizes) return NBC_ERROR_MEMORY;
+  int status = size_queues(plan, sizes);
+  if (!status) status = make_done_cq(plan);
+  for (uint32_t i = 0; i < count && !status; ++i) {
+    status = make_queue(plan, i, &sizes[i]);
+    uint64_t *of = s->counters + COUNTERS * i;
+    of[POSTED] = plan->first_sq_index;
+    of[SENT] = of[RECEIVED] = plan->first_cq_index;
+    of[CREDIT] = of[RECEIVED] - 1;  // before the first window none is waited for
+    if (plan->tables.queues[i].kind == NBC_QUEUE_MANAGEMENT) s->mq = i;
+  }
+  s->rung = plan->first_sq_index;
+  free(sizes);
+  return status;
+}
+
+// --- patches ---
+
+// All arrays of one variant, in one piece of memory with room for the worst case.
+static int make_arrays(struct patches *v, uint32_t relocs, uint32_t segments, uint32_t queues) {
+  size_t bytes = relocs * (4 * sizeof(struct counter_patch) + 3 * sizeof(struct place_patch) +
+                           2 * sizeof(uint32_t)) +
+                 segments * 2 * sizeof(struct ring_copy) + queues * sizeof(struct use) + 64;
+  uint8_t *next = (uint8_t *)malloc(bytes);
+  if (!next) return NBC_ERROR_MEMORY;
+  v->arena = next;
+#define TAKE(field, count) \
+  v->field = (void *)next; \
+  next += (count) * sizeof *v->field;
+  TAKE(sges, relocs)
+  TAKE(slots, relocs)
+  TAKE(raddrs, relocs)
+  TAKE(indices, relocs)
+  TAKE(enables, relocs)
+  TAKE(waits, relocs)
+  TAKE(credits, relocs)
+  TAKE(slow, relocs)
+  TAKE(modes, relocs)
+  TAKE(sends, segments)
+  TAKE(receives, segments)
+  TAKE(uses, queues)
+#undef TAKE
+  return 0;
+}
+
+static void add_place(const nbc_plan *plan, struct patches *v, const struct nbc_reloc *r,
+                      uint64_t stride, uint32_t index) {
+  const struct place *first = &plan->places[r->what];
+  struct place_patch patch = {
+      .at = r->at, .role = first->role, .fixed = first->rooms * stride, .blocks = first->blocks};
+  bool whole = first->whole;
+  uint32_t more = r->rule == NBC_RELOC_SGE ? r->extra : 0;
+  for (uint32_t k = 0; k <= more; ++k) {
+    whole = whole && plan->tables.pieces[r->what + k].parts == 1;
+    patch.count += plan->places[r->what + k].count;
+  }
+  if (!whole && r->rule != NBC_RELOC_SLOT)
+    v->slow[v->slow_count++] = index;
+  else if (r->rule == NBC_RELOC_SGE)
+    v->sges[v->sge_count++] = patch;
+  else if (r->rule == NBC_RELOC_SLOT)
+    v->slots[v->slot_count++] = patch;
+  else
+    v->raddrs[v->raddr_count++] = patch;
+}
+
+static void add_reloc(const nbc_plan *plan, struct patches *v, const struct nbc_reloc *r,
+                      uint64_t stride, uint32_t index) {
+  uint32_t cq = COUNTERS * r->what + (r->side == NBC_SIDE_SEND ? SENT : RECEIVED);
+  switch ((enum nbc_reloc_rule)r->rule) {
+    case NBC_RELOC_INDEX:
+      v->indices[v->index_count++] =
+          (struct counter_patch){r->at, COUNTERS * r->what + POSTED, r->addend};
+      break;
+    case NBC_RELOC_ENABLE:
+      v->enables[v->enable_count++] =
+          (struct counter_patch){r->at, COUNTERS * r->what + POSTED, r->addend};
+      break;
+    case NBC_RELOC_WAIT:
+      v->waits[v->wait_count++] = (struct counter_patch){r->at, cq, r->addend};
+      break;
+    case NBC_RELOC_CREDIT:
+      v->credits[v->credit_count++] = (struct counter_patch){r->at, r->what, 0};
+      break;
+    case NBC_RELOC_OPMOD:
+      v->modes[v->mode_count++] = r->at;
+      break;
+    case NBC_RELOC_SGE:
+    case NBC_RELOC_RADDR:
+    case NBC_RELOC_SLOT:
+      add_place(plan, v, r, stride, index);
+      break;
+    case NBC_RELOC_QPN:
+    case NBC_RELOC_CQN:
+    case NBC_RELOC_ENABLE_QPN:
+    case NBC_RELOC_ROOM:
+      break;  // bound once, not at a call
+  }
+}
+
+// `use_of`: for each queue its place in uses, from 1 on; 0 before and after.
+static struct use *use_of_queue(struct patches *v, uint32_t *use_of, uint32_t queue) {
+  if (!use_of[queue]) {
+    v->uses[v->use_count++] = (struct use){.queue = queue};
+    use_of[queue] = v->use_count;
+  }
+  return &v->uses[use_of[queue] - 1];
+}
+
+static int add_segment(const nbc_plan *plan, struct patches *v, const struct nbc_segment *g,
+                       uint32_t *use_of) {
+  struct use *u = use_of_queue(v, use_of, g->queue);
+  struct ring_copy copy = {g->queue, g->offset, g->bytes, g->entries};
+  if (g->entries == 0) return 0;
+  uint32_t kind = plan->tables.queues[g->queue].kind;
+  if (g->ring == NBC_RING_SEND) {
+    if (u->posted) return NBC_ERROR_TEMPLATE;  // one segment a queue and ring
+    u->posted = g->entries;
+    u->sent = g->send_cqes;
+    v->sends[v->send_count++] = copy;
+    if (kind == NBC_QUEUE_MANAGEMENT) v->managed = g->entries;
+  } else {
+    if (u->received) return NBC_ERROR_TEMPLATE;
+    u->received = g->entries;
+    if (kind == NBC_QUEUE_DATA || kind == NBC_QUEUE_LOOPBACK)
+      v->receives[v->receive_count++] = copy;
+  }
+  return 0;
+}
+
+static int make_patches(nbc_plan *plan, const struct nbc_variant *from, struct patches *v,
+                        uint32_t *use_of) {
+  const struct tables *s = &plan->tables;
+  const struct nbc_range ahead = s->header->ahead_segments;
+  bool eager = from->protocol == NBC_EAGER && !(from->flags & NBC_VARIANT_CREDIT);
+  uint32_t segments = from->segments.count + (eager ? ahead.count : 0);
+  int status = make_arrays(v, from->relocs.count, segments, segments);
+  for (uint32_t i = 0; i < from->relocs.count && !status; ++i) {
+    uint32_t index = from->relocs.begin + i;
+    add_reloc(plan, v, &s->relocs[index], plan->stride[from->protocol], index);
+  }
+  for (uint32_t i = 0; i < from->segments.count && !status; ++i)
+    status = add_segment(plan, v, &s->segments[from->segments.begin + i], use_of);
+  for (uint32_t i = 0; i < ahead.count && eager && !status; ++i)
+    status = add_segment(plan, v, &s->segments[ahead.begin + i], use_of);
+  for (uint32_t i = 0; i < v->use_count; ++i) use_of[v->uses[i].queue] = 0;
+  return status;
+}
+
+static int make_rooms(nbc_plan *plan) {
+  struct coredirect *s = state_of(plan);
+  const struct nbc_range relocs = plan->tables.header->ahead_relocs;
+  s->rooms = (struct room_patch *)malloc(((size_t)relocs.count + 1) * sizeof *s->rooms);
+  if (!s->rooms) return NBC_ERROR_MEMORY;
+  for (uint32_t i = 0; i < relocs.count; ++i) {
+    const struct nbc_reloc *r = &plan->tables.relocs[relocs.begin + i];
+    uint64_t first = plan->tables.buffers[r->what].first, stride = plan->stride[NBC_EAGER];
+    if (r->extra > INT32_MAX / stride) return NBC_ERROR_RESOURCES;
+    mlx5_put32(plan->code + r->at + MLX5_DATA_COUNT, (uint32_t)(r->extra * stride));
+    mlx5_put32(plan->code + r->at + MLX5_DATA_LKEY, plan->lkey);
+    s->rooms[s->room_count++] = (struct room_patch){r->at, (first + r->addend) * stride};
+  }
+  return 0;
+}
+
+static int make_all_patches(nbc_plan *plan) {
+  struct coredirect *s = state_of(plan);
+  const struct nbc_template *t = plan->tables.header;
+  uint32_t *use_of = (uint32_t *)calloc((size_t)t->queues.count + 1, sizeof *use_of);
+  if (!use_of) return NBC_ERROR_MEMORY;
+  int status = 0;
+  for (uint32_t i = 0; i < t->variants.count && !status; ++i) {
+    status = make_patches(plan, &plan->tables.variants[i], &s->variants[i], use_of);
+    plan->variants[i].target = &s->variants[i];
+    if (plan->tables.variants[i].flags & NBC_VARIANT_CREDIT) s->credit = &s->variants[i];
+  }
+  free(use_of);
+  return status;
+}
+
+// --- peers ---
+
+// What a rank puts for each peer: where its queues are, and what both must agree on.
+struct record {
+  uint8_t address[32];
+  uint64_t identity;
+  uint32_t numbers[NBC_QUEUE_DATA + 1];  // by kind; UINT32_MAX: none
+};
+
+// Of the plan, the same on all ranks.
+static uint64_t identity_of(const nbc_plan *plan) {
+  const struct nbc_template *t = plan->tables.header;
+  uint64_t hash = 0xcbf29ce484222325u;
+  for (const char *c = t->algorithm; *c; ++c) hash = (hash ^ (uint8_t)*c) * 0x100000001b3u;
+  const uint64_t values[] = {t->kind, t->ranks, t->root, plan->depth, plan->eager_bytes};
+  for (size_t i = 0; i < sizeof values / sizeof *values; ++i)
+    hash = (hash ^ values[i]) * 0x100000001b3u;
+  return hash;
+}
+
+// The queues of each peer, by kind: table[peer][kind], UINT32_MAX where none. Null: no memory.
+static uint32_t (*queues_of_peers(const nbc_plan *plan, int *status))[NBC_QUEUE_DATA + 1] {
+  const struct nbc_template *t = plan->tables.header;
+  uint32_t(*table)[NBC_QUEUE_DATA + 1] =
+      (uint32_t(*)[NBC_QUEUE_DATA + 1]) malloc(((size_t)t->peers.count + 1) * sizeof *table);
+  *status = table ? 0 : NBC_ERROR_MEMORY;
+  if (!table) return NULL;
+  memset(table, 0xff, t->peers.count * sizeof *table);
+  for (uint32_t i = 0; i < t->queues.count; ++i) {
+    const struct nbc_queue *q = &plan->tables.queues[i];
+    if (q->kind < NBC_QUEUE_EAGER) continue;
+    if (table[q->peer][q->kind] != UINT32_MAX) *status = NBC_ERROR_TEMPLATE;  // two of a kind
+    table[q->peer][q->kind] = i;
+  }
+  return table;
+}
+
+static int publish(nbc_plan *plan) {
+  const struct nbc_bootstrap *b = &plan->comm->bootstrap;
+  int status;
+  uint32_t(*table)[NBC_QUEUE_DATA + 1] = queues_of_peers(plan, &status);
+  for (uint32_t i = 0; i < plan->tables.header->peers.count && !status; ++i) {
+    struct record record = {.identity = identity_of(plan)};
+    memcpy(record.address, plan->comm->address, sizeof record.address);
+    for (int kind = 0; kind <= NBC_QUEUE_DATA; ++kind)
+      record.numbers[kind] =
+          table[i][kind] == UINT32_MAX ? UINT32_MAX : state_of(plan)->queues[table[i][kind]].number;
+    char key[48];
+    snprintf(key, sizeof key, "nbc.%u.%u", plan->number, plan->tables.peers[i]);
+    if (b->put(b->context, key, &record, sizeof record)) status = NBC_ERROR_BOOTSTRAP;
+  }
+  free(table);
+  return status;
+}
+
+static int meet(nbc_plan *plan, uint32_t peer, const uint32_t *queues) {
+  const struct nbc_bootstrap *b = &plan->comm->bootstrap;
+  struct nbc_hca *hca = plan->comm->hca;
+  char key[48];
+  snprintf(key, sizeof key, "nbc.%u.%u", plan->number, (uint32_t)b->rank);
+  struct record record;
+  size_t bytes = 0;
+  if (b->get(b->context, (int)plan->tables.peers[peer], key, &record, sizeof record, &bytes) ||
+      bytes != sizeof record)
+    return NBC_ERROR_BOOTSTRAP;
+  if (record.identity != identity_of(plan)) return NBC_ERROR_ARGUMENT;
+  for (int kind = NBC_QUEUE_EAGER; kind <= NBC_QUEUE_DATA; ++kind) {
+    if ((queues[kind] == UINT32_MAX) != (record.numbers[kind] == UINT32_MAX))
+      return NBC_ERROR_TEMPLATE;
+    if (queues[kind] == UINT32_MAX) continue;
+    int status = hca->ops->connect_qp(hca, state_of(plan)->queues[queues[kind]].number,
+                                      record.address, record.numbers[kind]);
+    if (status) return status;
+  }
+  return 0;
+}
+
+static void bind(nbc_plan *plan, const struct nbc_reloc *r) {
+  const struct queue *q = &state_of(plan)->queues[r->what];
+  uint8_t *at = plan->code + r->at;
+  if (r->rule == NBC_RELOC_QPN)
+    mlx5_put32(at, q->number << 8 | at[3]);
+  else
+    mlx5_put32(at, r->rule == NBC_RELOC_CQN ? q->cq[r->side] : q->number);
+}
+
+int coredirect_connect(nbc_plan *plan) {
+  struct nbc_hca *hca = plan->comm->hca;
+  const struct nbc_template *t = plan->tables.header;
+  int status;
+  uint32_t(*table)[NBC_QUEUE_DATA + 1] = queues_of_peers(plan, &status);
+  for (uint32_t i = 0; i < t->peers.count && !status; ++i) status = meet(plan, i, table[i]);
+  free(table);
+  for (uint32_t i = 0; i < t->queues.count && !status; ++i) {
+    uint32_t number = state_of(plan)->queues[i].number;
+    if (plan->tables.queues[i].kind < NBC_QUEUE_EAGER)
+      status = hca->ops->connect_qp(hca, number, plan->comm->address, number);
+  }
+  return status;
+}
+
+int coredirect_create(nbc_plan *plan) {
+  const struct nbc_template *t = plan->tables.header;
+  struct coredirect *s = (struct coredirect *)calloc(1, sizeof *s);
+  if (!s) return NBC_ERROR_MEMORY;
+  plan->state = s;
+  s->mq = UINT32_MAX;
+  s->queues = (struct queue *)calloc((size_t)t->queues.count + 1, sizeof *s->queues);
+  s->counters = (uint64_t *)calloc((size_t)t->queues.count + 1, COUNTERS * sizeof *s->counters);
+  s->variants = (struct patches *)calloc((size_t)t->variants.count + 1, sizeof *s->variants);
+  if (!s->queues || !s->counters || !s->variants) return NBC_ERROR_MEMORY;
+  int status = 0;
+  if (plan->memory && t->queues.count) {
+    struct nbc_hca *hca = plan->comm->hca;
+    status = hca->ops->register_memory(hca, plan->memory, plan->memory_bytes, NBC_HCA_REMOTE_WRITE,
+                                       &plan->lkey, &plan->rkey);
+    plan->known_to_adapter = !status;
+  }
+  if (!status) status = make_queues(plan);
+  if (!status) status = make_rooms(plan);
+  if (!status) status = make_all_patches(plan);
+  for (uint32_t i = 0; i < t->variants.count && !status; ++i) {
+    const struct nbc_range relocs = plan->tables.variants[i].bind;
+    for (uint32_t r = 0; r < relocs.count; ++r) bind(plan, &plan->tables.relocs[relocs.begin + r]);
+  }
+  if (status) return status;
+  for (uint32_t set = 0; set < plan->sets; ++set) coredirect_post_set(plan, set);
+  return publish(plan);
+}
+
+void coredirect_destroy(nbc_plan *plan) {
+  struct coredirect *s = state_of(plan);
+  if (!s) return;
+  struct nbc_hca *hca = plan->comm->hca;
+  for (uint32_t i = 0; i < plan->tables.header->queues.count && s->queues; ++i)
+    if (s->queues[i].made) hca->ops->destroy_qp(hca, s->queues[i].number);
+  for (uint32_t i = 0; i < plan->tables.header->queues.count && s->queues; ++i)
+    for (int side = 0; side < 2; ++side)
+      if (s->queues[i].own_cq[side]) hca->ops->destroy_cq(hca, s->queues[i].cq[side]);
+  if (s->done_made) hca->ops->destroy_cq(hca, s->done.number);
+  if (plan->known_to_adapter) hca->ops->deregister_memory(hca, plan->lkey);
+  plan->known_to_adapter = false;
+  for (uint32_t i = 0; i < plan->tables.header->variants.count && s->variants; ++i)
+    free(s->variants[i].arena);
+  free(s->variants);
+  free(s->counters);
+  free(s->queues);
+  free(s->rooms);
+  free(s);
+  plan->state = NULL;
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// host.c - what the host does to data: copies and reductions, piece by piece.
+//
+// Sections are lists of pieces. Those of one operation are as long in total but may
+// be cut at different places, so each is walked by a cursor and what is common
+// to all is done at a time.
+
+#include <string.h>
+
+#include "runtime/src/calc.h"
+#include "runtime/src/plan.h"
+
+uint8_t *piece_address(const nbc_plan *plan, const struct call *c, uint32_t piece) {
+  const struct place *place = &plan->places[piece];
+  uint8_t *base = c->base[place->role] + place->rooms * c->stride;
+  if (place->whole) return base + place->blocks * c->block;
+  const struct nbc_piece *p = &plan->tables.pieces[piece];
+  if (place->role < CALLER_ROLES) return base + c->size * position(c, p->first, p->parts);
+  uint64_t before = 0;
+  for (uint32_t i = 0; i < p->before.count; ++i)
+    before += piece_bytes(c, &plan->tables.pieces[p->before.begin + i]);
+  // The compiler leaves enough room; a template could have been made otherwise.
+  uint64_t room = (plan->tables.buffers[p->buffer].blocks - p->room) * c->stride;
+  uint64_t bytes = piece_bytes(c, p);
+  return before <= room && bytes <= room - before ? base + before : NULL;
+}
+
+struct cursor {
+  uint32_t piece, end;
+  uint8_t *at;
+  uint64_t left;
+};
+
+static struct cursor begin(struct nbc_range pieces) {
+  return (struct cursor){pieces.begin, pieces.begin + pieces.count, NULL, 0};
+}
+
+// Bytes at the cursor; 0: the end. Null `at`: damaged.
+static uint64_t here(const nbc_plan *plan, const struct call *c, struct cursor *cursor) {
+  while (cursor->left == 0 && cursor->piece < cursor->end) {
+    cursor->left = piece_bytes(c, &plan->tables.pieces[cursor->piece]);
+    if (cursor->left) cursor->at = piece_address(plan, c, cursor->piece);
+    ++cursor->piece;
+  }
+  return cursor->left;
+}
+
+static void skip(struct cursor *cursor, uint64_t bytes) {
+  cursor->at += bytes;
+  cursor->left -= bytes;
+}
+
+static uint64_t least(uint64_t a, uint64_t b) {
+  return a < b ? a : b;
+}
+
+static int copy(const nbc_plan *plan, const struct call *c, const struct nbc_host *h) {
+  struct cursor from = begin(h->from), to = begin(h->to);
+  uint64_t n;
+  while ((n = least(here(plan, c, &from), here(plan, c, &to))) != 0) {
+    if (!from.at || !to.at) return NBC_ERROR_TEMPLATE;
+    if (from.at != to.at) memmove(to.at, from.at, n);
+    skip(&from, n), skip(&to, n);
+  }
+  return 0;
+}
+
+// A value between the caller's memory and a slot of 16 bytes, or between two slots.
+static int copy_slots(const nbc_plan *plan, const struct call *c, const struct nbc_host *h) {
+  struct cursor from = begin(h->from), to = begin(h->to);
+  while (here(plan, c, &from) && here(plan, c, &to)) {
+    if (!from.at || !to.at || from.left != 8 || to.left != 8) return NBC_ERROR_TEMPLATE;
+    bool slot_from = plan->places[from.piece - 1].role >= CALLER_ROLES;
+    bool slot_to = plan->places[to.piece - 1].role >= CALLER_ROLES;
+    if (slot_from && slot_to)
+      memmove(to.at, from.at, 16);
+    else if (slot_to)
+      calc_encode(to.at, from.at, (enum nbc_type)c->type, (enum nbc_op)c->op);
+    else if (slot_from)
+      calc_decode(to.at, from.at, (enum nbc_type)c->type, (enum nbc_op)c->op);
+    else
+      memmove(to.at, from.at, 8);
+    skip(&from, 8), skip(&to, 8);
+  }
+  return 0;
+}
+
+static int reduce(const nbc_plan *plan, const struct call *c, const struct nbc_host *h) {
+  if (!c->reduce) return NBC_ERROR_TEMPLATE;  // of a collective that reduces nothing
+  struct cursor left = begin(h->from), right = begin(h->with), to = begin(h->to);
+  uint64_t n;
+  while ((n = least(here(plan, c, &left), least(here(plan, c, &right), here(plan, c, &to)))) != 0) {
+    if (!left.at || !right.at || !to.at) return NBC_ERROR_TEMPLATE;
+    c->reduce(to.at, left.at, right.at, n / c->size, c->context);
+    skip(&left, n), skip(&right, n), skip(&to, n);
+  }
+  return 0;
+}
+
+int host_run(nbc_plan *plan, const struct call *c) {
+  const struct nbc_stage *stage = &plan->tables.stages[c->variant->v->stages.begin + c->stage];
+  const struct nbc_host *h = plan->tables.hosts + stage->hosts_begin;
+  bool calc = c->variant->v->flags & NBC_VARIANT_CALC;
+  bool between = c->stage && stage->enabled != stage[-1].enabled;
+  for (uint32_t i = 0; i < stage->hosts_count; ++i, ++h) {
+    int status = h->op == NBC_HOST_REDUCE ? reduce(plan, c, h)
+                 : calc                   ? copy_slots(plan, c, h)
+                                          : copy(plan, c, h);
+    if (status) return status;
+    if (between || h->op == NBC_HOST_REDUCE) ++plan->info.host_steps;
+  }
+  return 0;
+}

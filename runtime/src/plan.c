@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// plan.c - a template becomes a plan: a copy of it, memory, and the target's queues.
+//
+// Here is worked out whatever does not depend on a call: how long blocks may be, how
+// much room slots and staging take, where each piece lies but for the caller's
+// addresses and lengths. Linear in the template.
+
+#define _GNU_SOURCE  // MAP_ANONYMOUS
+#include "runtime/src/plan.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum {
+  DEFAULT_DEPTH = 2,
+  MOST_DEPTH = 1024,
+  DEFAULT_EAGER = 1024,
+  DEFAULT_SLOT_MEMORY = 16 << 20,
+  DEFAULT_MAX_BYTES = 1 << 20,
+  LONGEST_SEGMENT = INT32_MAX,  // bytes of a data segment
+};
+#define MOST_MEMORY (UINT64_C(1) << 40)
+
+static uint64_t round_up(uint64_t n, uint64_t to) {
+  return (n + to - 1) / to * to;
+}
+
+static int set_options(nbc_plan *plan, const struct nbc_plan_options *given) {
+  static const struct nbc_plan_options none = {0};
+  const struct nbc_plan_options *o = given ? given : &none;
+  plan->depth = o->depth ? o->depth : DEFAULT_DEPTH;
+  if (plan->depth > MOST_DEPTH) return NBC_ERROR_ARGUMENT;
+  plan->sets = 3 * plan->depth;
+  plan->eager_bytes = o->eager_bytes;
+  if (!plan->eager_bytes) {
+    // From what all ranks know alike: they must choose the same protocol.
+    uint64_t memory = o->slot_memory ? o->slot_memory : DEFAULT_SLOT_MEMORY;
+    uint64_t bytes = memory / ((uint64_t)plan->sets * plan->tables.header->ranks) / 16 * 16;
+    plan->eager_bytes = bytes < 16 ? 16 : bytes < DEFAULT_EAGER ? bytes : DEFAULT_EAGER;
+  }
+  plan->max_bytes = o->max_bytes ? o->max_bytes : DEFAULT_MAX_BYTES;
+  if (plan->eager_bytes > LONGEST_SEGMENT || plan->max_bytes > MOST_MEMORY)
+    return NBC_ERROR_ARGUMENT;
+  plan->stride[NBC_EAGER] = round_up(plan->eager_bytes, 16);
+  plan->stride[NBC_RENDEZVOUS] = round_up(plan->max_bytes, 16);
+  plan->first_sq_index = o->first_sq_index;
+  plan->first_cq_index = o->first_cq_index & MLX5_CQ_INDEX_MASK;
+  return 0;
+}
+
+static int copy_template(nbc_plan *plan, const void *data, size_t bytes) {
+  void *copy = aligned_alloc(64, round_up(bytes, 64));
+  if (!copy) return NBC_ERROR_MEMORY;
+  memcpy(copy, data, bytes);
+  plan->tables = tables_of(copy);
+  plan->code = (uint8_t *)copy + plan->tables.header->code.offset;
+  return 0;
+}
+
+static void place_pieces(nbc_plan *plan) {
+  const struct tables *s = &plan->tables;
+  for (uint32_t i = 0; i < s->header->pieces.count; ++i) {
+    const struct nbc_piece *p = &s->pieces[i];
+    const struct nbc_buffer *b = &s->buffers[p->buffer];
+    struct place *place = &plan->places[i];
+    *place = (struct place){.role = b->role, .whole = p->parts == 1, .count = p->count};
+    if (b->role < CALLER_ROLES) {
+      place->blocks = p->first;
+      continue;
+    }
+    place->rooms = b->first + p->room;
+    for (uint32_t k = 0; k < p->before.count && place->whole; ++k) {
+      const struct nbc_piece *before = &s->pieces[p->before.begin + k];
+      place->whole = before->parts == 1;
+      place->blocks += before->count;
+    }
+  }
+}
+
+// What the pieces of a variant say of it, gathered one by one.
+struct usage {
+  uint64_t staging;  // blocks of room
+  uint64_t longest;  // blocks in one data segment
+};
+
+static void use_piece(const nbc_plan *plan, uint32_t piece, struct usage *u) {
+  const struct nbc_buffer *b = &plan->tables.buffers[plan->tables.pieces[piece].buffer];
+  if (b->role == NBC_ROLE_STAGING && b->first + b->blocks > u->staging)
+    u->staging = b->first + b->blocks;
+}
+
+static void use_reloc(nbc_plan *plan, const struct nbc_reloc *r, struct variant *v,
+                      struct usage *u) {
+  if (r->rule != NBC_RELOC_SGE && r->rule != NBC_RELOC_RADDR && r->rule != NBC_RELOC_SLOT) return;
+  use_piece(plan, r->what, u);
+  uint32_t role = plan->places[r->what].role;
+  if (role < CALLER_ROLES) {
+    v->registered |= 1u << role;
+    if (r->rule == NBC_RELOC_RADDR) plan->access[role] |= NBC_HCA_REMOTE_WRITE;
+  }
+  if (r->rule != NBC_RELOC_SGE) return;
+  uint64_t blocks = 0;
+  for (uint32_t k = 0; k <= r->extra; ++k) {
+    const struct nbc_piece *p = &plan->tables.pieces[r->what + k];
+    blocks += (p->count + p->parts - 1) / p->parts;
+  }
+  if (blocks > u->longest) u->longest = blocks;
+}
+
+static void use_stage(const nbc_plan *plan, const struct nbc_stage *stage, struct usage *u) {
+  for (uint32_t h = stage->hosts_begin; h < stage->hosts_begin + stage->hosts_count; ++h) {
+    const struct nbc_host *host = &plan->tables.hosts[h];
+    const struct nbc_range ranges[] = {host->from, host->with, host->to};
+    for (int k = 0; k < 3; ++k)
+      for (uint32_t i = 0; i < ranges[k].count; ++i) use_piece(plan, ranges[k].begin + i, u);
+  }
+}
+
+// How long a block may be, and what the adapter must know of the caller's memory.
+// Returns the bytes of staging.
+static uint64_t measure_variant(nbc_plan *plan, struct variant *variant) {
+  const struct nbc_variant *v = variant->v;
+  struct usage u = {0, 1};
+  for (uint32_t i = 0; i < v->relocs.count; ++i)
+    use_reloc(plan, &plan->tables.relocs[v->relocs.begin + i], variant, &u);
+  for (uint32_t i = 0; i < v->stages.count; ++i)
+    use_stage(plan, &plan->tables.stages[v->stages.begin + i], &u);
+  variant->calc = v->calc & (plan->comm->hca ? plan->comm->facts.calc : ~0u);
+  // All ranks' blocks together are counted in 63 bits.
+  variant->limit = (uint64_t)INT64_MAX / plan->tables.header->ranks;
+  if (variant->limit > LONGEST_SEGMENT / u.longest) variant->limit = LONGEST_SEGMENT / u.longest;
+  uint64_t most = v->protocol == NBC_EAGER ? plan->eager_bytes
+                  : u.staging              ? plan->max_bytes
+                                           : UINT64_MAX;
+  if (v->flags & NBC_VARIANT_CALC) most = plan->stride[v->protocol];
+  if (variant->limit > most) variant->limit = most;
+  uint64_t bytes;
+  return __builtin_mul_overflow(u.staging, plan->stride[v->protocol], &bytes) ? UINT64_MAX : bytes;
+}
+
+static int make_memory(nbc_plan *plan) {
+  const struct nbc_template *t = plan->tables.header;
+  uint64_t staging = 0, slots = 0;
+  for (uint32_t i = 0; i < t->variants.count; ++i) {
+    struct variant *v = &plan->variants[i];
+    v->v = &plan->tables.variants[i];
+    if (v->v->flags & NBC_VARIANT_CREDIT) plan->credit = v->v;
+    uint64_t bytes = measure_variant(plan, v);
+    if (bytes > staging) staging = bytes;
+  }
+  for (uint32_t i = 0; i < t->buffers.count; ++i) {
+    const struct nbc_buffer *b = &plan->tables.buffers[i];
+    if (b->role == NBC_ROLE_SLOTS && b->first + b->blocks > slots) slots = b->first + b->blocks;
+    if (b->role < CALLER_ROLES && b->significant) plan->significant |= 1u << b->role;
+  }
+  for (uint32_t role = 0; role < CALLER_ROLES; ++role)
+    plan->caller_blocks[role] = blocks_of(t, role);
+
+  uint64_t set, all_slots, all_staging, all;
+  if (staging > MOST_MEMORY || __builtin_mul_overflow(slots, plan->stride[NBC_EAGER], &set) ||
+      set > MOST_MEMORY)
+    return NBC_ERROR_MEMORY;
+  plan->slot_set = round_up(set, 64);
+  plan->staging_instance = round_up(staging, 64);
+  all_slots = plan->slot_set * plan->sets;
+  all_staging = plan->staging_instance * plan->depth;
+  all = all_slots + all_staging;
+  if (all > MOST_MEMORY) return NBC_ERROR_MEMORY;
+  plan->memory_bytes = all;
+  if (all == 0) return 0;
+  // Pages come when they are first touched: most plans never see their longest call.
+  void *memory =
+      mmap(NULL, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) return NBC_ERROR_MEMORY;
+  plan->memory = (uint8_t *)memory;
+  plan->staging = plan->memory + all_slots;
+  return 0;
+}
+
+static void free_plan(nbc_plan *plan) {
+  if (plan->target) plan->target->destroy(plan);
+  if (plan->memory) munmap(plan->memory, plan->memory_bytes);
+  free(plan->places);
+  free(plan->variants);
+  free((void *)plan->tables.header);
+  free(plan);
+}
+
+static int make_plan(nbc_plan *plan, const void *data, size_t bytes,
+                     const struct nbc_plan_options *options) {
+  int status = copy_template(plan, data, bytes);
+  if (status) return status;
+  const struct nbc_template *t = plan->tables.header;
+  if (t->ranks != (uint32_t)plan->comm->bootstrap.ranks ||
+      t->rank != (uint32_t)plan->comm->bootstrap.rank)
+    return NBC_ERROR_TEMPLATE;
+  if (t->queues.count && !plan->comm->hca) return NBC_ERROR_ARGUMENT;
+  status = set_options(plan, options);
+  if (status) return status;
+  plan->places = (struct place *)calloc((size_t)t->pieces.count + 1, sizeof *plan->places);
+  plan->variants = (struct variant *)calloc((size_t)t->variants.count + 1, sizeof *plan->variants);
+  if (!plan->places || !plan->variants) return NBC_ERROR_MEMORY;
+  place_pieces(plan);
+  status = make_memory(plan);
+  if (status) return status;
+  plan->target = find_target(t->target);
+  return plan->target->create(plan);
+}
+
+// The operations that the adapter may reduce in calls of this rank, in place or not.
+static uint32_t own_calc(const nbc_plan *plan) {
+  uint32_t masks[2] = {0, 0}, variants[2] = {0, 0};
+  for (uint32_t i = 0; i < plan->tables.header->variants.count; ++i) {
+    const struct variant *v = &plan->variants[i];
+    if (v->v->flags & NBC_VARIANT_CREDIT) continue;
+    bool in_place = v->v->flags & NBC_VARIANT_IN_PLACE;
+    ++variants[in_place];
+    if (v->v->flags & NBC_VARIANT_CALC) masks[in_place] |= v->calc;
+  }
+  return masks[0] & (variants[1] ? masks[1] : ~0u);
+}
+
+static bool reduces(const nbc_plan *plan) {
+  uint32_t kind = plan->tables.header->kind;
+  return (kind == NBC_ALLREDUCE || kind == NBC_REDUCE) && plan->comm->bootstrap.ranks > 1;
+}
+
+static int publish_calc(const nbc_plan *plan) {
+  const struct nbc_bootstrap *b = &plan->comm->bootstrap;
+  if (!reduces(plan)) return 0;
+  char key[32];
+  snprintf(key, sizeof key, "nbc.%u.calc", plan->number);
+  uint32_t mask = own_calc(plan);
+  return b->put(b->context, key, &mask, sizeof mask) ? NBC_ERROR_BOOTSTRAP : 0;
+}
+
+// All ranks must choose alike, and not every rank's template may have such a variant
+// nor every adapter the operation: what all have is taken. A rank that has nothing
+// need not ask.
+static int agree_on_calc(nbc_plan *plan) {
+  const struct nbc_bootstrap *b = &plan->comm->bootstrap;
+  if (!reduces(plan)) return 0;
+  char key[32];
+  snprintf(key, sizeof key, "nbc.%u.calc", plan->number);
+  uint32_t all = own_calc(plan);
+  for (int rank = 0; rank < b->ranks && all; ++rank) {
+    uint32_t mask = 0;
+    size_t bytes = 0;
+    if (rank == b->rank) continue;
+    if (b->get(b->context, rank, key, &mask, sizeof mask, &bytes) || bytes != sizeof mask)
+      return NBC_ERROR_BOOTSTRAP;
+    all &= mask;
+  }
+  for (uint32_t i = 0; i < plan->tables.header->variants.count; ++i) plan->variants[i].calc &= all;
+  return 0;
+}
+
+int nbc_plan_create(nbc_comm *comm, const void *data, size_t bytes,
+                    const struct nbc_plan_options *options, nbc_plan **result) {
+  if (!comm || !result) return NBC_ERROR_ARGUMENT;
+  int status = nbc_template_check(data, bytes, NULL);
+  if (status) return status;
+  nbc_plan *plan = (nbc_plan *)calloc(1, sizeof *plan);
+  if (!plan) return NBC_ERROR_MEMORY;
+  plan->comm = comm;
+  for (int i = 0; i < CALLER_ROLES; ++i) plan->hint[i] = -1;
+  pthread_mutex_lock(&comm->mutex);
+  plan->number = comm->plans_made++;
+  pthread_mutex_unlock(&comm->mutex);
+  status = make_plan(plan, data, bytes, options);
+  if (!status) status = publish_calc(plan);
+  if (status) {
+    free_plan(plan);
+    return status;
+  }
+  plan->info.eager_bytes = plan->eager_bytes;
+  plan->info.memory = plan->memory_bytes + plan->queue_bytes;
+  plan->info.depth = plan->depth;
+  atomic_fetch_add(&comm->plans_alive, 1);
+  *result = plan;
+  return 0;
+}
+
+int nbc_plan_connect(nbc_plan *plan) {
+  if (!plan || plan->connected) return NBC_ERROR_ARGUMENT;
+  int status = plan->target->connect(plan);
+  if (!status) status = agree_on_calc(plan);
+  const struct nbc_bootstrap *b = &plan->comm->bootstrap;
+  if (!status && b->fence && b->fence(b->context)) status = NBC_ERROR_BOOTSTRAP;
+  plan->connected = !status;
+  return status;
+}
+
+int nbc_plan_free(nbc_plan *plan) {
+  if (!plan) return 0;
+  if (plan->oldest) return NBC_ERROR_BUSY;
+  atomic_fetch_sub(&plan->comm->plans_alive, 1);
+  free_plan(plan);
+  return 0;
+}
+
+void nbc_plan_query(const nbc_plan *plan, struct nbc_plan_info *info) {
+  *info = plan->info;
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// plan.h - a plan and its calls, as the common part and the targets see them.
+
+#pragma once
+
+#include <stdbool.h>
+
+#include "nbc/mlx5_wqe.h"
+#include "runtime/src/comm.h"
+#include "runtime/src/targets.h"
+
+// What nbc_start needs to know of a variant.
+struct variant {
+  const struct nbc_variant *v;
+  uint64_t limit;       // bytes of a block, at most
+  uint32_t registered;  // bit (1 << role): the adapter touches the caller's buffer
+  uint32_t calc;
+  const void *target;  // the target's
+};
+
+// Where a piece lies, as far as it is known when the plan is made:
+// base[role] + blocks of room * stride + blocks * their length.
+struct place {
+  uint32_t role;
+  bool whole;       // blocks only, no parts: what follows is exact
+  uint64_t count;   // blocks
+  uint64_t rooms;   // STAGING, SLOTS
+  uint64_t blocks;  // of the caller's before it, in its buffer or in its room
+};
+
+struct nbc_plan {
+  nbc_comm *comm;
+  const struct target *target;
+  struct tables tables;  // of a copy that the plan owns, with the code writable
+  uint8_t *code;
+  struct variant *variants;
+  struct place *places;
+  const struct nbc_variant *credit;  // null: none
+
+  uint32_t depth, sets, number;  // number: of the plan on its communicator
+  uint16_t first_sq_index;
+  uint32_t first_cq_index;
+  uint64_t eager_bytes, max_bytes;
+  uint64_t stride[2];  // by protocol
+  uint64_t caller_blocks[CALLER_ROLES];
+  uint32_t access[CALLER_ROLES];
+  uint32_t significant;  // bit (1 << role)
+
+  // Slots, then staging; registered as one.
+  uint8_t *memory;
+  size_t memory_bytes, queue_bytes, slot_set, staging_instance;
+  uint8_t *staging;
+  uint32_t lkey, rkey;
+  bool known_to_adapter;
+
+  // Calls in the order in which they were started. [oldest, waiting) are admitted.
+  struct call *oldest, *newest, *waiting;
+  struct call *ringer;  // the first admitted whose last stage is not enabled
+  uint32_t under_way;   // admitted
+  uint32_t instance;    // of the next call admitted
+  uint32_t set;         // of the next eager call
+  uint32_t window;      // eager calls since the last window was opened
+  int hint[CALLER_ROLES];
+  int status;  // not 0: of no more use
+  bool connected;
+  struct nbc_plan_info info;
+  void *state;  // the target's
+};
+
+enum call_state { CALL_DONE, CALL_WAITING, CALL_ADMITTED };
+
+// What an nbc_request holds.
+struct __attribute__((may_alias)) call {
+  nbc_plan *plan;  // null: free
+  struct call *next;
+  const struct variant *variant;
+  uint8_t *base[ROLES];
+  uint64_t count, size, block;  // elements of a block, bytes of an element, of a block
+  uint64_t stride;
+  nbc_reduce_function *reduce;
+  void *context;
+  int registration[CALLER_ROLES];  // -1: none
+  uint32_t stage;
+  int status;
+  uint32_t set;
+  uint32_t target[2];  // the target's
+  uint8_t state, type, op, calc;
+  bool opens_window;  // the first eager call of one
+  bool enabled;       // the current stage
+  bool pending;       // and it is not over
+  bool empty;         // some piece may have no bytes
+};
+_Static_assert(sizeof(struct call) <= sizeof(nbc_request), "a request holds a call");
+
+static inline uint64_t position(const struct call *c, uint64_t at, uint32_t parts) {
+  __extension__ typedef unsigned __int128 wide;
+  return parts == 1 ? c->count * at : (uint64_t)((wide)c->count * at / parts);
+}
+
+// host.c
+
+// Bytes of a piece in this call.
+static inline uint64_t piece_bytes(const struct call *c, const struct nbc_piece *p) {
+  return c->size * (position(c, p->first + p->count, p->parts) - position(c, p->first, p->parts));
+}
+// Its address; null if it does not fit into its room (a damaged template).
+uint8_t *piece_address(const nbc_plan *, const struct call *, uint32_t piece);
+// Does the host operations of call->stage. Returns 0 or a negative status.
+int host_run(nbc_plan *, const struct call *);

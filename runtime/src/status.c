@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// status.c - what goes wrong, in words; and how long the types are.
+
+#include "nbc.h"
+
+const char *nbc_status_text(int status) {
+  if (status >= 0) return "no error";
+  switch ((enum nbc_status)status) {
+    case NBC_OK:
+      break;
+    case NBC_ERROR_ARGUMENT:
+      return "a pointer, count, type or operation cannot be";
+    case NBC_ERROR_TEMPLATE:
+      return "the template is damaged or not for this runtime";
+    case NBC_ERROR_MEMORY:
+      return "the system has no more memory";
+    case NBC_ERROR_RESOURCES:
+      return "the adapter has no more, or a queue would be too long";
+    case NBC_ERROR_TOO_LONG:
+      return "the call is longer than the plan allows";
+    case NBC_ERROR_UNSUPPORTED:
+      return "the template has no variant for this call";
+    case NBC_ERROR_DEVICE:
+      return "a queue pair failed; the plan is of no more use";
+    case NBC_ERROR_BOOTSTRAP:
+      return "the bootstrap could not exchange addresses";
+    case NBC_ERROR_BUSY:
+      return "calls are still under way";
+  }
+  return "no known error";
+}
+
+size_t nbc_type_size(enum nbc_type type) {
+  static const unsigned char sizes[NBC_TYPES] = {
+      [NBC_BYTE] = 1, [NBC_I8] = 1,  [NBC_U8] = 1,  [NBC_I16] = 2, [NBC_U16] = 2, [NBC_I32] = 4,
+      [NBC_U32] = 4,  [NBC_I64] = 8, [NBC_U64] = 8, [NBC_F32] = 4, [NBC_F64] = 8,
+  };
+  return (unsigned)type < NBC_TYPES ? sizes[type] : 0;
+}

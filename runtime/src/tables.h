@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// tables.h - the tables of a template as arrays, and what its kind says.
+
+#pragma once
+
+#include "nbc.h"
+#include "nbc/template.h"
+
+struct tables {
+  const struct nbc_template *header;
+  const struct nbc_buffer *buffers;
+  const uint32_t *peers;
+  const struct nbc_queue *queues;
+  const struct nbc_variant *variants;
+  const struct nbc_piece *pieces;
+  const struct nbc_host *hosts;
+  const struct nbc_stage *stages;
+  const struct nbc_segment *segments;
+  const struct nbc_reloc *relocs;
+  const uint8_t *code;
+};
+
+struct tables tables_of(const void *data);
+
+enum { CALLER_ROLES = NBC_ROLE_DATA + 1, ROLES = NBC_ROLE_SLOTS + 1 };
+
+// Blocks of a caller's buffer; 0: the kind has no such buffer.
+uint64_t blocks_of(const struct nbc_template *, uint32_t role);
+
+// The role whose buffer is replaced by NBC_IN_PLACE; CALLER_ROLES: none, on this rank.
+uint32_t in_place_role(const struct nbc_template *);
+
+// Sets *why and returns NBC_ERROR_TEMPLATE. For nbc_template_check and targets.
+int damaged(const char **why, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// targets.h - a way to carry out calls, as the common part of the runtime sees it.
+//
+// Common (plan.c, call.c, host.c): memory, the queue of calls, which variant, host
+// operations, stages. The target's: the device's queues and what the bytes of
+// segments mean. A call goes through
+//
+//   prepare   addresses into the bytes; the last that may refuse, and it has no effect
+//   admit     the bytes into the queues, behind those of calls admitted before
+//   enable    stage by stage, in the order in which calls were admitted
+//   poll      until the stage that was enabled is over
+//   complete  did all go well; what it used may be used again
+
+#pragma once
+
+#include <stdbool.h>
+
+#include "runtime/src/tables.h"
+
+struct call;
+
+struct target {
+  const char *name;
+  // What nbc_template_check() left: the bytes of segments.
+  int (*check)(const struct tables *, const char **why);
+  // Makes queues and posts what is received ahead; then meets its peers.
+  int (*create)(nbc_plan *);
+  int (*connect)(nbc_plan *);
+  int (*prepare)(nbc_plan *, struct call *);
+  void (*admit)(nbc_plan *, struct call *);
+  // Lets the device go on to the end of call->stage. False: nothing to wait for.
+  bool (*enable)(nbc_plan *, struct call *);
+  // 1: the oldest stage under way is over. 0: not yet. Negative: the device failed.
+  int (*poll)(nbc_plan *);
+  int (*complete)(nbc_plan *, struct call *);
+  // Whether a queue of the plan has failed, however long that takes to see.
+  bool (*failed)(nbc_plan *);
+  // Sleeps until something may have changed.
+  void (*sleep)(nbc_plan *);
+  // Takes down the queues: afterwards the device touches no memory of the plan or
+  // its calls. May come more than once, and after a create() that failed half-way.
+  void (*destroy)(nbc_plan *);
+};
+
+// By the name in a template; null: none.
+const struct target *find_target(const char *name);
