@@ -137,7 +137,7 @@ class Matcher {
           recv.loc, what, ", but the parts sent are as long only if the division has no remainder");
     else
       findings_.diag.error(recv.loc, what, ": ", inBlocks(wanted), ", but ", inBlocks(found),
-                           " are sent");
+                           found.count == found.parts ? " is sent" : " are sent");
     noteSender(there, send);
   }
 

@@ -49,7 +49,7 @@ Proof prove(std::span<const Schedule> ranks, std::span<const ClaimValue> claims,
 
   // And it is what it says of itself.
   count(all, proof, findings);
-  checkClaims(claims, proof, combining, findings);
+  checkClaims(claims, ranks[0].order, proof, combining, findings);
   proof.holds = findings.none();
   return proof;
 }

@@ -110,6 +110,7 @@ void checkBarrier(const Together &, const Partners &, const std::vector<Event> &
 
 /// Fills in rounds, messages, mostMessages, mostSent.
 void count(const Together &, Proof &, Findings &);
-void checkClaims(std::span<const ClaimValue>, const Proof &, const Combining &, Findings &);
+/// `messages` is claimed of the program as written: passes merge some.
+void checkClaims(std::span<const ClaimValue>, Order, const Proof &, const Combining &, Findings &);
 
 }  // namespace nbcc

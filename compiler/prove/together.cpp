@@ -4,24 +4,25 @@
 // The elaborator makes nothing else; but schedules can be read from a text.
 
 #include "compiler/prove/stages.h"
+#include "dsl/collectives.h"
 
 namespace nbcc {
 
 namespace {
 
-/// How many blocks collectives.def gives a buffer; 0: there is none.
+/// How many blocks the collective gives a buffer; 0: there is none.
 int64_t blocksOf(const Schedule &s, Role role) {
-  enum Shape { none, block, blocks, vector };
-  struct Shapes {
-    Shape in, out, data;
-  };
-  constexpr Shapes shapes[] = {
-#define COLLECTIVE(name, in, out, data, ...) {in, out, data},
-#include "dsl/collectives.def"
-  };
-  const Shapes &kind = shapes[static_cast<int>(s.kind)];
-  const Shape shape = role == Role::in ? kind.in : role == Role::out ? kind.out : kind.data;
-  return shape == none ? 0 : shape == blocks ? s.ranks : 1;
+  const Collective &c = collective(s.kind);
+  switch (role == Role::in ? c.in : role == Role::out ? c.out : c.data) {
+    case Shape::none:
+      return 0;
+    case Shape::block:
+    case Shape::vector:
+      return 1;
+    case Shape::blocks:
+      return s.ranks;
+  }
+  return 0;
 }
 
 bool callersBuffersFit(const Schedule &s, Diag &diag) {

@@ -22,7 +22,10 @@ class Flow {
       : all_(all), memory_(memory), partners_(partners), findings_(findings) {
     values_.held.assign(static_cast<size_t>(memory.allCells()), kUndefined);
     values_.trees = Trees(contributions(all.ranks[0]));
-    for (const Schedule &s : all.ranks) placeContributions(s);
+    for (const Schedule &s : all.ranks) {
+      checkNamed(s);
+      placeContributions(s);
+    }
   }
 
   void happen(const Event &event) {
@@ -52,6 +55,17 @@ class Flow {
   Values take() { return std::move(values_); }
 
  private:
+  /// Scatter in place: the root's own block stays where it is, in `in`.
+  void checkNamed(const Schedule &s) {
+    if (!s.inPlace || s.kind != ast::Kind::scatter || s.rank != s.root) return;
+    for (const Step &step : s.steps)
+      for (const Section section : {s.from(step), s.to(step)})
+        for (const Extent &e : section)
+          if (s.buffers[e.buffer].role == Role::out && findings_.take(step.loc))
+            findings_.diag.error(step.loc, "rank ", s.rank, " ", describe(s, step), " in round ",
+                                 step.round, ", but in place the root has no `out`");
+  }
+
   void placeContributions(const Schedule &s) {
     for (size_t b = 0; b < s.buffers.size(); ++b)
       for (int64_t i = 0; i < s.buffers[b].blocks; ++i) {
