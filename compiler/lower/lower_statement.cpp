@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// lower_statement.cpp - statements: sections and operations are calls to the sink, loops are loops.
+//
+//   send tmp[0 +: n] to peer;   =>   nbcc.range(sink, tmp, 0, n, 7:10)
+//                                    nbcc.send(sink, peer, 7:5, 7:25)
+//
+// Operands are told in the order from, with, to; then the operation. A call that
+// answers "stop" leaves `build`.
+
+#include <cassert>
+
+#include "compiler/lower/lowering.h"
+
+namespace nbcc {
+
+using What = ast::Statement::What;
+
+void FunctionLowering::block(const ast::Block &body) {
+  for (const auto &s : body) statement(*s);
+}
+
+void FunctionLowering::statement(const ast::Statement &s) {
+  switch (s.what) {
+    case What::round:
+      tell(Call::roundBegin, {});
+      block(s.body);
+      tell(Call::roundEnd, {});
+      return;
+    case What::send:
+      return communicate(Call::send, s);
+    case What::recv:
+      return communicate(Call::recv, s);
+    case What::exchange:
+      return communicate(Call::exchange, s);
+    case What::signal:
+      return communicate(Call::signal, s);
+    case What::await:
+      return communicate(Call::await, s);
+    case What::copy:
+      section(*s.from);
+      section(*s.to);
+      return tell(Call::copy, {place(s.loc)});
+    case What::reduce:
+      section(*s.from);
+      section(*s.with);
+      section(*s.to);
+      return tell(Call::reduce, {place(s.loc)});
+    case What::scratch:
+      return scratch(s);
+    case What::split: {
+      section(*s.from);
+      llvm::Value *parts = expression(*s.value);
+      return tell(Call::split, {constant(s.variable->index), text(s.variable->name), parts,
+                                place(s.value->loc)});
+    }
+    case What::let:
+      return set(*s.variable, expression(*s.value));
+    case What::for_range:
+      return rangeLoop(*s.range, *s.variable, [&] { block(s.body); });
+    case What::for_step:
+      return stepLoop(s);
+    case What::if_:
+      return choice(s);
+  }
+}
+
+void FunctionLowering::communicate(Call call, const ast::Statement &s) {
+  if (s.from) section(*s.from);
+  if (s.to) section(*s.to);
+  llvm::Value *peer = expression(*s.peer);
+  if (s.port) tell(Call::port, {expression(*s.port), place(s.port->loc)});
+  tell(call, {peer, place(s.loc), place(s.peer->loc)});
+}
+
+void FunctionLowering::section(const ast::Section &s) {
+  llvm::Value *view = constant(s.buffer->index);
+  switch (s.what) {
+    case ast::Section::What::whole:
+      return tell(Call::whole, {view, place(s.loc)});
+    case ast::Section::What::element:
+      return tell(Call::element, {view, expression(*s.first), place(s.loc)});
+    case ast::Section::What::range: {
+      llvm::Value *first = expression(*s.first);
+      return tell(Call::range, {view, first, expression(*s.count), place(s.loc)});
+    }
+    case ast::Section::What::set:
+      tell(Call::setBegin, {view, place(s.loc)});
+      return rangeLoop(*s.range, *s.variable, [&] {
+        tell(Call::setAdd, {locals[static_cast<size_t>(s.variable->index)]});
+      });
+  }
+}
+
+void FunctionLowering::scratch(const ast::Statement &s) {
+  llvm::Value *view = constant(s.variable->index), *name = text(s.variable->name);
+  if (s.extent) {
+    llvm::Value *extent = expression(*s.extent);
+    section(*s.from);
+    return tell(Call::scratchArray, {view, name, extent, place(s.extent->loc)});
+  }
+  if (!s.range) {
+    section(*s.from);
+    return tell(Call::scratch, {view, name, place(s.loc)});
+  }
+  llvm::Value *low = expression(*s.range->low);
+  tell(Call::scratchBegin, {view, name, low, place(s.range->loc)});
+  rangeLoop(*s.range, *s.element, [&] {
+    section(*s.from);
+    tell(Call::scratchElement, {view, place(s.from->loc)});
+  });
+  tell(Call::scratchEnd, {view, place(s.loc)});
+}
+
+void FunctionLowering::choice(const ast::Statement &s) {
+  llvm::BasicBlock *yes = newBlock("then"), *no = newBlock("else"), *done = newBlock("done");
+  code.CreateCondBr(expression(*s.condition), yes, no);
+  code.SetInsertPoint(yes);
+  block(s.body);
+  code.CreateBr(done);
+  code.SetInsertPoint(no);
+  block(s.otherwise);
+  code.CreateBr(done);
+  code.SetInsertPoint(done);
+}
+
+/// Tests at the end, against the last value: `hi` may be the largest integer.
+void FunctionLowering::rangeLoop(const ast::Range &range, const ast::Variable &v,
+                                 llvm::function_ref<void()> body) {
+  llvm::Value *low = expression(*range.low), *high = expression(*range.high);
+  llvm::Value *any =
+      range.inclusive ? code.CreateICmpSLE(low, high) : code.CreateICmpSLT(low, high);
+  llvm::Value *last = range.inclusive ? high : code.CreateSub(high, constant(1));
+
+  llvm::BasicBlock *before = code.GetInsertBlock();
+  llvm::BasicBlock *turn = newBlock("turn"), *next = newBlock("next"), *done = newBlock("done");
+  code.CreateCondBr(any, turn, done);
+  code.SetInsertPoint(turn);
+  llvm::PHINode *i = code.CreatePHI(all.number, 2, v.name);
+  i->addIncoming(low, before);
+  set(v, i);
+  stopIf(noIterationLeft(), [&] {
+    code.CreateCall(all.callee(Call::endless), {sink, text(v.name), i, place(range.loc)});
+  });
+  if (range.condition) {
+    llvm::BasicBlock *chosen = newBlock("chosen");
+    code.CreateCondBr(expression(*range.condition), chosen, next);
+    code.SetInsertPoint(chosen);
+  }
+  body();
+  code.CreateBr(next);
+
+  code.SetInsertPoint(next);
+  i->addIncoming(code.CreateAdd(i, constant(1)), next);
+  code.CreateCondBr(code.CreateICmpEQ(i, last), done, turn);
+  code.SetInsertPoint(done);
+}
+
+void FunctionLowering::stepLoop(const ast::Statement &s) {
+  llvm::Value *start = expression(*s.value);
+  llvm::BasicBlock *before = code.GetInsertBlock();
+  llvm::BasicBlock *test = newBlock("test"), *turn = newBlock("turn"), *done = newBlock("done");
+  code.CreateBr(test);
+  code.SetInsertPoint(test);
+  llvm::PHINode *i = code.CreatePHI(all.number, 2, s.variable->name);
+  i->addIncoming(start, before);
+  set(*s.variable, i);
+  code.CreateCondBr(expression(*s.condition), turn, done);
+
+  code.SetInsertPoint(turn);
+  stopIf(noIterationLeft(), [&] {
+    code.CreateCall(all.callee(Call::endless), {sink, text(s.variable->name), i, place(s.loc)});
+  });
+  block(s.body);
+  llvm::Value *step = expression(*s.step);
+  llvm::Value *following = arithmetic(s.op, i, step, s.step->loc);
+  i->addIncoming(following, code.GetInsertBlock());
+  code.CreateBr(test);
+  code.SetInsertPoint(done);
+}
+
+}  // namespace nbcc
