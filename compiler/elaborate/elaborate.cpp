@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// elaborate.cpp - runs the compiled functions against a sink, and reports what it refused.
+//
+//   (bruck, P = 8, rank 3, k = 1)   =>   the steps of rank 3, Order::rounds
+//
+// Compiling costs milliseconds, once for a file; a run costs tens of nanoseconds a step.
+
+#include "compiler/elaborate/elaborate.h"
+
+#include <llvm/IR/LLVMContext.h>
+#include <llvm/IR/Module.h>
+#include <llvm/Support/raw_os_ostream.h>
+
+#include <atomic>
+#include <cassert>
+#include <new>
+
+#include "compiler/elaborate/jit.h"
+#include "compiler/elaborate/optimize.h"
+#include "compiler/elaborate/sink.h"
+#include "compiler/lower/lower.h"
+
+namespace nbcc {
+
+namespace {
+
+/// A member function of Sink as compiled code can call it. Nothing may be thrown
+/// through compiled code, which has no tables to unwind it by.
+template <auto member>
+struct Callable;
+
+template <class Result, class... Arguments, Result (Sink::*member)(Arguments...)>
+struct Callable<member> {
+  static Result call(Counters *counters, Arguments... arguments) noexcept {
+    Sink &sink = *static_cast<Sink *>(counters);
+    try {
+      return (sink.*member)(arguments...);
+    } catch (const std::bad_alloc &) {
+      sink.outOfMemory();
+      if constexpr (std::is_same_v<Result, Checked>)
+        return {};
+      else
+        return 1;
+    }
+  }
+};
+
+template <class Result, class... Arguments>
+void *addressOf(Result (*function)(Counters *, Arguments...) noexcept) {
+  return reinterpret_cast<void *>(function);
+}
+
+/// The prototypes that compiled code uses and those of Sink come from one table.
+std::vector<Jit::Symbol> sinkSymbols() {
+  return {
+#define CALL(result, name, ...)                  \
+  {callName(#name),                              \
+   addressOf<result __VA_OPT__(, ) __VA_ARGS__>( \
+       &Callable<static_cast<result (Sink::*)(__VA_ARGS__)>(&Sink::name)>::call)},
+#include "compiler/lower/calls.def"
+  };
+}
+
+}  // namespace
+
+struct Elaborator::Impl {
+  /// The compiled functions of one algorithm.
+  struct Compiled {
+    Build *build = nullptr;
+    std::vector<Bound *> requirements, claims;  // claims: null where there is no bound
+    std::atomic<size_t> steps = 0;              // of the rank before: the next will have as many
+  };
+
+  const ast::File &file;
+  Diag &diag;
+  Limits limits;
+  std::unique_ptr<Jit> jit;
+  std::unordered_map<const ast::Algorithm *, Compiled> compiled;
+
+  Impl(const ast::File &f, Diag &d, Limits l) : file(f), diag(d), limits(l) {}
+
+  void find(const ast::Algorithm &a) {
+    Compiled &c = compiled[&a];
+    c.build = reinterpret_cast<Build *>(jit->address(buildName(a)));
+    for (size_t i = 0; i < a.requirements.size(); ++i)
+      c.requirements.push_back(reinterpret_cast<Bound *>(jit->address(requirementName(a, i))));
+    for (size_t i = 0; i < a.claims.size(); ++i)
+      c.claims.push_back(
+          a.claims[i].bound ? reinterpret_cast<Bound *>(jit->address(claimName(a, i))) : nullptr);
+  }
+
+  bool report(const Sink &sink) {
+    if (sink.mistake()) diag.error(sink.mistake()->at, sink.mistake()->text);
+    return sink.mistake().has_value();
+  }
+
+  std::optional<int64_t> evaluate(const ast::Algorithm &a, Bound *bound, int64_t ranks,
+                                  int64_t root, const std::vector<int64_t> &parameters) {
+    Sink sink(a, ranks, limits);
+    Checked value = bound(ranks, root, parameters.data(), &sink);
+    if (report(sink) || !value.ok) return std::nullopt;
+    return value.value;
+  }
+};
+
+Elaborator::Elaborator(const ast::File &file, Diag &diag, Limits limits)
+    : impl_(std::make_unique<Impl>(file, diag, limits)) {
+  std::string why;
+  impl_->jit = Jit::make(file, sinkSymbols(), why);
+  if (!impl_->jit) {
+    diag.error({}, "cannot compile for this machine: ", why);
+    return;
+  }
+  for (const auto &a : file.algorithms) impl_->find(*a);
+}
+
+Elaborator::~Elaborator() = default;
+
+std::optional<bool> Elaborator::applies(const ast::Algorithm &a, int64_t ranks,
+                                        const std::vector<int64_t> &parameters, Loc *why) {
+  if (!impl_->jit) return std::nullopt;
+  assert(parameters.size() == a.parameters.size());
+  const std::vector<Bound *> &requirements = impl_->compiled.at(&a).requirements;
+  for (size_t i = 0; i < requirements.size(); ++i) {
+    std::optional<int64_t> holds = impl_->evaluate(a, requirements[i], ranks, 0, parameters);
+    if (!holds) return std::nullopt;
+    if (*holds) continue;
+    if (why) *why = a.requirements[i]->loc;
+    return false;
+  }
+  return true;
+}
+
+std::optional<std::vector<ClaimValue>> Elaborator::claims(const ast::Algorithm &a,
+                                                          const Request &request) {
+  if (!impl_->jit) return std::nullopt;
+  assert(request.parameters.size() == a.parameters.size());
+  const std::vector<Bound *> &bounds = impl_->compiled.at(&a).claims;
+  std::vector<ClaimValue> values;
+  for (size_t i = 0; i < bounds.size(); ++i) {
+    ClaimValue v{a.claims[i].what, a.claims[i].op, 0, a.claims[i].loc};
+    if (bounds[i]) {
+      std::optional<int64_t> bound =
+          impl_->evaluate(a, bounds[i], request.ranks, request.root, request.parameters);
+      if (!bound) return std::nullopt;
+      v.bound = *bound;
+    }
+    values.push_back(v);
+  }
+  return values;
+}
+
+std::optional<Schedule> Elaborator::elaborate(const ast::Algorithm &a, const Request &request) {
+  if (!impl_->jit) return std::nullopt;
+  assert(request.parameters.size() == a.parameters.size());
+  assert(request.rank >= 0 && request.rank < request.ranks);
+  assert(request.root >= 0 && request.root < request.ranks);
+  if (request.ranks > kMaxBlocks) {  // a buffer has a block for each
+    impl_->diag.error(a.loc, "a schedule for ", request.ranks, " ranks; there are at most ",
+                      kMaxBlocks);
+    return std::nullopt;
+  }
+
+  Impl::Compiled &compiled = impl_->compiled.at(&a);
+  Sink sink(a, request, impl_->limits);
+  sink.reserve(compiled.steps.load(std::memory_order_relaxed));
+  compiled.build(request.ranks, request.rank, request.root, request.parameters.data(), &sink);
+  if (impl_->report(sink)) return std::nullopt;
+  Schedule schedule = sink.take();
+  compiled.steps.store(schedule.steps.size(), std::memory_order_relaxed);
+  return schedule;
+}
+
+/// Lowered once more: the JIT has used up what it compiled, and the same comes out.
+void Elaborator::print(std::ostream &out) const {
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> module = lower(impl_->file, context);
+  optimize(*module);
+  llvm::raw_os_ostream stream(out);
+  module->print(stream, nullptr);
+}
+
+}  // namespace nbcc

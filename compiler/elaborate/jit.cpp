@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// jit.cpp - LLJIT, told to do as little as possible.
+//
+// No platform (there are no constructors to run, no threads' storage), no symbols
+// of the process (the module calls the sink and nothing else, by addresses that
+// are given), one lookup for all functions.
+//
+// The only file that sees ORC's headers; they take 15 s to compile.
+
+#include "compiler/elaborate/jit.h"
+
+#include <llvm/ExecutionEngine/Orc/LLJIT.h>
+#include <llvm/ExecutionEngine/Orc/ThreadSafeModule.h>
+#include <llvm/IR/Module.h>
+#include <llvm/Support/TargetSelect.h>
+
+#include <mutex>
+
+#include "compiler/elaborate/optimize.h"
+#include "compiler/lower/lower.h"
+
+namespace nbcc {
+
+namespace {
+
+/// A module so large is compiled plainly: its time must stay linear in the source.
+constexpr size_t kPlainAbove = 20'000;  // instructions
+
+void initializeOnce() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    llvm::InitializeNativeTarget();
+    llvm::InitializeNativeTargetAsmPrinter();
+  });
+}
+
+}  // namespace
+
+struct Jit::Impl {
+  std::unique_ptr<llvm::orc::LLJIT> lljit;
+};
+
+Jit::Jit() : impl_(std::make_unique<Impl>()) {}
+Jit::~Jit() = default;
+
+std::unique_ptr<Jit> Jit::make(const ast::File &file, const std::vector<Symbol> &symbols,
+                               std::string &why) {
+  initializeOnce();
+  std::unique_ptr<Jit> made(new Jit);
+  auto failed = [&](llvm::Error error) {
+    if (!error) return false;
+    why = llvm::toString(std::move(error));
+    return true;
+  };
+
+  auto context = std::make_unique<llvm::LLVMContext>();
+  std::unique_ptr<llvm::Module> module = lower(file, *context);
+  bool plain = module->getInstructionCount() > kPlainAbove;
+  if (!plain) optimize(*module);
+
+  auto host = llvm::orc::JITTargetMachineBuilder::detectHost();
+  if (failed(host.takeError())) return nullptr;
+  host->setCodeGenOptLevel(plain ? llvm::CodeGenOptLevel::None : llvm::CodeGenOptLevel::Less);
+
+  llvm::orc::LLJITBuilder builder;
+  builder.setJITTargetMachineBuilder(std::move(*host))
+      .setLinkProcessSymbolsByDefault(false)
+      .setPlatformSetUp(llvm::orc::setUpInactivePlatform);
+  auto lljit = builder.create();
+  if (failed(lljit.takeError())) return nullptr;
+  made->impl_->lljit = std::move(*lljit);
+  llvm::orc::LLJIT &jit = *made->impl_->lljit;
+
+  llvm::orc::SymbolMap calls;
+  for (const Symbol &s : symbols)
+    calls[jit.mangleAndIntern(s.name)] = {llvm::orc::ExecutorAddr::fromPtr(s.address),
+                                          llvm::JITSymbolFlags::Exported};
+  if (failed(jit.getMainJITDylib().define(llvm::orc::absoluteSymbols(std::move(calls)))))
+    return nullptr;
+
+  std::vector<std::string> names;
+  llvm::orc::SymbolLookupSet wanted;
+  for (const llvm::Function &f : *module) {
+    if (f.isDeclaration() || f.hasLocalLinkage()) continue;
+    names.push_back(f.getName().str());
+    wanted.add(jit.mangleAndIntern(names.back()));
+  }
+  if (failed(jit.addIRModule({std::move(module), std::move(context)}))) return nullptr;
+  auto found = jit.getExecutionSession().lookup(
+      llvm::orc::makeJITDylibSearchOrder(&jit.getMainJITDylib()), std::move(wanted));
+  if (failed(found.takeError())) return nullptr;
+  for (const std::string &name : names)
+    made->addresses_[name] = (*found)[jit.mangleAndIntern(name)].getAddress().toPtr<void *>();
+  return made;
+}
+
+}  // namespace nbcc

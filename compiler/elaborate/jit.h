@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// jit.h - machine code of a module, as addresses by name. No LLVM header is needed to use it.
+
+#pragma once
+
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "dsl/ast.h"
+
+namespace nbcc {
+
+class Jit {
+ public:
+  /// A function that the module calls.
+  struct Symbol {
+    std::string name;
+    void *address;
+  };
+
+  /// Lowers, optimises and compiles. Null where the system refuses; `why` says so.
+  static std::unique_ptr<Jit> make(const ast::File &, const std::vector<Symbol> &,
+                                   std::string &why);
+  ~Jit();
+
+  /// Of a function with external linkage.
+  void *address(const std::string &name) const { return addresses_.at(name); }
+
+ private:
+  Jit();
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+  std::unordered_map<std::string, void *> addresses_;
+};
+
+}  // namespace nbcc

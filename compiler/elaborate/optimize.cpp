@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// optimize.cpp - folds constants and equal values, and the blocks that this leaves empty.
+//
+// lower() makes SSA values and checks everything, as often as it is written. So:
+// equal checks are joined (EarlyCSE, with what branches prove), what is known is
+// folded, blocks are merged. Loops are left alone: their bodies are calls.
+//
+// The only file that sees PassBuilder's headers; they take 15 s to compile.
+
+#include "compiler/elaborate/optimize.h"
+
+#include <llvm/IR/Module.h>
+#include <llvm/IR/PassManager.h>
+#include <llvm/Passes/PassBuilder.h>
+#include <llvm/Transforms/Scalar/EarlyCSE.h>
+#include <llvm/Transforms/Scalar/SimplifyCFG.h>
+
+namespace nbcc {
+
+void optimize(llvm::Module &module) {
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager components;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PassBuilder builder;
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(components);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, components, modules);
+
+  llvm::FunctionPassManager passes;
+  passes.addPass(llvm::EarlyCSEPass());
+  passes.addPass(llvm::SimplifyCFGPass());
+  for (llvm::Function &f : module)
+    if (!f.isDeclaration()) passes.run(f, functions);
+}
+
+}  // namespace nbcc

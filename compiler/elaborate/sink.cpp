@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// sink.cpp - sections, operations and rounds: from the calls of `build` to steps.
+//
+//   range(tmp, 0, 2)       =>   pending: tmp[0 +: 2]
+//   send(1)                =>   %n = send tmp[0 +: 2] to 1 round r
+//
+// A step costs a check of its peer, one of each section, and two appends. The
+// declarations (scratch, split) are in sink_declare.cpp.
+
+#include "compiler/elaborate/sink.h"
+
+#include <algorithm>
+#include <cassert>
+#include <numeric>
+
+#include "compiler/elaborate/sink_refuse.h"
+#include "dsl/collectives.h"
+
+namespace nbcc {
+
+namespace {
+
+constexpr int64_t kStop = 1;
+constexpr int64_t kMostPort = 255;
+
+}  // namespace
+
+Sink::Sink(const ast::Algorithm &algorithm, int64_t ranks, const Limits &limits) : limits_(limits) {
+  iterations = limits.iterations;
+  depth = kMaxCallDepth;
+  schedule_.algorithm = algorithm.name;
+  schedule_.kind = algorithm.kind;
+  schedule_.ranks = ranks;
+  schedule_.rank = -1;
+}
+
+Sink::Sink(const ast::Algorithm &algorithm, const Request &request, const Limits &limits)
+    : Sink(algorithm, request.ranks, limits) {
+  schedule_.rank = request.rank;
+  schedule_.root = request.root;
+  schedule_.order = Order::rounds;
+  views_.resize(static_cast<size_t>(algorithm.buffers));
+
+  const Collective &shape = collective(algorithm.kind);
+  bool atRoot = request.rank == request.root;
+  auto add = [&](Shape s, Role role, bool significant) {
+    if (s == Shape::none) return;
+    Buffer b;
+    b.name = name(role);
+    b.role = role;
+    b.significant = significant;
+    b.blocks = s == Shape::blocks ? request.ranks : 1;
+    b.loc = algorithm.loc;
+    View &v = views_[schedule_.buffers.size()];
+    v.buffer = static_cast<BufferId>(schedule_.buffers.size());
+    v.elements = b.blocks;
+    v.name = name(role);
+    addBuffer(std::move(b), {});
+  };
+  add(shape.in, Role::in, shape.where != Where::in_at_root || atRoot);
+  add(shape.out, Role::out, shape.where != Where::out_at_root || atRoot);
+  add(shape.data, Role::data, true);
+}
+
+void Sink::outOfMemory() noexcept {
+  if (!mistake_) mistake_ = Mistake{{}, "out of memory"};  // short enough to need none
+}
+
+Schedule Sink::take() {
+  return std::move(schedule_);
+}
+
+// Sections
+
+int64_t Sink::open(int64_t view, int64_t elements, int64_t stride, Place at) {
+  operands_.push_back({view, elements, stride, pending_.size(), at});
+  return 0;
+}
+
+/// Elements first ..< first + count, joined to what stands before where they continue it.
+int64_t Sink::append(const View &v, int64_t first, int64_t count) {
+  Extent e{v.buffer, v.parts, v.first + first * v.stride, count * v.stride};
+  if (pending_.size() > operands_.back().begin) {
+    Extent &last = pending_.back();
+    if (last.first + last.count == e.first || e.count == 0) {
+      last.count += e.count;
+      return 0;
+    }
+    if (last.count == 0) {
+      last = e;
+      return 0;
+    }
+  }
+  if (extents_ + static_cast<int64_t>(pending_.size()) >= limits_.extents)
+    return refuse(operands_.back().at, "more than ", limits_.extents, " extents", where());
+  pending_.push_back(e);
+  return 0;
+}
+
+int64_t Sink::whole(int64_t view, Place at) {
+  const View &v = views_[static_cast<size_t>(view)];
+  open(view, v.elements, v.stride, at);
+  return append(v, 0, v.elements);
+}
+
+int64_t Sink::element(int64_t view, int64_t index, Place at) {
+  const View &v = views_[static_cast<size_t>(view)];
+  if (index < 0 || index >= v.elements)
+    return refuse(at, v.name, "[", index, "] is outside ", v.name, ", which has ",
+                  plural(v.elements, v.unit), where());
+  open(view, v.stride, 1, at);
+  return append(v, index, 1);
+}
+
+int64_t Sink::range(int64_t view, int64_t first, int64_t count, Place at) {
+  const View &v = views_[static_cast<size_t>(view)];
+  if (count < 0)
+    return refuse(at, v.name, "[", first, " +: ", count, "] has a negative count", where());
+  if (first < 0 || first > v.elements || count > v.elements - first)
+    return refuse(at, v.name, "[", first, " +: ", count, "] reaches outside ", v.name,
+                  ", which has ", plural(v.elements, v.unit), where());
+  open(view, count, v.stride, at);
+  return append(v, first, count);
+}
+
+int64_t Sink::setBegin(int64_t view, Place at) {
+  const View &v = views_[static_cast<size_t>(view)];
+  open(view, 0, v.stride, at);
+  return append(v, 0, 0);  // a set may be empty; a section names its buffer all the same
+}
+
+int64_t Sink::setAdd(int64_t index) {
+  Operand &set = operands_.back();
+  const View &v = views_[static_cast<size_t>(set.view)];
+  if (index < 0 || index >= v.elements)
+    return refuse(set.at, v.name, "[", index, "] in this set is outside ", v.name, ", which has ",
+                  plural(v.elements, v.unit), where());
+  ++set.elements;
+  return append(v, index, 1);
+}
+
+Section Sink::extents(size_t operand) const {
+  size_t begin = operands_[operand].begin;
+  size_t end = operand + 1 < operands_.size() ? operands_[operand + 1].begin : pending_.size();
+  return {pending_.data() + begin, end - begin};
+}
+
+void Sink::close() {
+  operands_.clear();
+  pending_.clear();
+  port_ = 0;
+}
+
+// Operations
+
+int64_t Sink::checkPeer(const char *verb, int64_t peer, Place at) {
+  if (peer < 0 || peer >= schedule_.ranks)
+    return refuse(at, who(), " ", verb, " rank ", peer, ", which is not in 0..",
+                  schedule_.ranks - 1, ofRoot(" (", ")"));
+  if (peer == schedule_.rank) return refuse(at, who(), " ", verb, " itself", ofRoot(" (", ")"));
+  return 0;
+}
+
+int64_t Sink::checkOperand(size_t operand, bool writes) {
+  const Operand &o = operands_[operand];
+  const View &v = views_[static_cast<size_t>(o.view)];
+  const Buffer &b = schedule_.buffers[static_cast<size_t>(v.buffer)];
+  if (!b.significant)
+    return refuse(o.at, b.name, " is significant only at the root, rank ", schedule_.root, ": ",
+                  who(), " has none");
+  if (writes && b.role == Role::in)
+    return refuse(o.at, v.name == b.name ? "" : cat(v.name, " is a part of in: "),
+                  "in must not be written", where());
+  if (lengths_[static_cast<size_t>(v.buffer)].uniform == 0 && length(operand).parts == 0)
+    return refuse(o.at, "this section of ", v.name,
+                  " is of parts so different that its length has no fraction of 64 bits", where());
+  return 0;
+}
+
+int64_t Sink::room(Place at) {
+  if (static_cast<int64_t>(schedule_.steps.size()) >= limits_.steps)
+    return refuse(at, "more than ", limits_.steps, " steps", where());
+  return 0;
+}
+
+/// Appends a step; the caller has checked everything.
+Step &Sink::add(Op op, Place at) {
+  Step &s = schedule_.steps.emplace_back();
+  s.op = op;
+  s.round = schedule_.rounds;
+  s.loc = toLoc(at);
+  return s;
+}
+
+Run Sink::keep(size_t operand) {
+  Section section = extents(operand);
+  extents_ += static_cast<int64_t>(section.size());
+  // All of one view, so cut alike.
+  if (section.front().parts == 1 || section.front().count == 0) return schedule_.keep(section);
+  lowest_.assign(section.begin(), section.end());
+  for (Extent &e : lowest_) e = normalize(e);
+  return schedule_.keep(lowest_);
+}
+
+int64_t Sink::roundBegin() {
+  roundUsed_ = false;
+  return 0;
+}
+
+int64_t Sink::roundEnd() {
+  schedule_.rounds += roundUsed_;
+  return 0;
+}
+
+int64_t Sink::port(int64_t port, Place at) {
+  if (port < 0 || port > kMostPort)
+    return refuse(at, "port ", port, " is not in 0..", kMostPort, where());
+  port_ = static_cast<int16_t>(port);
+  return 0;
+}
+
+int64_t Sink::communicate(Op op, int64_t peer, Place at, size_t operand) {
+  if (room(at)) return kStop;
+  Step &s = add(op, at);
+  s.peer = static_cast<int32_t>(peer);
+  s.port = port_;
+  if (op == Op::send) s.from = keep(operand);
+  if (op == Op::recv) s.to = keep(operand);
+  roundUsed_ = true;
+  return 0;
+}
+
+int64_t Sink::send(int64_t peer, Place at, Place peerAt) {
+  if (checkOperand(0, false) || checkPeer("sends to", peer, peerAt) ||
+      communicate(Op::send, peer, at, 0))
+    return kStop;
+  close();
+  return 0;
+}
+
+int64_t Sink::recv(int64_t peer, Place at, Place peerAt) {
+  if (checkOperand(0, true) || checkPeer("receives from", peer, peerAt) ||
+      communicate(Op::recv, peer, at, 0))
+    return kStop;
+  close();
+  return 0;
+}
+
+int64_t Sink::exchange(int64_t peer, Place at, Place peerAt) {
+  if (checkOperand(0, false) || checkOperand(1, true) ||
+      checkPeer("exchanges with", peer, peerAt) || communicate(Op::send, peer, at, 0) ||
+      communicate(Op::recv, peer, at, 1))
+    return kStop;
+  close();
+  return 0;
+}
+
+int64_t Sink::signal(int64_t peer, Place at, Place peerAt) {
+  if (checkPeer("signals", peer, peerAt) || communicate(Op::signal, peer, at, 0)) return kStop;
+  close();
+  return 0;
+}
+
+int64_t Sink::await(int64_t peer, Place at, Place peerAt) {
+  if (checkPeer("awaits", peer, peerAt) || communicate(Op::await, peer, at, 0)) return kStop;
+  close();
+  return 0;
+}
+
+int64_t Sink::copy(Place at) {
+  if (checkOperand(0, false) || checkOperand(1, true) || room(at)) return kStop;
+  Amount from = length(0), to = length(1);
+  if (from != to) return refuse(at, "copies ", toString(from), " to ", toString(to), where());
+  Step &s = add(Op::copy, at);
+  s.from = keep(0);
+  s.to = keep(1);
+  close();
+  return 0;
+}
+
+int64_t Sink::reduce(Place at) {
+  if (checkOperand(0, false) || checkOperand(1, false) || checkOperand(2, true) || room(at))
+    return kStop;
+  Amount from = length(0), with = length(1), to = length(2);
+  if (from != with || from != to)
+    return refuse(at, "reduces ", toString(from), " with ", toString(with), " to ", toString(to),
+                  where());
+  Step &s = add(Op::reduce, at);
+  s.from = keep(0);
+  s.with = keep(1);
+  s.to = keep(2);
+  close();
+  return 0;
+}
+
+/// As amount() has it, without following `like` where all blocks are equally long.
+Amount Sink::length(size_t operand) const {
+  Section section = extents(operand);
+  const Lengths &blocks = lengths_[static_cast<size_t>(section.front().buffer)];
+  if (blocks.uniform == 0) return amount(schedule_, section);
+  int64_t count = 0, parts = section.front().parts * blocks.uniform;
+  for (const Extent &e : section) count += e.count;
+  int64_t shared = std::gcd(count, parts);
+  return {count / shared, parts / shared};
+}
+
+}  // namespace nbcc
