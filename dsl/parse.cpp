@@ -138,32 +138,25 @@ class Depth : public antlr4::tree::ParseTreeListener {
 
 // ------------------------------------------------------------------------------------ Recovery
 
+template <size_t count>
+bool isOneOf(size_t type, const size_t (&types)[count]) {
+  return std::ranges::find(types, type) != std::end(types);
+}
+
 bool beginsStatement(size_t type) {
-  switch (type) {
-    case NbcLexer::ROUND:
-    case NbcLexer::SEND:
-    case NbcLexer::RECV:
-    case NbcLexer::EXCHANGE:
-    case NbcLexer::SIGNAL:
-    case NbcLexer::AWAIT:
-    case NbcLexer::COPY:
-    case NbcLexer::REDUCE:
-    case NbcLexer::SCRATCH:
-    case NbcLexer::SPLIT:
-    case NbcLexer::LET:
-    case NbcLexer::FOR:
-    case NbcLexer::IF:
-    case NbcLexer::GROUP:
-    case NbcLexer::RUN:
-      return true;
-    default:
-      return false;
-  }
+  return isOneOf(
+      type, {NbcLexer::ROUND, NbcLexer::SEND, NbcLexer::RECV, NbcLexer::EXCHANGE, NbcLexer::SIGNAL,
+             NbcLexer::AWAIT, NbcLexer::COPY, NbcLexer::REDUCE, NbcLexer::SCRATCH, NbcLexer::SPLIT,
+             NbcLexer::LET, NbcLexer::FOR, NbcLexer::IF, NbcLexer::GROUP, NbcLexer::RUN});
 }
 
 bool beginsDeclaration(size_t type) {
-  return type == NbcLexer::NAME || type == NbcLexer::REDUCE || type == NbcLexer::FN ||
-         type == NbcLexer::IMPORT;
+  return isOneOf(type, {NbcLexer::NAME, NbcLexer::REDUCE, NbcLexer::FN, NbcLexer::IMPORT});
+}
+
+bool beginsExpression(size_t type) {
+  return isOneOf(type, {NbcLexer::NAME, NbcLexer::INTEGER, NbcLexer::LPAREN, NbcLexer::TRUE,
+                        NbcLexer::FALSE, NbcLexer::MINUS, NbcLexer::NOT, NbcLexer::IF});
 }
 
 /// Reports in our words, and goes on behind the statement that is wrong.
@@ -334,11 +327,10 @@ class Recovery : public antlr4::DefaultErrorStrategy {
       const auto type = static_cast<size_t>(signedType);
       const bool name = type == NbcLexer::NAME;
       if (type == Token::EOF || (statement && beginsStatement(type))) continue;
-      if (expression && (name || type == NbcLexer::INTEGER || type == NbcLexer::LPAREN ||
-                         type == NbcLexer::TRUE || type == NbcLexer::FALSE ||
-                         type == NbcLexer::MINUS || type == NbcLexer::NOT || type == NbcLexer::IF))
+      if (expression && beginsExpression(type)) continue;
+      if (declaration && beginsDeclaration(type) && type != NbcLexer::FN &&
+          type != NbcLexer::IMPORT)
         continue;
-      if (declaration && (name || type == NbcLexer::REDUCE)) continue;
       if (name)
         parts.push_back(wants(expected, NbcLexer::IN) ? "a buffer" : "a name");
       else if (type == NbcLexer::STRING)
@@ -500,68 +492,41 @@ class Builder {
     return result;
   }
 
+  /// An operation: its sections in order of writing, its peer, its port.
+  StatementPtr operation(Statement::What what, ParserRuleContext *c,
+                         std::initializer_list<std::unique_ptr<Section> Statement::*> sections) {
+    auto s = make(what, c);
+    const auto written = c->getRuleContexts<G::SectionContext>();
+    size_t i = 0;
+    for (auto member : sections) (*s).*member = section(written[i++]);
+    if (auto *peer = c->getRuleContext<G::ExpressionContext>(0)) s->peer = expression(peer);
+    if (auto *port = c->getRuleContext<G::PortContext>(0)) s->port = expression(port->expression());
+    return s;
+  }
+
   StatementPtr statement(G::StatementContext *context) {
     using What = Statement::What;
+    const auto from = &Statement::from, with = &Statement::with, to = &Statement::to;
     switch (context->getStart()->getType()) {
       case G::ROUND: {
         auto s = make(What::round, context);
         s->body = block(static_cast<G::RoundContext *>(context)->block());
         return s;
       }
-      case G::SEND: {
-        auto *c = static_cast<G::SendContext *>(context);
-        auto s = make(What::send, c);
-        s->from = section(c->section());
-        s->peer = expression(c->expression());
-        s->port = port(c->port());
-        return s;
-      }
-      case G::RECV: {
-        auto *c = static_cast<G::RecvContext *>(context);
-        auto s = make(What::recv, c);
-        s->to = section(c->section());
-        s->peer = expression(c->expression());
-        s->port = port(c->port());
-        return s;
-      }
-      case G::EXCHANGE: {
-        auto *c = static_cast<G::ExchangeContext *>(context);
-        auto s = make(What::exchange, c);
-        s->from = section(c->section(0));
-        s->to = section(c->section(1));
-        s->peer = expression(c->expression());
-        s->port = port(c->port());
-        return s;
-      }
-      case G::SIGNAL: {
-        auto *c = static_cast<G::SignalContext *>(context);
-        auto s = make(What::signal, c);
-        s->peer = expression(c->expression());
-        s->port = port(c->port());
-        return s;
-      }
-      case G::AWAIT: {
-        auto *c = static_cast<G::AwaitContext *>(context);
-        auto s = make(What::await, c);
-        s->peer = expression(c->expression());
-        s->port = port(c->port());
-        return s;
-      }
-      case G::COPY: {
-        auto *c = static_cast<G::CopyContext *>(context);
-        auto s = make(What::copy, c);
-        s->from = section(c->section(0));
-        s->to = section(c->section(1));
-        return s;
-      }
-      case G::REDUCE: {
-        auto *c = static_cast<G::ReduceContext *>(context);
-        auto s = make(What::reduce, c);
-        s->from = section(c->section(0));
-        s->with = section(c->section(1));
-        s->to = section(c->section(2));
-        return s;
-      }
+      case G::SEND:
+        return operation(What::send, context, {from});
+      case G::RECV:
+        return operation(What::recv, context, {to});
+      case G::EXCHANGE:
+        return operation(What::exchange, context, {from, to});
+      case G::SIGNAL:
+        return operation(What::signal, context, {});
+      case G::AWAIT:
+        return operation(What::await, context, {});
+      case G::COPY:
+        return operation(What::copy, context, {from, to});
+      case G::REDUCE:
+        return operation(What::reduce, context, {from, with, to});
       case G::SCRATCH:
         return scratch(static_cast<G::ScratchContext *>(context));
       case G::SPLIT: {
@@ -589,8 +554,6 @@ class Builder {
         return nullptr;
     }
   }
-
-  ExprPtr port(G::PortContext *c) { return c ? expression(c->expression()) : nullptr; }
 
   StatementPtr scratch(G::ScratchContext *c) {
     auto s = make(Statement::What::scratch, c);
@@ -742,13 +705,6 @@ class Builder {
     node.expr->args.push_back(std::move(operand.expr));
   }
 
-  Built unaryNode(Operator op, Loc loc, Built operand) {
-    Built node = leaf(Expr::What::unary, loc);
-    node.expr->op = op;
-    adopt(node, std::move(operand));
-    return node;
-  }
-
   Built binaryNode(Operator op, Loc loc, Built left, Built right) {
     Built node = leaf(Expr::What::binary, loc);
     node.expr->op = op;
@@ -758,50 +714,45 @@ class Builder {
   }
 
   /// operand (operator operand)*, grouped from the left.
-  template <class Operand, class Build>
-  Built chain(ParserRuleContext *c, Build build) {
-    Built result = build(static_cast<Operand *>(c->children[0]));
+  template <class Operand>
+  Built chain(ParserRuleContext *c, Built (Builder::*rule)(Operand *)) {
+    const auto operand = [&](size_t i) {
+      return (this->*rule)(static_cast<Operand *>(c->children[i]));
+    };
+    Built result = operand(0);
     for (size_t i = 1; i + 1 < c->children.size(); i += 2) {
       const Token *op = static_cast<antlr4::tree::TerminalNode *>(c->children[i])->getSymbol();
-      result = binaryNode(binaryOperator(op->getType()), at(op), std::move(result),
-                          build(static_cast<Operand *>(c->children[i + 1])));
+      result = binaryNode(binaryOperator(op->getType()), at(op), std::move(result), operand(i + 1));
+    }
+    return result;
+  }
+
+  /// operator* operand: each operator takes what is on its right.
+  template <class Operand>
+  Built prefixed(ParserRuleContext *c, Operator op, Built (Builder::*rule)(Operand *)) {
+    Built result = (this->*rule)(static_cast<Operand *>(c->children.back()));
+    for (size_t i = c->children.size() - 1; i-- > 0;) {
+      Built node =
+          leaf(Expr::What::unary, at(static_cast<antlr4::tree::TerminalNode *>(c->children[i])));
+      node.expr->op = op;
+      adopt(node, std::move(result));
+      result = std::move(node);
     }
     return result;
   }
 
   static Operator binaryOperator(size_t type) {
-    switch (type) {
-      case G::OR:
-        return Operator::logical_or;
-      case G::AND:
-        return Operator::logical_and;
-      case G::XOR:
-        return Operator::bit_xor;
-      case G::PLUS:
-        return Operator::add;
-      case G::MINUS:
-        return Operator::sub;
-      case G::TIMES:
-        return Operator::mul;
-      case G::DIVIDE:
-        return Operator::div;
-      case G::MOD:
-        return Operator::mod;
-      case G::LT:
-        return Operator::lt;
-      case G::LE:
-        return Operator::le;
-      case G::GT:
-        return Operator::gt;
-      case G::GE:
-        return Operator::ge;
-      case G::EQ:
-        return Operator::eq;
-      case G::NE:
-        return Operator::ne;
-      default:
-        std::abort();  // not in the grammar
-    }
+    static constexpr std::pair<size_t, Operator> operators[] = {
+        {G::OR, Operator::logical_or}, {G::AND, Operator::logical_and},
+        {G::XOR, Operator::bit_xor},   {G::PLUS, Operator::add},
+        {G::MINUS, Operator::sub},     {G::TIMES, Operator::mul},
+        {G::DIVIDE, Operator::div},    {G::MOD, Operator::mod},
+        {G::LT, Operator::lt},         {G::LE, Operator::le},
+        {G::GT, Operator::gt},         {G::GE, Operator::ge},
+        {G::EQ, Operator::eq},         {G::NE, Operator::ne}};
+    for (auto [token, op] : operators)
+      if (token == type) return op;
+    std::abort();  // not in the grammar
   }
 
   static Operator comparison(G::CompareContext *c) {
@@ -823,23 +774,11 @@ class Builder {
     return result;
   }
 
-  Built disjunction(G::DisjunctionContext *c) {
-    return chain<G::ConjunctionContext>(c, [this](auto *x) { return conjunction(x); });
-  }
-
-  Built conjunction(G::ConjunctionContext *c) {
-    return chain<G::NegationContext>(c, [this](auto *x) { return negation(x); });
-  }
-
+  Built disjunction(G::DisjunctionContext *c) { return chain(c, &Builder::conjunction); }
+  Built conjunction(G::ConjunctionContext *c) { return chain(c, &Builder::negation); }
   Built negation(G::NegationContext *c) {
-    Built result = comparisons(c->comparison());
-    for (size_t i = c->children.size() - 1; i-- > 0;)
-      result = unaryNode(Operator::logical_not,
-                         at(static_cast<antlr4::tree::TerminalNode *>(c->children[i])),
-                         std::move(result));
-    return result;
+    return prefixed(c, Operator::logical_not, &Builder::comparisons);
   }
-
   Built comparisons(G::ComparisonContext *c) {
     Built result = exclusive(static_cast<G::ExclusiveContext *>(c->children[0]));
     if (c->children.size() == 1) return result;
@@ -850,27 +789,10 @@ class Builder {
     return binaryNode(comparison(op), at(op), std::move(result),
                       exclusive(static_cast<G::ExclusiveContext *>(c->children[2])));
   }
-
-  Built exclusive(G::ExclusiveContext *c) {
-    return chain<G::SumContext>(c, [this](auto *x) { return sum(x); });
-  }
-
-  Built sum(G::SumContext *c) {
-    return chain<G::ProductContext>(c, [this](auto *x) { return product(x); });
-  }
-
-  Built product(G::ProductContext *c) {
-    return chain<G::UnaryContext>(c, [this](auto *x) { return unary(x); });
-  }
-
-  Built unary(G::UnaryContext *c) {
-    Built result = primary(c->primary());
-    for (size_t i = c->children.size() - 1; i-- > 0;)
-      result =
-          unaryNode(Operator::negate, at(static_cast<antlr4::tree::TerminalNode *>(c->children[i])),
-                    std::move(result));
-    return result;
-  }
+  Built exclusive(G::ExclusiveContext *c) { return chain(c, &Builder::sum); }
+  Built sum(G::SumContext *c) { return chain(c, &Builder::product); }
+  Built product(G::ProductContext *c) { return chain(c, &Builder::unary); }
+  Built unary(G::UnaryContext *c) { return prefixed(c, Operator::negate, &Builder::primary); }
 
   Built primary(G::PrimaryContext *context) {
     if (auto *brackets = dynamic_cast<G::BracketsContext *>(context))
