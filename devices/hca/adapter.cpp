@@ -50,8 +50,8 @@ void Engine::destroy(QueuePair &qp) {
     if (CompletionQueue *cq = findQueue(qp.waitQueue)) std::erase(cq->waiters, qp.number);
   notReady.erase(qp.number);
   std::erase(qp.adapter->queuePairs, qp.number);
-  --qp.sendQueue->attached;
-  --qp.receiveQueue->attached;
+  std::erase(qp.sendQueue->attached, qp.number);
+  std::erase(qp.receiveQueue->attached, qp.number);
   delete &qp;
 }
 
@@ -112,7 +112,7 @@ int destroyCq(nbc_hca *hca, uint32_t number) {
   auto guard = adapter.engine->lock();
   CompletionQueue *cq = ownQueue(adapter, number);
   if (!cq) return NBC_ERROR_ARGUMENT;
-  if (cq->attached) return NBC_ERROR_BUSY;
+  if (!cq->attached.empty()) return NBC_ERROR_BUSY;
   // Who still waits for it never gets on; executing the entry again makes an error of it.
   std::vector<uint32_t> waiters = std::move(cq->waiters);
   if (cq->flags & NBC_HCA_CQ_HOST) --adapter.hostQueues;
@@ -157,8 +157,8 @@ int createQp(nbc_hca *hca, const nbc_hca_qp_request *want, nbc_hca_qp *out) {
   qp->send = qp->memory.at;
   qp->receive = receives ? qp->send + send : nullptr;
   qp->doorbell = reinterpret_cast<uint32_t *>(qp->send + send + receive);
-  ++sendQueue->attached;
-  ++receiveQueue->attached;
+  sendQueue->attached.push_back(number);
+  if (receiveQueue != sendQueue) receiveQueue->attached.push_back(number);
   *out = {number,   want->log_sq, want->log_rq, want->log_stride,
           qp->send, qp->receive,  qp->doorbell};
 
@@ -251,7 +251,8 @@ int startQueueAt(nbc_hca *hca, uint32_t number, uint16_t send, uint16_t receive)
   qp->next = qp->limit = send;
   qp->received = receive;
   __atomic_store_n(&qp->doorbell[0], __builtin_bswap32(receive), __ATOMIC_RELEASE);
-  __atomic_store_n(&qp->doorbell[1], __builtin_bswap32(send), __ATOMIC_RELEASE);
+  if (!(qp->flags & NBC_HCA_QP_MANAGED_SEND))
+    __atomic_store_n(&qp->doorbell[1], __builtin_bswap32(send), __ATOMIC_RELEASE);
   return NBC_OK;
 }
 

@@ -17,9 +17,8 @@ void Engine::write(CompletionQueue &cq, uint8_t entry[MLX5_CQE], uint8_t opcode)
     uint32_t held = (cq.producer - loadShared(cq.consumer)) & MLX5_CQ_INDEX_MASK;
     if (held >= size) {
       cq.failed = true;
-      for (uint32_t number : cq.adapter->queuePairs) {
+      for (uint32_t number : cq.attached) {
         QueuePair &qp = *find(number);
-        if (qp.sendQueue != &cq && qp.receiveQueue != &cq) continue;
         finding(qp, "cq ", cq.number, " is full: ", held, " entries not consumed, room for ", size);
         fail(qp, MLX5_LOCAL_QP_OP);
       }

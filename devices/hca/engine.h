@@ -82,9 +82,9 @@ struct CompletionQueue {
   Adapter *adapter;
   uint32_t number, log, flags;
   bool failed = false;
-  uint32_t attached = 0;  // queue pair ends
-  uint32_t producer = 0;  // entries written, mod 2^24
-  uint64_t total = 0;     // the same, never wrapped, for people
+  std::vector<uint32_t> attached;  // queue pairs
+  uint32_t producer = 0;           // entries written, mod 2^24
+  uint64_t total = 0;              // the same, never wrapped, for people
   uint8_t *entries;
   volatile uint32_t *consumer;
   std::vector<uint32_t> waiters;  // queue pairs
