@@ -25,7 +25,7 @@ Functions named(const File &file, Diag &diag) {
     } else if (comesLater(f->name)) {
       diag.error(f->loc, "'", f->name,
                  "' is kept for a later version of the language and cannot be a name");
-    } else if (const auto [at, fresh] = result.emplace(f->name, f.get()); !fresh) {
+    } else if (const auto [at, fresh] = result.byName.emplace(f->name, f.get()); !fresh) {
       diag.error(f->loc, "function '", f->name, "' is defined already");
       diag.note(at->second->loc, "here");
     }
@@ -35,8 +35,7 @@ Functions named(const File &file, Diag &diag) {
 
 void collectCalls(const Expr &e, const Functions &functions, std::vector<const Function *> &calls) {
   if (e.what == Expr::What::call)
-    if (const auto found = functions.find(e.text); found != functions.end())
-      calls.push_back(found->second);
+    if (const Function *callee = functions.find(e.text)) calls.push_back(callee);
   for (const ExprPtr &argument : e.args) collectCalls(*argument, functions, calls);
 }
 
@@ -65,10 +64,11 @@ class CallOrder {
   const std::vector<const Function *> &order() const { return order_; }
 
   /// One error for each circle.
-  void reportCircles(const File &file, Diag &diag) const {
+  void reportCircles(const File &file, Functions &functions, Diag &diag) const {
     std::unordered_map<const Function *, const Function *> walkOf;  // seen, and from where
     for (const auto &f : file.functions) {
       if (open_.at(f.get()) == 0) continue;
+      functions.wrong.insert(f.get());
       const Function *at = f.get();
       while (!walkOf.contains(at)) {
         walkOf[at] = f.get();
@@ -101,22 +101,25 @@ class CallOrder {
   std::vector<const Function *> order_;
 };
 
-void checkFunction(Function &f, const Functions &functions, Diag &diag) {
+void checkFunction(Function &f, Functions &functions, Diag &diag) {
   Scope scope(diag);
   scope.enter();
   for (const auto &parameter : f.parameters) scope.declare(*parameter);
   const Found body =
       ExpressionCheck(functions, scope, diag).check(*f.body, Context::function, nullptr);
-  if (body.type) f.type = *body.type;
+  if (body.type)
+    f.type = *body.type;
+  else
+    functions.wrong.insert(&f);
   scope.leave();
 }
 
 }  // namespace
 
 void check(File &file, Diag &diag) {
-  const Functions functions = named(file, diag);
+  Functions functions = named(file, diag);
   const CallOrder calls(file, functions);
-  calls.reportCircles(file, diag);
+  calls.reportCircles(file, functions, diag);
   std::unordered_map<const Function *, Function *> writable;
   for (const auto &f : file.functions) writable[f.get()] = f.get();
   for (const Function *f : calls.order()) checkFunction(*writable[f], functions, diag);

@@ -11,6 +11,7 @@
 #include <optional>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "dsl/ast.h"
 #include "dsl/collectives.h"
@@ -19,7 +20,15 @@
 
 namespace nbcc {
 
-using Functions = std::unordered_map<std::string_view, const ast::Function *>;
+struct Functions {
+  std::unordered_map<std::string_view, const ast::Function *> byName;
+  std::unordered_set<const ast::Function *> wrong;  // of no type: that was said
+
+  const ast::Function *find(std::string_view name) const {
+    const auto found = byName.find(name);
+    return found == byName.end() ? nullptr : found->second;
+  }
+};
 
 /// Where an expression stands, for what it may name.
 enum class Context { body, requirement, claim, constant, function };

@@ -103,6 +103,7 @@ Found ExpressionCheck::name(Expr &e) {
     return {};
   }
   e.variable = variable;
+  if (scope_.isWrong(*variable)) return {};
   return {variable->type, {}};
 }
 
@@ -114,7 +115,7 @@ void ExpressionCheck::sayUndeclared(const Expr &e) {
     diag_.error(e.loc, ast::name(algorithm_->kind), " has no root");
   else if (comesLater(e.text))
     diag_.error(e.loc, "'", e.text, "' comes with a later version of the language");
-  else if (functions_.contains(e.text) || findBuiltin(e.text))
+  else if (functions_.find(e.text) || findBuiltin(e.text))
     diag_.error(e.loc, "'", e.text, "' is a function: ", e.text, "(...)");
   else
     diag_.error(e.loc, "'", e.text, "' is not declared",
@@ -135,14 +136,14 @@ Found ExpressionCheck::call(Expr &e) {
     e.builtin = builtin->builtin;
     wanted = builtin->arguments;
     result.type = builtin->result;
-  } else if (const auto function = functions_.find(e.text); function != functions_.end()) {
-    e.function = function->second;
+  } else if (const Function *function = functions_.find(e.text)) {
+    e.function = function;
     wanted = static_cast<int64_t>(e.function->parameters.size());
-    result.type = e.function->type;
+    if (!functions_.wrong.contains(function)) result.type = function->type;
   } else {
     std::vector<std::string_view> known;
     if (diag_.errors() < Diag::kMost) {
-      for (const auto &[name, unused] : functions_) known.push_back(name);
+      for (const auto &[name, unused] : functions_.byName) known.push_back(name);
       for (const BuiltinFunction &b : builtins()) known.push_back(b.name);
     }
     if (comesLater(e.text))

@@ -94,6 +94,7 @@ class BodyCheck {
         const Found value = expressions_.check(*s.value, Context::body, &algorithm_);
         if (value.type) s.variable->type = *value.type;
         local(*s.variable);
+        if (!value.type) scope_.setWrong(*s.variable);
         break;
       }
       case for_range:

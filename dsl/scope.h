@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "dsl/ast.h"
@@ -24,6 +25,10 @@ class Scope {
   const ast::Variable *find(std::string_view name) const;  // null: none
   std::vector<std::string_view> names() const;
 
+  /// A variable whose value is wrong, which was said: what uses it is not judged.
+  void setWrong(const ast::Variable &v) { wrong_.insert(&v); }
+  bool isWrong(const ast::Variable &v) const { return wrong_.contains(&v); }
+
   /// What is declared from enter() to leave() is forgotten.
   void enter() { marks_.push_back(declared_.size()); }
   void leave();
@@ -36,6 +41,7 @@ class Scope {
   Diag &diag_;
   std::unordered_map<std::string_view, const ast::Variable *> visible_;
   std::vector<Declared> declared_;
+  std::unordered_set<const ast::Variable *> wrong_;
   std::vector<size_t> marks_;
 };
 
