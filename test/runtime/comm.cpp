@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The cache of registrations: hits, room made for others, memory forgotten.
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "nbc.h"
+#include "nbc/hca.h"
+
+namespace {
+
+/// An adapter that only registers, and counts.
+struct Fake : nbc_hca {
+  nbc_hca_ops table = {};
+  int registered = 0;
+  std::set<uint32_t> keys;
+  nbc_comm *comm = nullptr;
+
+  Fake() {
+    table.facts = [](nbc_hca *, nbc_hca_facts *) {};
+    table.address = [](nbc_hca *, uint8_t *) { return 0; };
+    table.register_memory = [](nbc_hca *h, void *, size_t, uint32_t, uint32_t *l, uint32_t *r) {
+      auto *self = static_cast<Fake *>(h);
+      *l = *r = uint32_t(++self->registered);
+      self->keys.insert(*l);
+      return 0;
+    };
+    table.deregister_memory = [](nbc_hca *h, uint32_t key) {
+      return static_cast<Fake *>(h)->keys.erase(key) ? 0 : NBC_ERROR_ARGUMENT;
+    };
+    ops = &table;
+    nbc_bootstrap alone = {0, 1, nullptr, nullptr, nullptr, nullptr};
+    EXPECT_EQ(nbc_comm_create(&alone, this, &comm), 0);
+  }
+  ~Fake() {
+    EXPECT_EQ(nbc_comm_free(comm), 0);
+    EXPECT_TRUE(keys.empty());
+  }
+};
+
+char memory[4096];
+
+TEST(Comm, memoryIsRegisteredOnce) {
+  Fake hca;
+  EXPECT_EQ(nbc_register(hca.comm, memory + 100, 1000), 0);
+  EXPECT_EQ(nbc_register(hca.comm, memory + 100, 1000), 0);
+  EXPECT_EQ(nbc_register(hca.comm, memory + 200, 900), 0);
+  EXPECT_EQ(hca.registered, 1);
+  EXPECT_EQ(nbc_register(hca.comm, memory + 200, 901), 0);
+  EXPECT_EQ(hca.registered, 2);
+}
+
+TEST(Comm, theOldestMakesRoom) {
+  Fake hca;
+  for (int i = 0; i < 1000; ++i) {
+    EXPECT_EQ(nbc_register(hca.comm, memory, 1), 0);  // used again and again: it stays
+    EXPECT_EQ(nbc_register(hca.comm, memory + 1 + i, 1), 0);
+  }
+  EXPECT_EQ(hca.registered, 1001);
+  EXPECT_EQ(hca.keys.size(), 256u);
+  EXPECT_TRUE(hca.keys.contains(1));
+}
+
+TEST(Comm, whatOverlapsIsForgotten) {
+  Fake hca;
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(nbc_register(hca.comm, memory + 10 * i, 10), 0);
+  EXPECT_EQ(nbc_deregister(hca.comm, memory + 19, 2), 0);
+  EXPECT_EQ(hca.keys.size(), 8u);
+  EXPECT_EQ(nbc_register(hca.comm, memory, 10), 0);
+  EXPECT_EQ(hca.registered, 10);
+  EXPECT_EQ(nbc_register(hca.comm, memory + 10, 10), 0);
+  EXPECT_EQ(hca.registered, 11);
+}
+
+TEST(Comm, whatCannotBeIsRefused) {
+  Fake hca;
+  nbc_comm *comm;
+  nbc_bootstrap two = {0, 2, nullptr, nullptr, nullptr, nullptr};
+  EXPECT_EQ(nbc_comm_create(&two, &hca, &comm), NBC_ERROR_ARGUMENT);
+  EXPECT_EQ(nbc_comm_create(nullptr, &hca, &comm), NBC_ERROR_ARGUMENT);
+  EXPECT_EQ(nbc_register(hca.comm, nullptr, 1), NBC_ERROR_ARGUMENT);
+  EXPECT_EQ(nbc_register(hca.comm, memory, SIZE_MAX), NBC_ERROR_ARGUMENT);
+  EXPECT_EQ(nbc_comm_free(nullptr), 0);
+}
+
+}  // namespace

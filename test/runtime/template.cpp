@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// nbc_template_check: whole templates pass; whatever damage neither it nor a plan crashes.
+
+#include <random>
+
+#include "test/runtime/world.h"
+
+namespace {
+
+std::vector<build::Bytes> samples() {
+  return {build::allgather(4, 1),  build::allgather(1, 0),  build::chainAllreduce(3, 1),
+          build::calcAllreduce(0), build::partsBcast(0, 3), build::partsBcast(1, 5),
+          build::barrier(1)};
+}
+
+int check(const build::Bytes &b, std::string *text = nullptr) {
+  const char *why = nullptr;
+  int status = nbc_template_check(b.data(), b.size(), &why);
+  EXPECT_TRUE(why);
+  EXPECT_EQ(status == 0, *why == 0);
+  if (text) *text = why;
+  return status;
+}
+
+TEST(Template, wholeOnesPass) {
+  for (const build::Bytes &b : samples()) {
+    std::string why;
+    EXPECT_EQ(check(b, &why), 0) << why;
+  }
+}
+
+TEST(Template, anyFlippedBitIsSeen) {
+  build::Bytes b = build::allgather(2, 0);
+  for (size_t bit = 0; bit < b.size() * 8; ++bit) {
+    static_cast<uint8_t *>(b.data())[bit / 8] ^= uint8_t(1 << bit % 8);
+    ASSERT_NE(check(b), 0) << "bit " << bit;
+    static_cast<uint8_t *>(b.data())[bit / 8] ^= uint8_t(1 << bit % 8);
+  }
+  EXPECT_EQ(nbc_template_check(nullptr, 8, nullptr), NBC_ERROR_TEMPLATE);
+  for (size_t bytes = 0; bytes < b.size(); ++bytes)
+    ASSERT_EQ(nbc_template_check(b.data(), bytes, nullptr), NBC_ERROR_TEMPLATE);
+}
+
+TEST(Template, eachPromiseBrokenOnce) {
+  using build::Bytes;
+  struct Damage {
+    const char *why;  // part of the message
+    std::function<void(Bytes &)> apply;
+  };
+  auto segment = [](Bytes &b, uint32_t i) {
+    return b.table<nbc_segment>(b.header()->segments) + i;
+  };
+  auto reloc = [](Bytes &b, uint32_t i) { return b.table<nbc_reloc>(b.header()->relocs) + i; };
+  auto variant = [](Bytes &b) { return b.table<nbc_variant>(b.header()->variants); };
+  const Damage damages[] = {
+      {"kind 8 of 8", [](Bytes &b) { b.header()->kind = NBC_KINDS; }},
+      {"rank 4 of 4", [](Bytes &b) { b.header()->rank = 4; }},
+      {"root 9 of 4", [](Bytes &b) { b.header()->root = 9; }},
+      {"0 ranks", [](Bytes &b) { b.header()->ranks = 0; }},
+      {"version 2", [](Bytes &b) { b.header()->version = 2; }},
+      {"no target is called tin", [](Bytes &b) { std::strcpy(b.header()->target, "tin"); }},
+      {"a name does not end", [](Bytes &b) { std::memset(b.header()->target, 'x', 16); }},
+      {"table of queues", [](Bytes &b) { b.header()->queues.offset += 4; }},
+      {"table of code", [](Bytes &b) { b.header()->code.count += 8; }},
+      {"table of hosts", [](Bytes &b) { b.header()->hosts.count = UINT32_MAX; }},
+      {"peer 0: rank 1", [](Bytes &b) { *b.table<uint32_t>(b.header()->peers) = 1; }},
+      {"buffer 1: role 0 comes twice",
+       [](Bytes &b) { b.table<nbc_buffer>(b.header()->buffers)[1].role = NBC_ROLE_IN; }},
+      {"kind 0 has no role 2",
+       [](Bytes &b) { b.table<nbc_buffer>(b.header()->buffers)[0].role = NBC_ROLE_DATA; }},
+      {"queue 0: peer 3 of 3", [](Bytes &b) { b.table<nbc_queue>(b.header()->queues)->peer = 3; }},
+      {"no caller's buffer", [](Bytes &b) { b.table<nbc_piece>(b.header()->pieces)->shape = 2; }},
+      {"2 parts from 0 on, of 1",
+       [](Bytes &b) { b.table<nbc_piece>(b.header()->pieces)->count = 2; }},
+      {"0 parts", [](Bytes &b) { b.table<nbc_piece>(b.header()->pieces)->parts = 0; }},
+      {"room 1 of 1", [](Bytes &b) { b.table<nbc_piece>(b.header()->pieces)[1].room = 1; }},
+      {"host operation 0", [](Bytes &b) { b.table<nbc_host>(b.header()->hosts)->to.begin = 1000; }},
+      {"stage 0", [](Bytes &b) { b.table<nbc_stage>(b.header()->stages)->hosts_count = 1000; }},
+      {"stage 1: enables 8 after 9",
+       [](Bytes &b) { b.table<nbc_stage>(b.header()->stages)[1].enabled = 8; }},
+      {"segment 0: queue 99", [&](Bytes &b) { segment(b, 0)->queue = 99; }},
+      {"segment 1", [&](Bytes &b) { segment(b, 1)->offset -= 16; }},
+      {"segment 3", [&](Bytes &b) { segment(b, 3)->entries += 1; }},
+      {"entries are signalled", [&](Bytes &b) { segment(b, 3)->send_cqes ^= 1; }},
+      {"rule 12", [&](Bytes &b) { reloc(b, 0)->rule = 12; }},
+      {"rule 8, side",
+       [&](Bytes &b) { reloc(b, variant(b)->relocs.begin)->rule = NBC_RELOC_ROOM; }},
+      {"lie in no segment", [&](Bytes &b) { reloc(b, variant(b)->relocs.begin)->at = 1; }},
+      {"lie in no segment",
+       [&](Bytes &b) { reloc(b, variant(b)->bind.begin)->at = UINT32_MAX - 1; }},
+      {"which is no such field", [&](Bytes &b) { reloc(b, variant(b)->relocs.begin)->at += 4; }},
+      {"names", [&](Bytes &b) { reloc(b, variant(b)->relocs.begin)->what = 99; }},
+      {"names", [&](Bytes &b) { reloc(b, 0)->extra = 4; }},
+      {"flags 9", [&](Bytes &b) { variant(b)->flags = 9; }},
+      {"credits, but not the last", [&](Bytes &b) { variant(b)->flags = NBC_VARIANT_CREDIT; }},
+      {"is not of this variant", [&](Bytes &b) { variant(b)->flags = NBC_VARIANT_IN_PLACE; }},
+      {"opcode 0x20",
+       [&](Bytes &b) {
+         b.table<uint8_t>(b.header()->code)[segment(b, 3)->offset + MLX5_CTRL_OPCODE] = 0x20;
+       }},
+      {"of 40 segments",
+       [&](Bytes &b) {
+         b.table<uint8_t>(b.header()->code)[segment(b, 3)->offset + MLX5_CTRL_DS] = 40;
+       }},
+      {"no stage ends",
+       [&](Bytes &b) {
+         b.table<uint8_t>(b.header()->code)[segment(b, 6)->offset + MLX5_CTRL_FLAGS] = 8;
+       }},
+  };
+  for (const Damage &d : damages) {
+    build::Bytes b = build::allgather(4, 1);
+    d.apply(b);
+    b.seal();
+    std::string why;
+    EXPECT_EQ(check(b, &why), NBC_ERROR_TEMPLATE) << d.why;
+    EXPECT_NE(why.find(d.why), std::string::npos) << "wanted " << d.why << ", found " << why;
+  }
+}
+
+/// Runs calls of two ranks, one with a template that may be damaged. Only crashes, and
+/// accesses beyond the buffers, matter.
+void use(const build::Bytes &damaged, const build::Bytes &whole, uint32_t rank) {
+  hca::Fabric fabric(World::options(0));
+  Board board;
+  Board::Context contexts[2] = {{&board, 0}, {&board, 1}};
+  nbc_hca *adapters[2];
+  nbc_comm *comms[2];
+  nbc_plan *plans[2] = {};
+  nbc_plan_options options = {.eager_bytes = 64, .max_bytes = 256};
+  for (uint32_t r : {0, 1}) {
+    adapters[r] = fabric.addAdapter();
+    nbc_bootstrap b = {int(r), 2, &contexts[r], Board::put, Board::get, nullptr};
+    ASSERT_EQ(nbc_comm_create(&b, adapters[r], &comms[r]), 0);
+    const build::Bytes &t = r == rank ? damaged : whole;
+    if (nbc_plan_create(comms[r], t.data(), t.size(), &options, &plans[r])) plans[r] = nullptr;
+  }
+  std::vector<nbc_request> requests;
+  requests.reserve(8);
+  std::vector<std::vector<uint8_t>> memory;
+  if (plans[0] && plans[1] && !nbc_plan_connect(plans[0]) && !nbc_plan_connect(plans[1]))
+    for (size_t count : {1, 3, 40, 1})
+      for (uint32_t r : {0, 1}) {
+        for (int i = 0; i < 3; ++i) memory.emplace_back(2 * 8 * count);
+        uint8_t *m[3] = {memory.end()[-1].data(), memory.end()[-2].data(), memory.end()[-3].data()};
+        nbc_call call = {m[0], m[1], m[2], count, NBC_U64, NBC_SUM, nullptr, nullptr};
+        requests.emplace_back();
+        if (nbc_start(plans[r], &call, &requests.back())) requests.pop_back();
+      }
+  fabric.run({}, {.events = 2000});
+  for (nbc_request &r : requests) {
+    int done;
+    nbc_test(&r, &done);
+  }
+  fabric.run({}, {.events = 2000});
+  // Whatever hangs is over once its queues have failed.
+  nbc_hca_ops broken = *adapters[0]->ops;
+  broken.failed = [](nbc_hca *, uint32_t) { return 1u; };
+  broken.sleep = [](nbc_hca *, int64_t) {};
+  for (nbc_hca *a : adapters) a->ops = &broken;
+  for (nbc_request &r : requests) nbc_wait(&r);
+  for (nbc_plan *p : plans) EXPECT_EQ(nbc_plan_free(p), 0);
+  for (nbc_comm *c : comms) EXPECT_EQ(nbc_comm_free(c), 0);
+}
+
+TEST(Template, damageNeverCrashesThePlan) {
+  std::mt19937_64 random(1);
+  int passed = 0;
+  for (int round = 0; round < 20000; ++round) {
+    using Make = build::Bytes (*)(uint32_t);
+    static const Make makes[] = {[](uint32_t r) { return build::allgather(2, r); },
+                                 [](uint32_t r) { return build::chainAllreduce(2, r); },
+                                 [](uint32_t r) { return build::partsBcast(r, 3); },
+                                 build::calcAllreduce, build::barrier};
+    Make make = makes[random() % 5];
+    uint32_t rank = random() % 2;
+    build::Bytes b = make(rank);
+    auto *bytes = static_cast<uint8_t *>(b.data());
+    for (uint64_t flips = 1 + random() % 3; flips-- > 0;) {
+      size_t at = random() % b.size();
+      switch (random() % 3) {
+        case 0:
+          bytes[at] ^= uint8_t(1u << random() % 8);
+          break;
+        case 1:
+          bytes[at] = uint8_t(random());
+          break;
+        case 2:
+          bytes[at] = random() % 2 ? 0xff : 0;
+          break;
+      }
+    }
+    b.seal();
+    if (check(b) == 0) ++passed, use(b, make(1 - rank), rank);
+  }
+  EXPECT_GT(passed, 1000);
+}
+
+}  // namespace

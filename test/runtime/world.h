@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// world.h - all ranks of a test, on the software HCA in simulated time, in one thread.
+
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "devices/hca/hca.h"
+#include "nbc.h"
+#include "test/runtime/builder.h"
+
+/// A bootstrap in memory.
+struct Board {
+  std::map<std::pair<int, std::string>, std::vector<uint8_t>> entries;
+  struct Context {
+    Board *board;
+    int rank;
+  };
+  static int put(void *context, const char *key, const void *data, size_t bytes) {
+    auto *c = static_cast<Context *>(context);
+    const auto *b = static_cast<const uint8_t *>(data);
+    c->board->entries[{c->rank, key}].assign(b, b + bytes);
+    return 0;
+  }
+  static int get(void *context, int rank, const char *key, void *data, size_t capacity,
+                 size_t *bytes) {
+    auto *c = static_cast<Context *>(context);
+    auto found = c->board->entries.find({rank, key});
+    if (found == c->board->entries.end() || found->second.size() > capacity) return -1;
+    *bytes = found->second.size();
+    std::memcpy(data, found->second.data(), *bytes);
+    return 0;
+  }
+};
+
+class World {
+ public:
+  Board board;
+  hca::Fabric fabric;
+  std::vector<Board::Context> contexts;
+  std::vector<nbc_hca *> adapters;
+  std::vector<nbc_comm *> comms;
+  std::vector<nbc_plan *> plans;
+
+  using Make = std::function<build::Bytes(uint32_t rank)>;
+
+  static hca::Options options(uint64_t seed) {
+    return {.mode = hca::Mode::Simulated, .seed = seed, .adversarial = seed != 0};
+  }
+
+  World(uint32_t ranks, const Make &make, nbc_plan_options plan = {}, hca::Options o = options(0))
+      : fabric(o) {
+    for (uint32_t r = 0; r < ranks; ++r) contexts.push_back({&board, int(r)});
+    for (uint32_t r = 0; r < ranks; ++r) {
+      adapters.push_back(fabric.addAdapter());
+      nbc_bootstrap b = {int(r), int(ranks), &contexts[r], Board::put, Board::get, nullptr};
+      nbc_comm *comm = nullptr;
+      EXPECT_EQ(nbc_comm_create(&b, adapters.back(), &comm), 0);
+      comms.push_back(comm);
+    }
+    addPlans(make, plan);
+  }
+
+  /// One more plan on each rank; `plans` are the latest.
+  void addPlans(const Make &make, nbc_plan_options options = {}) {
+    plans.clear();
+    for (uint32_t r = 0; r < comms.size(); ++r) {
+      build::Bytes bytes = make(r);
+      nbc_plan *plan = nullptr;
+      const char *why = "";
+      EXPECT_EQ(nbc_template_check(bytes.data(), bytes.size(), &why), 0) << why;
+      int status = nbc_plan_create(comms[r], bytes.data(), bytes.size(), &options, &plan);
+      EXPECT_EQ(status, 0) << nbc_status_text(status);
+      plans.push_back(plan);
+      all_.push_back(plan);
+    }
+    for (nbc_plan *p : plans) EXPECT_EQ(nbc_plan_connect(p), 0);
+  }
+
+  ~World() {
+    for (nbc_plan *p : all_) EXPECT_EQ(nbc_plan_free(p), 0);
+    for (nbc_comm *c : comms) EXPECT_EQ(nbc_comm_free(c), 0);
+  }
+
+  /// Lets everything happen that can; returns whether all requests are done, with 0.
+  bool finish(std::vector<nbc_request> &requests) {
+    std::vector<int> done(requests.size());
+    for (size_t left = requests.size(), before = left + 1; left && left < before;) {
+      before = left;
+      fabric.run([&](const hca::Completion &) {
+        poke(requests, done, left);
+        return true;
+      });
+      poke(requests, done, left);
+      if (!left) return true;
+    }
+    return requests.empty();
+  }
+
+ private:
+  static void poke(std::vector<nbc_request> &requests, std::vector<int> &done, size_t &left) {
+    for (size_t i = 0; i < requests.size(); ++i) {
+      if (done[i]) continue;
+      EXPECT_EQ(nbc_test(&requests[i], &done[i]), 0);
+      left -= size_t(done[i]);
+    }
+  }
+  std::vector<nbc_plan *> all_;
+};
