@@ -18,6 +18,24 @@ Extent normalize(Extent extent) {
   return extent;
 }
 
+void append(std::vector<Extent> &section, const Extent &next) {
+  if (!section.empty()) {
+    Extent &last = section.back();
+    if (last.buffer == next.buffer &&
+        comparePositions(last.first + last.count, last.parts, next.first, next.parts) == 0) {
+      // In common parts; if there are none in 32 bits, two extents say it as well.
+      const int64_t parts = std::lcm<int64_t>(last.parts, next.parts);
+      if (parts <= kMaxParts) {
+        const int64_t a = parts / last.parts, b = parts / next.parts;
+        last = normalize({last.buffer, static_cast<int32_t>(parts), last.first * a,
+                          last.count * a + next.count * b});
+        return;
+      }
+    }
+  }
+  section.push_back(next);
+}
+
 int comparePositions(int64_t a, int32_t p, int64_t b, int32_t q) {
   if (p == q) return a < b ? -1 : a > b;
   const Wide left = static_cast<Wide>(a) * q, right = static_cast<Wide>(b) * p;

@@ -95,24 +95,9 @@ std::vector<Extent> resolve(const Schedule &s, Section section) {
   for (Extent rest : section) {
     while (rest.count > 0) {
       const Piece piece = firstPiece(s, rest);
-      const Extent next = normalize(piece.base);
+      append(result, normalize(piece.base));
       rest.first += piece.raw.count;
       rest.count -= piece.raw.count;
-      if (!result.empty()) {
-        Extent &last = result.back();
-        if (last.buffer == next.buffer &&
-            comparePositions(last.first + last.count, last.parts, next.first, next.parts) == 0) {
-          // In lowest common terms; if those don't fit, two extents say it as well.
-          const int64_t parts = std::lcm<int64_t>(last.parts, next.parts);
-          if (parts <= kMaxParts) {
-            const int64_t a = parts / last.parts, b = parts / next.parts;
-            last = normalize({last.buffer, static_cast<int32_t>(parts), last.first * a,
-                              last.count * a + next.count * b});
-            continue;
-          }
-        }
-      }
-      result.push_back(next);
     }
   }
   return result;

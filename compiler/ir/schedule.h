@@ -43,6 +43,10 @@ struct Extent {
 /// Divides first, count and parts by what they share.
 Extent normalize(Extent);
 
+/// Puts a non-empty extent behind the others; where it begins where the last one
+/// ends, that one grows instead. The result is in lowest terms if it all was.
+void append(std::vector<Extent> &, const Extent &);
+
 /// Compares positions a/p and b/q exactly: <0, 0, >0.
 int comparePositions(int64_t a, int32_t p, int64_t b, int32_t q);
 

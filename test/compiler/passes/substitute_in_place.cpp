@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// `in` where MPI_IN_PLACE says, for each collective; saved where it would be overwritten.
+
+#include "support.h"
+
+namespace nbcc {
+namespace {
+
+std::string substituted(const std::string &kind, int rank, const std::string &lines) {
+  return after("substitute-in-place", cat("schedule @a ", kind, " rank ", rank,
+                                          " of 3 root 1 order rounds rounds 3\n", lines, "end\n"));
+}
+
+TEST(SubstituteInPlace, AllgatherIsOwnBlock) {
+  EXPECT_EQ(substituted("allgather", 2,
+                        "in in[1]\nout out[3]\nscratch t[1] like in\n"
+                        "%0 = copy in -> out[2] round 0\n%1 = send in to 0 round 0\n%2 = recv t "
+                        "from 1 round 0\n"),
+            "  in in[1]\n  out out[3]\n  scratch t[1] like out[2]\n"
+            "  %0 = send out[2] to 0 round 0\n  %1 = recv t from 1 round 0\n");
+}
+
+TEST(SubstituteInPlace, AlltoallIsSavedWhereARoundSendsAndReceives) {
+  EXPECT_EQ(substituted("alltoall", 0,
+                        "in in[3]\nout out[3]\n%0 = copy in[0] -> out[0] round 0\n"
+                        "%1 = send in[1] to 1 round 0\n%2 = recv out[1] from 1 round 0\n"),
+            "  in in[3]\n  out out[3]\n  scratch in.saved[3] like out[0 +: 3]\n"
+            "  %0 = copy out[0 +: 3] -> in.saved[0 +: 3] round 0\n"
+            "  %1 = send in.saved[1] to 1 round 0\n  %2 = recv out[1] from 1 round 0\n");
+}
+
+TEST(SubstituteInPlace, AlltoallIsNotSavedWhereAllIsSentFirst) {
+  EXPECT_EQ(substituted("alltoall", 0,
+                        "in in[3]\nout out[3]\n%0 = copy in[0] -> out[0] round 0\n"
+                        "%1 = send in[1] to 1 round 0\n%2 = recv out[1] from 1 round 1\n"),
+            "  in in[3]\n  out out[3]\n  %0 = send out[1] to 1 round 0\n  %1 = recv out[1] from 1 "
+            "round 1\n");
+}
+
+TEST(SubstituteInPlace, ACopyThatRestoresIsNoCopyOntoItself) {
+  EXPECT_EQ(substituted("alltoall", 0,
+                        "in in[3]\nout out[3]\n%0 = recv out[0] from 1 round 0\n"
+                        "%1 = copy in[0] -> out[0] round 1\n"),
+            "  in in[3]\n  out out[3]\n  scratch in.saved[3] like out[0 +: 3]\n"
+            "  %0 = copy out[0 +: 3] -> in.saved[0 +: 3] round 0\n"
+            "  %1 = recv out[0] from 1 round 0\n  %2 = copy in.saved[0] -> out[0] round 1\n");
+}
+
+TEST(SubstituteInPlace, AllreduceMayReduceOntoItsOperand) {
+  EXPECT_EQ(substituted("allreduce", 0,
+                        "in in[1]\nout out[1]\nscratch t[1] like in\n%0 = recv t from 1 round 0\n"
+                        "%1 = reduce in[0 of 2] with t[0 of 2] -> out[0 of 2] round 1\n%2 = copy "
+                        "in[1 of 2] -> out[1 of 2] round 1\n"),
+            "  in in[1]\n  out out[1]\n  scratch t[1] like out\n  %0 = recv t from 1 round 0\n"
+            "  %1 = reduce out[0 of 2] with t[0 of 2] -> out[0 of 2] round 1\n");
+  EXPECT_NE(substituted("allreduce", 0,
+                        "in in[1]\nout out[1]\nscratch t[1] like in\n%0 = recv t from 1 round 0\n"
+                        "%1 = reduce in[0 of 2] with t[0 of 2] -> out[1 of 2] round 1\n%2 = copy "
+                        "in[1 of 2] -> t[0 of 2] round 1\n")
+                .find("in.saved"),
+            std::string::npos);
+}
+
+TEST(SubstituteInPlace, RootedOnesOnlyAtTheRoot) {
+  const std::string gather =
+      "in in[1]\nout out[3]\n%0 = copy in -> out[1] round 0\n%1 = send in to 0 round 0\n";
+  EXPECT_EQ(substituted("gather", 1, gather),
+            "  in in[1]\n  out out[3]\n  %0 = send out[1] to 0 round 0\n");
+  const std::string away = "in in[1]\nout out[3] absent\n%0 = send in to 1 round 0\n";
+  EXPECT_EQ(substituted("gather", 0, away),
+            "  in in[1]\n  out out[3] absent\n  %0 = send in to 1 round 0\n");
+  EXPECT_EQ(substituted("reduce", 1, "in in[1]\nout out[1]\n%0 = copy in -> out round 0\n"),
+            "  in in[1]\n  out out[1]\n");
+}
+
+TEST(SubstituteInPlace, ScatterRootNeverWritesIn) {
+  EXPECT_EQ(
+      substituted(
+          "scatter", 1,
+          "in in[3]\nout out[1]\n%0 = copy in[1] -> out round 0\n%1 = send in[0] to 0 round 0\n"),
+      "  in in[3]\n  out out[1]\n  %0 = send in[0] to 0 round 0\n");
+  // Another way to say it: there is nothing to do either.
+  EXPECT_EQ(substituted("scatter", 1,
+                        "in in[3]\nout out[1]\nscratch t[3] like in[0 +: 3]\n%0 = copy in[0 +: 3] "
+                        "-> t[0 +: 3] round 0\n"
+                        "%1 = send t[2] to 2 round 0\n%2 = copy t[1] -> out round 1\n"),
+            "  in in[3]\n  out out[1]\n  scratch t[3] like in[0 +: 3]\n  %0 = copy in[0 +: 3] -> "
+            "t[0 +: 3] round 0\n"
+            "  %1 = send t[2] to 2 round 0\n");
+  // `out` as a place to work in.
+  EXPECT_EQ(
+      substituted(
+          "scatter", 1,
+          "in in[3]\nout out[1]\n%0 = copy in[2] -> out round 0\n%1 = send out to 2 round 0\n"),
+      "  in in[3]\n  out out[1]\n  scratch out.unused[1] like in[1]\n  %0 = copy in[2] -> "
+      "out.unused round 0\n"
+      "  %1 = send out.unused to 2 round 0\n");
+}
+
+TEST(SubstituteInPlace, WhatIsNotOfItsShapeIsLeftToProve) {
+  EXPECT_EQ(substituted("allgather", 2, "in in[5]\nout out[2]\n%0 = send in[4] to 0 round 0\n"),
+            "  in in[5]\n  out out[2]\n  %0 = send in[4] to 0 round 0\n");
+  EXPECT_EQ(substituted("barrier", 2, "%0 = signal to 0 round 0\n"),
+            "  %0 = signal to 0 round 0\n");
+}
+
+}  // namespace
+}  // namespace nbcc
