@@ -225,6 +225,7 @@ TEST_F(Requester, nonsenseIsAnErrorEntry) {
   for (int i = 0; i < 31; ++i) tooLong.data(from, 1, fromKey);
   auto inlineBeyond = send().inlined(from, 8);
   mlx5_put32(&inlineBeyond.bytes[16], 13 | MLX5_INLINE);
+  const void *before = reinterpret_cast<void *>(reinterpret_cast<uintptr_t>(from) - 1);
   const Nonsense all[] = {
       {"unknown opcode", Wqe(0x3f), MLX5_LOCAL_QP_OP},
       {"RECV_EN", Wqe(MLX5_RECV_EN).across(1, 1), MLX5_LOCAL_QP_OP},
@@ -243,7 +244,7 @@ TEST_F(Requester, nonsenseIsAnErrorEntry) {
       {"no such key", send().data(from, 8, fromKey + 1), MLX5_LOCAL_PROT},
       {"a remote rank's key", send().data(to, 8, toKey), MLX5_LOCAL_PROT},
       {"beyond its registration", send().data(from + 4090, 7, fromKey), MLX5_LOCAL_PROT},
-      {"before its registration", send().data(from - 1, 2, fromKey), MLX5_LOCAL_PROT},
+      {"before its registration", send().data(before, 2, fromKey), MLX5_LOCAL_PROT},
       {"around the address space", send().data(from + 8, 0x7fffffff, fromKey), MLX5_LOCAL_PROT},
   };
   for (const Nonsense &n : all) {
