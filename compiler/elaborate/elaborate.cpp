@@ -108,7 +108,7 @@ Elaborator::Elaborator(const ast::File &file, Diag &diag, Limits limits)
   std::string why;
   impl_->jit = Jit::make(file, sinkSymbols(), why);
   if (!impl_->jit) {
-    diag.error({}, "cannot compile for this machine: ", why);
+    diag.error(file.algorithms.empty() ? Loc() : file.algorithms.front()->loc, why);
     return;
   }
   for (const auto &a : file.algorithms) impl_->find(*a);

@@ -20,7 +20,7 @@ class Jit {
     void *address;
   };
 
-  /// Lowers, optimises and compiles. Null where the system refuses; `why` says so.
+  /// Lowers, optimises and compiles. Null where that cannot be done; `why` says why.
   static std::unique_ptr<Jit> make(const ast::File &, const std::vector<Symbol> &,
                                    std::string &why);
   ~Jit();

@@ -5,6 +5,9 @@
 // equal checks are joined (EarlyCSE, with what branches prove), what is known is
 // folded, blocks are merged. Loops are left alone: their bodies are calls.
 //
+// All checks of a function branch to one block, which makes merging quadratic; so
+// what is longer than any algorithm that someone wrote by hand stays as it is.
+//
 // The only file that sees PassBuilder's headers; they take 15 s to compile.
 
 #include "compiler/elaborate/optimize.h"
@@ -17,7 +20,15 @@
 
 namespace nbcc {
 
+namespace {
+
+constexpr unsigned kMostInstructions = 20'000;
+
+}  // namespace
+
 void optimize(llvm::Module &module) {
+  if (module.getInstructionCount() > kMostInstructions) return;
+
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager components;

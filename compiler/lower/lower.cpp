@@ -125,12 +125,14 @@ void FunctionLowering::set(const ast::Variable &v, llvm::Value *value) {
 
 void FunctionLowering::stopIf(llvm::Value *wrong, llvm::function_ref<void()> explain) {
   if (auto *known = llvm::dyn_cast<llvm::ConstantInt>(wrong); known && known->isZero()) return;
-  llvm::BasicBlock *bad = newBlock("wrong"), *good = newBlock("right");
+  llvm::BasicBlock *bad = explain ? newBlock("wrong") : stop, *good = newBlock("right");
   code.CreateCondBr(wrong, bad, good,
                     llvm::MDBuilder(code.getContext()).createBranchWeights(1, 1 << 20));
-  code.SetInsertPoint(bad);
-  explain();
-  code.CreateBr(stop);
+  if (explain) {
+    code.SetInsertPoint(bad);
+    explain();
+    code.CreateBr(stop);
+  }
   code.SetInsertPoint(good);
 }
 
@@ -146,7 +148,7 @@ void FunctionLowering::tell(Call call, std::initializer_list<llvm::Value *> argu
   llvm::SmallVector<llvm::Value *> with{sink};
   with.append(arguments);
   llvm::Value *stopped = code.CreateCall(all.callee(call), with);
-  stopIf(code.CreateICmpNE(stopped, constant(0)), [] {});
+  stopIf(code.CreateICmpNE(stopped, constant(0)));
 }
 
 llvm::Value *FunctionLowering::ask(llvm::FunctionCallee callee,
@@ -154,7 +156,7 @@ llvm::Value *FunctionLowering::ask(llvm::FunctionCallee callee,
   llvm::SmallVector<llvm::Value *> with{sink};
   with.append(arguments.begin(), arguments.end());
   llvm::Value *answer = code.CreateCall(callee, with);
-  stopIf(code.CreateICmpEQ(code.CreateExtractValue(answer, 1), constant(0)), [] {});
+  stopIf(code.CreateICmpEQ(code.CreateExtractValue(answer, 1), constant(0)));
   llvm::Value *value = code.CreateExtractValue(answer, 0);
   return type == ast::Type::boolean ? code.CreateIsNotNull(value) : value;
 }

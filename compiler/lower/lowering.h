@@ -85,7 +85,7 @@ struct FunctionLowering {
   llvm::Value *ask(llvm::FunctionCallee, llvm::ArrayRef<llvm::Value *>, ast::Type);
   /// Stops with a fault where `wrong` is true.
   void refuse(llvm::Value *wrong, Fault, llvm::Value *first, llvm::Value *second, Loc at);
-  void stopIf(llvm::Value *wrong, llvm::function_ref<void()> explain);
+  void stopIf(llvm::Value *wrong, llvm::function_ref<void()> explain = nullptr);
   /// Takes one from the iterations that are left, and gives whether there was none.
   llvm::Value *noIterationLeft();
   llvm::Value *counter(unsigned index);
