@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// elaborate.cpp - what it costs to compile an algorithm, and then a step.
+//
+//   bench-elaborate [stdlib_algos]
+//
+// Prints `key: value` lines: the time from a checked tree to machine code, for each
+// of some algorithms; one rank of the ring allgather at P = 65,536; steps a second
+// over some 10^6 steps. Times are of this process alone, and each is the best of a few.
+
+#include "compiler/elaborate/elaborate.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <ctime>
+#include <filesystem>
+#include <iostream>
+
+#include "dsl/parse.h"
+
+namespace {
+
+using namespace nbcc;
+
+template <class Work>
+double bestMilliseconds(int runs, Work work) {
+  double best = 1e9;
+  for (int i = 0; i < runs; ++i) {
+    std::clock_t start = std::clock();
+    work();
+    double took = 1e3 * static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+    best = std::min(best, took);
+  }
+  return best;
+}
+
+std::unique_ptr<ast::File> load(const std::filesystem::path &path, Diag &diag) {
+  std::unique_ptr<ast::File> file = parse(path, diag);
+  if (file) check(*file, diag);
+  return file;
+}
+
+}  // namespace
+
+int main(int argc, char **argv) {
+  std::filesystem::path library = argc > 1 ? argv[1] : NBCC_SOURCE_DIR "/stdlib_algos";
+  Diag diag(std::cerr);
+
+  for (const char *name :
+       {"allgather/bruck.nbc", "allreduce/recursive_doubling.nbc", "bcast/chain.nbc"}) {
+    std::unique_ptr<ast::File> file = load(library / name, diag);
+    if (!diag.ok()) return 1;
+    double once = bestMilliseconds(1, [&] { Elaborator(*file, diag); });
+    double best = bestMilliseconds(5, [&] { Elaborator(*file, diag); });
+    std::printf("%s to machine code: %.1f ms at first, %.1f ms then\n", name, once, best);
+  }
+
+  std::unique_ptr<ast::File> file = load(library / "allgather/ring.nbc", diag);
+  if (!diag.ok()) return 1;
+  Elaborator elaborator(*file, diag);
+  const ast::Algorithm &ring = *file->algorithms.front();
+  for (int64_t ranks : {int64_t{65'536}, int64_t{500'000}}) {
+    size_t steps = 0;
+    double once = 0, best = 0;
+    auto run = [&] {
+      std::optional<Schedule> s =
+          elaborator.elaborate(ring, {.ranks = ranks, .rank = 7, .root = 0, .parameters = {}});
+      steps = s ? s->steps.size() : 0;
+    };
+    once = bestMilliseconds(1, run);
+    best = bestMilliseconds(5, run);
+    std::printf(
+        "ring of %ld ranks, one of them: %zu steps, %.1f ms at first, %.1f ms then, "
+        "%.1f M steps a second\n",
+        static_cast<long>(ranks), steps, once, best, static_cast<double>(steps) / best / 1e3);
+  }
+
+  // Small runs: what a rank costs where there are many.
+  constexpr int64_t kRanks = 64;
+  double all = bestMilliseconds(5, [&] {
+    for (int64_t rank = 0; rank < kRanks; ++rank)
+      elaborator.elaborate(ring, {.ranks = kRanks, .rank = rank, .root = 0, .parameters = {}});
+  });
+  std::printf("ring of %ld ranks, all of them: %.2f ms\n", static_cast<long>(kRanks), all);
+  return diag.ok() ? 0 : 1;
+}
