@@ -42,8 +42,10 @@ static const struct nbc_stage *stages(const struct call *c) {
 
 static int admit(nbc_plan *plan, struct call *c) {
   bool eager = c->variant->v->protocol == NBC_EAGER;
-  c->base[NBC_ROLE_STAGING] = plan->staging + plan->instance * plan->staging_instance;
-  c->base[NBC_ROLE_SLOTS] = plan->memory + plan->set * plan->slot_set;
+  if (plan->memory) {
+    c->base[NBC_ROLE_STAGING] = plan->staging + plan->instance * plan->staging_instance;
+    c->base[NBC_ROLE_SLOTS] = plan->memory + plan->set * plan->slot_set;
+  }
   c->set = plan->set;
   c->opens_window = eager && plan->credit && plan->window == 0;
   c->stage = 0;
@@ -184,6 +186,7 @@ static int set_arguments(nbc_plan *plan, struct call *c, const struct nbc_call *
   bool in_place;
   c->plan = plan;
   c->next = NULL;
+  c->base[NBC_ROLE_STAGING] = c->base[NBC_ROLE_SLOTS] = NULL;
   c->empty = false;
   c->count = plan->tables.header->kind == NBC_BARRIER ? 0 : call->count;
   c->size = c->count ? nbc_type_size(call->type) : 1;

@@ -165,7 +165,7 @@ void use(const build::Bytes &damaged, const build::Bytes &whole, uint32_t rank) 
 TEST(Template, damageNeverCrashesThePlan) {
   std::mt19937_64 random(1);
   int passed = 0;
-  for (int round = 0; round < 20000; ++round) {
+  for (int round = 0; round < 6000; ++round) {
     using Make = build::Bytes (*)(uint32_t);
     static const Make makes[] = {[](uint32_t r) { return build::allgather(2, r); },
                                  [](uint32_t r) { return build::chainAllreduce(2, r); },
@@ -192,7 +192,7 @@ TEST(Template, damageNeverCrashesThePlan) {
     b.seal();
     if (check(b) == 0) ++passed, use(b, make(1 - rank), rank);
   }
-  EXPECT_GT(passed, 1000);
+  EXPECT_GT(passed, 500);
 }
 
 }  // namespace
