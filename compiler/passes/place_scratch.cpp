@@ -44,7 +44,7 @@ class Sharing {
     std::vector<BufferId> order;
     for (size_t b = 0; b < s_.buffers.size(); ++b)
       if (!accesses_[b].empty()) order.push_back(static_cast<BufferId>(b));
-    std::ranges::stable_sort(order, {}, [&](BufferId b) { return accesses_[b].front(); });
+    std::ranges::sort(order, {}, [&](BufferId b) { return std::pair(accesses_[b].front(), b); });
 
     std::vector<BufferId> to(s_.buffers.size());
     for (size_t b = 0; b < to.size(); ++b) to[b] = static_cast<BufferId>(b);
