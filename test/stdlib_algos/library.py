@@ -1,8 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""library.py - two lit tests for each algorithm in stdlib_algos/: its proof, and its runs.
+"""library.py - three lit tests for each algorithm in stdlib_algos/.
 
-A new file there is found by itself. Its parameters are read from its heading; each gets its default
-and some other values, and those for which `requires` never holds are passed over.
+prove    it is proved, with its defaults and other values of its parameters
+mutants  it is not proved any more when a statement is left out, when a message goes to the next
+         rank or comes from there, or when operands that are claimed to be in order change places
+run      it runs on the software device, and every byte is checked
+
+A new file is found by itself. Its parameters are read from its heading; values for which `requires`
+never holds are passed over.
 """
 
 import pathlib
@@ -13,6 +18,7 @@ import lit.formats
 import lit.Test
 
 PROVE_UP_TO = 33
+MUTANTS_UP_TO = 9
 RANKS = (1, 2, 3, 5, 8, 13)
 VALUES = (2, 3, 7)
 SECONDS = 300
@@ -34,18 +40,27 @@ class Failed(Exception):
     pass
 
 
-def nbcc(test, *arguments):
-    """Runs nbcc. False: `requires` does not hold."""
-    command = [f"{test.config.build}/bin/nbcc", test.getFilePath(), *arguments]
+def start(test, *arguments):
+    """Runs nbcc to its end."""
+    command = [f"{test.config.build}/bin/nbcc", *map(str, arguments)]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, errors="replace",
+        return subprocess.run(command, capture_output=True, text=True, errors="replace",
                               timeout=SECONDS, env=test.config.environment, check=False)
     except subprocess.TimeoutExpired as hung:
         raise Failed(f"{' '.join(command)}\nended after {SECONDS} seconds") from hung
+
+
+def story(done):
+    return f"{' '.join(done.args)}\nexit status {done.returncode}\n{done.stdout}{done.stderr}"
+
+
+def nbcc(test, *arguments):
+    """Runs nbcc on the algorithm. False: `requires` does not hold."""
+    done = start(test, test.getFilePath(), *arguments)
     if done.returncode == 1 and INAPPLICABLE.search(done.stderr):
         return False
     if done.returncode != 0:
-        raise Failed(f"{' '.join(command)}\nexit status {done.returncode}\n{done.stdout}{done.stderr}")
+        raise Failed(story(done))
     return True
 
 
@@ -61,6 +76,42 @@ def prove(test, source):
     for n, setting in enumerate(settings(source)):
         if not nbcc(test, ranks, *setting) and n == 0:
             raise Failed("with its defaults it applies to no number of ranks")
+
+
+STATEMENT = re.compile(r"\b(?:copy|send|recv|exchange|signal|await|reduce)\b[^;{}]*(?:\{[^}]*\})?[^;{}]*;")
+PEER = re.compile(r"(.*(?:\b(?:to|from|with)|^signal|^await) )(.*);", re.DOTALL)
+OPERANDS = re.compile(r"reduce (.*), (.*) -> (.*);", re.DOTALL)
+
+
+def mutate(source):
+    """(what was done, the wrong program), for all that can't be right."""
+    begin = re.search(r"(?m)^\{", source).start()
+    for found in STATEMENT.finditer(source, begin):
+        statement = found.group()
+        wrong = [""]
+        if peer := PEER.fullmatch(statement):
+            wrong.append(f"{peer[1]}({peer[2]} + 1) mod P;")
+        operands = OPERANDS.fullmatch(statement)
+        if operands and "rank_order" in source:
+            wrong.append(f"reduce {operands[2]}, {operands[1]} -> {operands[3]};")
+        for replacement in wrong:
+            yield (f"{statement} -> {replacement or 'nothing'}",
+                   source[: found.start()] + replacement + source[found.end():])
+
+
+def mutants(test, source):
+    folder = pathlib.Path(test.getExecPath()).parent
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / f"{test.path_in_suite[-1]}.nbc"
+    count = 0
+    for what, program in mutate(source):
+        file.write_text(program, encoding="utf-8")
+        done = start(test, file, f"--prove=1..{MUTANTS_UP_TO}")
+        if done.returncode != 1 or " fails with " not in done.stderr:
+            raise Failed(f"{what}\n{story(done)}")
+        count += 1
+    if count < 3:
+        raise Failed(f"only {count} mutants were made")
 
 
 def run(test, source):
@@ -81,7 +132,7 @@ def run(test, source):
         raise Failed("nothing was run")
 
 
-PARTS = {"prove": prove, "run": run}
+PARTS = {"prove": prove, "mutants": mutants, "run": run}
 
 
 class Library(lit.formats.ShTest):
