@@ -164,9 +164,9 @@ bool Memory::placeScratch(const Schedule &s, const Buffer &buffer, Place &p, Dia
 bool Memory::placeBuffers(const Schedule &s, Diag &diag) {
   int64_t blocks = 0;
   for (const Buffer &buffer : s.buffers) {
-    if (buffer.blocks > kMostCells - blocks) {
-      diag.error(buffer.loc, buffer.name, " has ", buffer.blocks, " blocks, more than the ",
-                 kMostCells, " that a proof can follow");
+    if (buffer.blocks > kMostCellsOfRank - blocks) {
+      diag.error(buffer.loc, "up to ", buffer.name, " the buffers of rank ", s.rank,
+                 " have more than the ", kMostCellsOfRank, " blocks that a proof can follow");
       return false;
     }
     blocks += buffer.blocks;
@@ -257,10 +257,12 @@ bool Memory::numberCells(std::span<const Schedule> ranks, Diag &diag) {
         }
         parts_[p.parts + p.blocks].cell = next;
       }
-      if (firstCell_.back() + next > kMostCells) {
-        diag.error(s.buffers[b].loc, "the buffers of ranks 0 to ", s.rank, " hold more than ",
-                   kMostCells, " pieces that must be told apart (a block is cut in ", perBlock_,
-                   "): too many to follow");
+      if (next > kMostCellsOfRank || firstCell_.back() + next > kMostCells) {
+        diag.error(s.buffers[b].loc, "up to ", s.buffers[b].name, " of rank ", s.rank,
+                   " the buffers hold more than ",
+                   next > kMostCellsOfRank ? kMostCellsOfRank : kMostCells,
+                   " pieces that must be told apart, with blocks cut in ", perBlock_,
+                   ": too many to follow");
         return false;
       }
     }

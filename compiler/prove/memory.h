@@ -23,8 +23,10 @@
 
 namespace nbcc {
 
-/// Refused above: one cell costs 4 bytes and up, one moved cell a few nanoseconds.
-inline constexpr int64_t kMostCells = int64_t{1} << 28;
+/// Refused above: a cell costs 4 bytes, those of one rank 16 more while it is looked
+/// at, and a moved cell a few nanoseconds.
+inline constexpr int64_t kMostCells = int64_t{1} << 27;
+inline constexpr int64_t kMostCellsOfRank = int64_t{1} << 25;
 inline constexpr int64_t kMostMovedCells = int64_t{1} << 33;
 
 struct Cells {

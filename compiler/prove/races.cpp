@@ -64,7 +64,7 @@ class Races {
   };
   struct Place {
     StepId step;
-    int64_t at;  // how far into what the step writes
+    int32_t at;  // how far into what the step writes
   };
 
   void touch(StepId i, Cells run, bool writes) {
@@ -134,7 +134,7 @@ class Races {
     eachRun(memory_, s_->rank, s_->to(step), [&](Cells run) {
       for (int64_t c = run.begin; c < run.end; ++c) {
         once = once && place_[c].step != i;
-        place_[c] = {i, at++};
+        place_[c] = {i, static_cast<int32_t>(at++)};
       }
     });
     const auto report = [&](const char *what) {

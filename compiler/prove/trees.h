@@ -32,7 +32,7 @@ class Trees {
   bool full() const { return full_; }
 
   /// How many leaves, counted as often as they occur; at most kMany.
-  static constexpr int32_t kMany = 1 << 30;
+  static constexpr int32_t kMany = 1 << 29;
   int32_t size(Value v) const { return isLeaf(v) ? 1 : pair(v).size; }
 
   /// Whether the leaves are first, first + 1, ..., last, in this order.

@@ -185,6 +185,11 @@ class Executor {
 
   bool canMove(const Rank &rank, const Task &task) const {
     if (task.ended) return false;
+    // What does not fit together never moves.
+    const bool alone = !task.partner || task.partner->left.size() + task.left.size() !=
+                                            task.partner->to.size() + task.to.size();
+    if (step(task).peer >= 0 ? alone : task.left.size() != task.to.size()) return false;
+    if (step(task).op == Op::reduce && task.right.size() != task.to.size()) return false;
     if (!task.started) return canStart(rank, task);
     const Op op = step(task).op;
     const bool sends = op == Op::send || op == Op::signal;

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Equal trees have equal numbers, and what a tree counts is what was put in.
+
+#include "compiler/prove/trees.h"
+
+#include <gtest/gtest.h>
+
+namespace nbcc {
+namespace {
+
+TEST(Trees, EqualTreesAreOne) {
+  Trees t(4);
+  const Value left = t.combine(0, 1);
+  EXPECT_EQ(t.combine(0, 1), left);
+  EXPECT_NE(t.combine(1, 0), left);
+  EXPECT_EQ(t.toString(t.combine(left, t.combine(3, 2))), "((0 1) (3 2))");
+}
+
+TEST(Trees, Order) {
+  Trees t(4);
+  const Value low = t.combine(0, 1), high = t.combine(2, 3);
+  EXPECT_TRUE(t.inOrder(t.combine(low, high)));
+  EXPECT_FALSE(t.inOrder(t.combine(high, low)));
+  EXPECT_TRUE(t.inOrder(t.combine(0, t.combine(1, high))));
+  EXPECT_FALSE(t.inOrder(t.combine(0, high)));
+}
+
+TEST(Trees, Complete) {
+  Trees t(4);
+  const Value even = t.combine(0, 2), odd = t.combine(3, 1);
+  EXPECT_TRUE(t.isComplete(t.combine(even, odd)));
+  EXPECT_FALSE(t.isComplete(even));
+  EXPECT_FALSE(t.isComplete(t.combine(even, even)));  // four, but not the four
+  EXPECT_FALSE(t.isComplete(t.combine(t.combine(even, odd), 0)));
+  EXPECT_EQ(t.occurrences(t.combine(even, t.combine(even, 3))), (std::vector<uint8_t>{2, 0, 2, 1}));
+}
+
+TEST(Trees, DoublingAThousandTimesDoesNotOverflow) {
+  Trees t(2);
+  Value v = t.combine(0, 1);
+  for (int i = 0; i < 1000; ++i) v = t.combine(v, v);
+  EXPECT_EQ(t.size(v), Trees::kMany);
+  EXPECT_EQ(t.occurrences(v), (std::vector<uint8_t>{2, 2}));
+  EXPECT_EQ(t.toString(v), "0 1 0 1 0 1 0 1 0 1 0 1 ...");
+}
+
+TEST(Trees, UpToSwaps) {
+  Trees t(4);
+  const Value a = t.combine(t.combine(0, 1), 2), b = t.combine(2, t.combine(1, 0)),
+              c = t.combine(0, t.combine(1, 2));
+  const std::vector<Value> same = t.upToSwaps();
+  EXPECT_EQ(same[a], same[b]);
+  EXPECT_NE(same[a], same[c]);
+}
+
+TEST(Trees, TaintSpreads) {
+  Trees t(2);
+  EXPECT_EQ(t.combine(kUndefined, 0), kTainted);
+  EXPECT_EQ(t.combine(0, kTainted), kTainted);
+}
+
+}  // namespace
+}  // namespace nbcc
