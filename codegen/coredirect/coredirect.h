@@ -39,8 +39,8 @@
 // receiver then sends a message of no bytes on CTS for each, as soon as the bytes
 // may be overwritten; the sender's MQ waits for it, then enables the data. CTS
 // that nothing holds back come first in the MQ. Within a round all CTS come before
-// all waits for CTS, else two ranks that exchange would wait for each other. Copies are RDMA WRITE on LOOPBACK.
-// A signal is a message without bytes, in both protocols like any other.
+// all waits for CTS, else two ranks that exchange would wait for each other. Copies are RDMA WRITE
+// on LOOPBACK. A signal is a message without bytes, in both protocols like any other.
 //
 // Order. The MQ follows the schedule's numbers, receives of a round (their CTS) before its
 // sends. So it never waits for something that, as the schedule was written, comes

@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// disassemble.cpp - --emit=tasks and --emit=resources, from the bytes of the template alone.
+//
+//   queue     index  ds  opcode   task
+//   eager 2       0   1  RECV     recv from 2: slots[1] (out[2 +: 2])
+//   eager 2       0   3  SEND     send to 2: staging[0] (in[0]), slots[0] (out[1])
+//   mq            2   2  SEND_EN  enable eager 2 up to 1
+//   mq            3   2  WAIT     wait (1 recv CQ) from 2 for #0, signalled
+//
+// Tasks stand in the order of the management queue: what it enables before the
+// SEND_EN that does, receives before the sends that go with the WAIT for them (they
+// were posted earlier: ahead of the call, or in nbc_start). `index` counts basic
+// blocks of a send queue, or receives; ds is 16-byte segments; both for the first
+// call on fresh queues. In brackets: whose lengths a piece of a room has; `room +
+// x`: it lies behind x. Work of the host has the stage as its index.
+
+#include <algorithm>
+#include <iomanip>
+#include <ostream>
+
+#include "codegen/coredirect/coredirect.h"
+#include "codegen/coredirect/view.h"
+#include "dsl/ast.h"
+#include "nbc/mlx5_wqe.h"
+
+namespace nbcc {
+namespace {
+
+using namespace crosschannel;
+
+const char *opcodeName(uint8_t opcode) {
+  switch (opcode) {
+    case MLX5_NOP:
+      return "NOP";
+    case MLX5_WRITE:
+      return "WRITE";
+    case MLX5_SEND:
+      return "SEND";
+    case MLX5_WAIT:
+      return "WAIT";
+    case MLX5_SEND_EN:
+      return "SEND_EN";
+  }
+  return "?";
+}
+
+/// One variant, line by line.
+class Lister {
+ public:
+  Lister(const View &view, const nbc_variant &variant, std::ostream &out)
+      : view_(view), variant_(variant), out_(out), queues_(view.queues.size()) {
+    for (uint32_t q = 0; q < queues_.size(); ++q) {
+      if (const nbc_segment *s = view.segment(variant.segments, q, NBC_RING_SEND))
+        queues_[q].sends = view.entries(*s);
+      const bool credit = variant.flags & NBC_VARIANT_CREDIT;
+      const bool ahead =
+          !credit && variant.protocol == NBC_EAGER && view.queues[q].kind == NBC_QUEUE_EAGER;
+      queues_[q].receives =
+          view.segment(ahead ? view.header.ahead_segments : variant.segments, q, NBC_RING_RECV);
+      queues_[q].receiveRelocs = ahead ? view.header.ahead_relocs : variant.relocs;
+    }
+  }
+
+  void print() {
+    header();
+    std::vector<Entry> mq;
+    for (uint32_t q = 0; q < queues_.size(); ++q)
+      if (view_.queues[q].kind == NBC_QUEUE_MANAGEMENT) {
+        mq = queues_[q].sends;
+        mq_ = q;
+      }
+    size_t next = 0;
+    for (uint32_t k = 0; k < variant_.stages.count; ++k) {
+      const nbc_stage &stage = view_.stages[variant_.stages.begin + k];
+      for (uint32_t h = 0; h < stage.hosts_count; ++h) host(k, view_.hosts[stage.hosts_begin + h]);
+      size_t end = next;
+      while (end < mq.size() && mq[end].index < stage.enabled) ++end;
+      management(std::span(mq).subspan(next, end - next));
+      next = end;
+    }
+    for (uint32_t q = 0; q < queues_.size(); ++q) {  // nothing, unless the template is damaged
+      receivesUpTo(q, UINT32_MAX);
+      sendsUpTo(q, UINT32_MAX);
+    }
+  }
+
+ private:
+  struct Queue {
+    std::vector<Entry> sends;
+    const nbc_segment *receives = nullptr;
+    nbc_range receiveRelocs{};
+    uint32_t listed = 0;  // receives
+    size_t sent = 0;      // sends
+    uint32_t waited[2] = {0, 0};
+  };
+
+  void header() {
+    size_t sends = 0, entries = 0;
+    for (uint32_t q = 0; q < queues_.size(); ++q)
+      (view_.queues[q].kind == NBC_QUEUE_MANAGEMENT ? entries : sends) += queues_[q].sends.size();
+    const auto count = [](uint64_t n, const char *one, const char *many) {
+      return cat(n, " ", n == 1 ? one : many);
+    };
+    out_ << "\nvariant " << view_.variantName(variant_) << ": "
+         << count(variant_.rounds, "round", "rounds") << ", "
+         << count(variant_.stages.count, "stage", "stages") << ", " << count(sends, "send", "sends")
+         << ", " << count(entries, "management entry", "management entries") << "\n";
+    out_ << "  queue       index  ds  opcode   task\n";
+  }
+
+  void line(const std::string &queue, uint32_t index, int segments, const char *opcode,
+            const std::string &task) {
+    out_ << "  " << std::left << std::setw(10) << queue << std::right << std::setw(7) << index;
+    if (segments < 0)
+      out_ << "   -";
+    else
+      out_ << std::setw(4) << segments;
+    out_ << "  " << std::left << std::setw(9) << opcode << task << std::right << "\n";
+  }
+
+  void host(uint32_t stage, const nbc_host &h) {
+    std::string task = h.op == NBC_HOST_COPY ? "copy " : "reduce ";
+    task += pieces(h.from.begin, h.from.count);
+    if (h.op == NBC_HOST_REDUCE) task += " with " + pieces(h.with.begin, h.with.count);
+    line("host", stage, -1, h.op == NBC_HOST_COPY ? "COPY" : "REDUCE",
+         task + " -> " + pieces(h.to.begin, h.to.count));
+  }
+
+  void management(std::span<const Entry> entries) {
+    for (size_t i = 0; i < entries.size(); ++i) {
+      const Entry &e = entries[i];
+      if (e.opcode == MLX5_SEND_EN) {
+        const bool first = i == 0 || entries[i - 1].opcode != MLX5_SEND_EN;
+        if (first) announce(entries.subspan(i));
+        sendsUpTo(e.number, e.limit);
+        line("mq", e.index, e.segments, "SEND_EN",
+             cat("enable ", view_.queueName(e.number), " up to ", e.limit, signalled(e)));
+      } else if (e.opcode == MLX5_WAIT) {
+        wait(e);
+      } else {
+        line("mq", e.index, e.segments, opcodeName(e.opcode), cat("nothing", signalled(e)));
+      }
+    }
+  }
+
+  static const char *signalled(const Entry &e) { return e.signalled ? ", signalled" : ""; }
+
+  uint8_t side(const Entry &wait) const {
+    for (const nbc_reloc &r : view_.relocsAt(variant_.relocs, wait.offset, MLX5_WQEBB))
+      if (r.rule == NBC_RELOC_WAIT || r.rule == NBC_RELOC_CREDIT) return r.side;
+    return NBC_SIDE_RECV;
+  }
+
+  bool isCredit(const Entry &wait) const {
+    for (const nbc_reloc &r : view_.relocsAt(variant_.relocs, wait.offset, MLX5_WQEBB))
+      if (r.rule == NBC_RELOC_CREDIT) return true;
+    return false;
+  }
+
+  /// Receives that the next WAITs are for, before the sends that are enabled now.
+  void announce(std::span<const Entry> entries) {
+    size_t i = 0;
+    while (i < entries.size() && entries[i].opcode == MLX5_SEND_EN) ++i;
+    for (; i < entries.size() && entries[i].opcode == MLX5_WAIT; ++i) {
+      const Entry &e = entries[i];
+      if (e.number < queues_.size() && view_.queues[e.number].kind != NBC_QUEUE_CTS &&
+          side(e) == NBC_SIDE_RECV)
+        receivesUpTo(e.number, e.limit + 1);
+    }
+  }
+
+  void wait(const Entry &e) {
+    if (e.number >= queues_.size()) return;
+    const uint8_t at = side(e);
+    Queue &queue = queues_[e.number];
+    const nbc_queue &facts = view_.queues[e.number];
+    if (isCredit(e)) {
+      receivesUpTo(e.number, 1);
+      return line("mq", e.index, e.segments, "WAIT",
+                  cat("wait for the credit of the window before from ", peer(facts)));
+    }
+    if (at == NBC_SIDE_RECV) receivesUpTo(e.number, e.limit + 1);
+    const int64_t more = int64_t{e.limit} + 1 - queue.waited[at];
+    queue.waited[at] = std::max(queue.waited[at], e.limit + 1);
+    const char *which = facts.kind == NBC_QUEUE_CTS ? "CTS" : at == NBC_SIDE_RECV ? "recv" : "send";
+    std::string whom = facts.kind == NBC_QUEUE_LOOPBACK ? " loopback"
+                       : at == NBC_SIDE_RECV            ? cat(" from ", peer(facts))
+                                                        : cat(" to ", peer(facts));
+    line("mq", e.index, e.segments, "WAIT",
+         cat("wait (", more, " ", which, " CQ)", whom, " for #", e.limit, signalled(e)));
+  }
+
+  std::string peer(const nbc_queue &q) const {
+    return q.peer < view_.peers.size() ? cat(view_.peers[q.peer]) : std::string("itself");
+  }
+
+  void receivesUpTo(uint32_t q, uint32_t count) {
+    if (q >= queues_.size()) return;
+    Queue &queue = queues_[q];
+    if (!queue.receives) return;
+    const nbc_segment &s = *queue.receives;
+    for (; queue.listed < std::min(count, s.entries); ++queue.listed) {
+      const uint32_t stride = s.bytes / s.entries;
+      const uint32_t offset = s.offset + queue.listed * stride;
+      std::string what;
+      int segments = 0;
+      for (const nbc_reloc &r : view_.relocsAt(queue.receiveRelocs, offset, stride)) {
+        what += what.empty() ? "" : ", ";
+        what += place(r);
+        ++segments;
+      }
+      const nbc_queue &facts = view_.queues[q];
+      std::string task = facts.kind == NBC_QUEUE_CTS        ? cat("recv CTS from ", peer(facts))
+                         : facts.kind == NBC_QUEUE_LOOPBACK ? std::string("recv result")
+                                                            : cat("recv from ", peer(facts));
+      if (facts.kind != NBC_QUEUE_CTS) task += ": " + (what.empty() ? "no bytes" : what);
+      line(view_.queueName(q), queue.listed, segments, "RECV", task);
+    }
+  }
+
+  void sendsUpTo(uint32_t q, uint32_t blocks) {
+    if (q >= queues_.size() || q == mq_) return;
+    Queue &queue = queues_[q];
+    for (; queue.sent < queue.sends.size(); ++queue.sent) {
+      const Entry &e = queue.sends[queue.sent];
+      if (e.index >= blocks) return;
+      const nbc_queue &facts = view_.queues[q];
+      std::string what, to;
+      for (const nbc_reloc &r : view_.relocsAt(variant_.relocs, e.offset, e.blocks * MLX5_WQEBB)) {
+        if (r.rule == NBC_RELOC_RADDR) to = pieces(r.what, 1);
+        if (r.rule != NBC_RELOC_SGE && r.rule != NBC_RELOC_SLOT) continue;
+        what += what.empty() ? "" : ", ";
+        what += place(r);
+      }
+      std::string task;
+      if (facts.kind == NBC_QUEUE_CTS)
+        task = cat("send CTS to ", peer(facts));
+      else if (e.opcode == MLX5_WRITE)
+        task = cat("write ", what, " -> ", to);
+      else if (facts.kind == NBC_QUEUE_LOOPBACK)
+        task = cat("calc ", what);
+      else
+        task = cat("send to ", peer(facts), ": ", what.empty() ? "no bytes" : what);
+      line(view_.queueName(q), e.index, e.segments, opcodeName(e.opcode), task + signalled(e));
+    }
+  }
+
+  std::string place(const nbc_reloc &r) const {
+    if (r.rule == NBC_RELOC_ROOM)
+      return cat(view_.buffers[r.what].name, "[", r.addend,
+                 r.extra == 1 ? std::string() : cat(" +: ", r.extra), "]");
+    return pieces(r.what, r.rule == NBC_RELOC_SGE ? r.extra + 1 : 1);
+  }
+
+  /// x, x[i], x[i +: n], x[i +: n of p]: as in the text form of schedules.
+  std::string lengths(const nbc_piece &p) const {
+    const nbc_buffer &shape = view_.buffers[p.shape];
+    if (p.parts == 1 && p.first == 0 && p.count == 1 && shape.blocks == 1) return shape.name;
+    return cat(shape.name, "[", p.first, p.count == 1 ? std::string() : cat(" +: ", p.count),
+               p.parts == 1 ? std::string() : cat(" of ", p.parts), "]");
+  }
+
+  std::string pieces(uint32_t begin, uint32_t count) const {
+    std::string text;
+    for (uint32_t k = begin; k < begin + count; ++k) {
+      const nbc_piece &p = view_.pieces[k];
+      if (k > begin) text += ", ";
+      if (p.buffer == p.shape) {
+        text += lengths(p);
+        continue;
+      }
+      text += cat(view_.buffers[p.buffer].name, "[", p.room, "]");
+      for (uint32_t b = 0; b < p.before.count; ++b)
+        text += " + " + lengths(view_.pieces[p.before.begin + b]);
+      text += " (" + lengths(p) + ")";
+    }
+    return text;
+  }
+
+  const View &view_;
+  const nbc_variant &variant_;
+  std::ostream &out_;
+  std::vector<Queue> queues_;
+  uint32_t mq_ = UINT32_MAX;
+};
+
+const char *kindName(uint32_t kind) {
+  static const char *const names[] = {
+#define COLLECTIVE(name, ...) #name,
+#include "dsl/collectives.def"
+  };
+  return kind < std::size(names) ? names[kind] : "?";
+}
+
+void title(const View &view, std::ostream &out) {
+  out << view.header.algorithm << " (" << kindName(view.header.kind) << "): rank "
+      << view.header.rank << " of " << view.header.ranks << ", root " << view.header.root << ", "
+      << view.header.target << " for " << view.header.device << "\n";
+}
+
+/// What the host does while the call is under way: all between the stages, and
+/// reductions at their ends; copies out of rooms are not counted.
+uint64_t hostSteps(const View &view, const nbc_variant &v) {
+  uint64_t steps = 0;
+  for (uint32_t k = 1; k < v.stages.count; ++k) {
+    const nbc_stage &stage = view.stages[v.stages.begin + k];
+    const bool last = k + 1 == v.stages.count;
+    for (uint32_t h = 0; h < stage.hosts_count; ++h)
+      steps += !last || view.hosts[stage.hosts_begin + h].op == NBC_HOST_REDUCE;
+  }
+  return steps;
+}
+
+/// Entries of all queues for one call, and its receives.
+uint64_t queueEntries(const View &view, const nbc_variant &v) {
+  uint64_t entries = 0;
+  for (const nbc_segment &s : view.segmentsOf(v.segments))
+    entries += s.ring == NBC_RING_SEND ? view.entries(s).size() : s.entries;
+  if (v.protocol == NBC_EAGER && !(v.flags & NBC_VARIANT_CREDIT))
+    for (const nbc_segment &s : view.segmentsOf(view.header.ahead_segments)) entries += s.entries;
+  return entries;
+}
+
+}  // namespace
+
+void coredirect_printTasks(const Template &t, std::ostream &out) {
+  const View view(t);
+  title(view, out);
+  for (const nbc_variant &variant : view.variants) Lister(view, variant, out).print();
+}
+
+void coredirect_printResources(const Template &t, std::ostream &out) {
+  const View view(t);
+  title(view, out);
+  uint64_t pairs = 0, management = 0, completion = 0, slots = 0, entries = 0, hosts = 0;
+  for (const nbc_queue &q : view.queues) {
+    management += q.kind == NBC_QUEUE_MANAGEMENT;
+    pairs += q.peer < view.peers.size();
+    // A CQ for receives and one for sends; the first is of no use to the management
+    // queue, the second to clear-to-sends.
+    completion += q.kind == NBC_QUEUE_MANAGEMENT || q.kind == NBC_QUEUE_CTS ? 1 : 2;
+  }
+  for (const nbc_segment &s : view.segmentsOf(view.header.ahead_segments)) slots += s.entries;
+  for (const nbc_variant &v : view.variants) {
+    entries = std::max(entries, queueEntries(view, v));
+    hosts = std::max(hosts, hostSteps(view, v));
+    if (v.flags & NBC_VARIANT_CREDIT) continue;
+    out << "variant " << view.variantName(v) << ": " << v.rounds << " rounds, " << v.sends
+        << " sends, " << queueEntries(view, v) << " work queue entries, " << hostSteps(view, v)
+        << " host steps\n";
+  }
+  out << "peer queue pairs: " << pairs << "\n"
+      << "management queues: " << management << "\n"
+      << "completion queues: " << completion << "\n"
+      << "receive slots: " << slots << "\n"
+      << "work queue entries: " << entries << "\n"
+      << "template bytes: " << t.bytes << "\n"
+      << "relocations: " << view.relocs.size() << "\n"
+      << "host steps: " << hosts << "\n";
+}
+
+}  // namespace nbcc

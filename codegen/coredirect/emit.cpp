@@ -1,0 +1,698 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// emit.cpp - legal schedules as a template: bytes of work queue entries, and what to fill in.
+//
+//   %1 = send slot0 to 2        =>   00 00 00 0a | 00 00 05 02 | 00 00 00 08 | 00 00 00 00
+//                                    length, lkey, address of slot0
+//                                    INDEX, QPN, SGE: relocations
+//
+// First everything is counted: programs of all variants (program.h), then pieces
+// and operations of the host, which gives the size of each table. Then the memory
+// is taken once and written from front to back.
+//
+// Rooms. All scratch of a variant is one STAGING buffer, all slots are one SLOTS
+// buffer that the eager variants share: receive k has the same blocks in all of
+// them. A schedule's buffer is a room there: blocks [room, ...), its contents
+// packed. Contents are a run of pieces, made when a room is first named; sections
+// that begin and end with them are ranges of that run.
+
+#include <algorithm>
+#include <cassert>
+#include <cstring>
+
+#include "codegen/coredirect/coredirect.h"
+#include "codegen/coredirect/program.h"
+#include "nbc/mlx5_wqe.h"
+
+namespace nbcc {
+namespace {
+
+using namespace crosschannel;
+
+static_assert(int(NBC_ALLGATHER) == int(ast::Kind::allgather) &&
+                  int(NBC_BARRIER) == int(ast::Kind::barrier),
+              "nbc_kind is in the order of collectives.def");
+
+/// Memory one behind the other: pieces [first, first + count) of the table.
+struct Span {
+  uint32_t first = 0, count = 0;
+};
+
+bool isRoom(const Buffer &buffer) {
+  return buffer.role == Role::scratch || buffer.role == Role::slots;
+}
+
+/// Blocks of room that are enough for any length of them.
+uint64_t blocksFor(const Extent &base) {
+  const int64_t parts = base.parts, end = base.first + base.count;
+  return static_cast<uint64_t>((end + parts - 1) / parts - base.first / parts);
+}
+
+uint64_t blocksFor(const Schedule &s, BufferId room) {
+  const Buffer &buffer = s.buffers[room];
+  uint64_t blocks = 0;
+  Extent rest{room, 1, 0, buffer.uniform() ? std::min<int64_t>(buffer.blocks, 1) : buffer.blocks};
+  while (rest.count > 0) {
+    const Piece piece = firstPiece(s, rest);
+    blocks += blocksFor(piece.base);
+    rest.first += piece.raw.count;
+    rest.count -= piece.raw.count;
+  }
+  return buffer.uniform() ? blocks * static_cast<uint64_t>(buffer.blocks) : blocks;
+}
+
+/// One variant on its way: its program, and where in the table of pieces its data are.
+struct Variant {
+  const Legal *legal = nullptr;  // null: CREDIT
+  Program program;
+  uint32_t flags = 0, protocol = NBC_EAGER;
+  uint32_t staging = kNone;     // its buffer
+  std::vector<Span> data;       // data segments, in the order in which they are written
+  std::vector<nbc_host> hosts;  // stage by stage
+};
+
+class Emitter {
+ public:
+  Emitter(std::span<const Legal> legals, const TargetOptions &options)
+      : legals_(legals), options_(options), connections_(legals) {}
+
+  Template run() {
+    callersBuffers();
+    placeSlots();
+    for (const Legal &legal : legals_) plan(legal);
+    planCredits();
+    strides();
+    count();
+    return write();
+  }
+
+ private:
+  // --- What there is to write -----------------------------------------------
+
+  uint32_t roleOf(const Buffer &buffer) const {
+    return buffer.role == Role::in    ? NBC_ROLE_IN
+           : buffer.role == Role::out ? NBC_ROLE_OUT
+                                      : NBC_ROLE_DATA;
+  }
+
+  uint32_t addBuffer(const std::string &name, uint32_t role, bool significant, uint64_t blocks) {
+    nbc_buffer buffer{};
+    buffer.role = role;
+    buffer.significant = significant;
+    buffer.blocks = blocks;
+    std::strncpy(buffer.name, name.c_str(), sizeof buffer.name - 1);
+    buffers_.push_back(buffer);
+    return static_cast<uint32_t>(buffers_.size() - 1);
+  }
+
+  void callersBuffers() {
+    for (const Legal &legal : legals_)
+      for (const Buffer &buffer : legal.schedule.buffers) {
+        if (isRoom(buffer)) continue;
+        uint32_t &known = callers_[roleOf(buffer)];
+        if (known == kNone)
+          known = addBuffer(buffer.name, roleOf(buffer), buffer.significant,
+                            static_cast<uint64_t>(buffer.blocks));
+      }
+  }
+
+  /// Receives of all eager variants, one by one: the same room in each.
+  void placeSlots() {
+    std::vector<uint64_t> blocks;
+    for (const Legal &legal : legals_) {
+      if (legal.protocol != NBC_EAGER) continue;
+      if (!firstEager_) firstEager_ = &legal;
+      const Schedule &s = legal.schedule;
+      size_t k = 0;
+      for (const Step &step : s.steps) {
+        if (step.op != Op::recv || step.to.size == 0) continue;
+        if (k == blocks.size()) blocks.push_back(0);
+        blocks[k] = std::max(blocks[k], blocksFor(s, s.to(step)[0].buffer));
+        ++k;
+      }
+      assert(k == blocks.size() && "all eager variants receive the same messages");
+    }
+    slotRooms_.reserve(blocks.size() + 1);
+    slotRooms_.push_back(0);
+    for (const uint64_t b : blocks) slotRooms_.push_back(slotRooms_.back() + b);
+    if (!blocks.empty()) slots_ = addBuffer("slots", NBC_ROLE_SLOTS, true, slotRooms_.back());
+  }
+
+  /// A schedule's buffer in the template.
+  struct Room {
+    uint32_t buffer = kNone;
+    uint64_t room = 0;
+    Span content;
+    std::vector<int64_t> begins;  // of the content's pieces, in blocks; where there are several
+    bool ready = false;
+  };
+
+  void plan(const Legal &legal) {
+    s_ = &legal.schedule;
+    Variant &variant = variants_.emplace_back();
+    variant.legal = &legal;
+    variant.protocol = legal.protocol;
+    variant.flags = legal.flags;
+    variant.program = programOf(legal, connections_);
+    rooms_.assign(s_->buffers.size(), {});
+    stagingBlocks_ = 0;
+    for (size_t b = 0; b < rooms_.size(); ++b)
+      if (!isRoom(s_->buffers[b])) rooms_[b].buffer = callers_[roleOf(s_->buffers[b])];
+    size_t slot = 0;
+    if (legal.protocol == NBC_EAGER)
+      for (const Step &step : s_->steps)
+        if (step.op == Op::recv && step.to.size > 0) {
+          Room &room = rooms_[s_->to(step)[0].buffer];
+          room.buffer = slots_;
+          room.room = slotRooms_[slot++];
+        }
+    staging_ = static_cast<uint32_t>(buffers_.size());
+
+    // In the order of write().
+    for (size_t q = 0; q < connections_.queues.size(); ++q) {
+      const QueueProgram &queue = variant.program.queues[q];
+      for (const Post &post : queue.sends) {
+        if (post.step < 0) continue;
+        const Step &step = s_->steps[post.step];
+        if (step.op == Op::copy) variant.data.push_back(place(s_->to(step)[0]));
+        for (const Extent &e : s_->from(step)) variant.data.push_back(place(e));
+        for (const Extent &e : s_->with(step)) variant.data.push_back(place(e));
+      }
+      if (legal.protocol == NBC_EAGER && connections_.queues[q].kind == NBC_QUEUE_EAGER) continue;
+      for (const StepId i : queue.receives)
+        for (const Extent &e : s_->to(s_->steps[i])) variant.data.push_back(place(e));
+    }
+    for (const StageProgram &stage : variant.program.stages)
+      for (const StepId i : stage.hosts) variant.hosts.push_back(host(s_->steps[i]));
+    if (stagingBlocks_ > 0)
+      variant.staging = addBuffer("staging", NBC_ROLE_STAGING, true, stagingBlocks_);
+  }
+
+  nbc_host host(const Step &step) {
+    nbc_host host{};
+    host.op = step.op == Op::copy ? NBC_HOST_COPY : NBC_HOST_REDUCE;
+    host.from = section(s_->from(step));
+    host.with = section(s_->with(step));
+    host.to = section(s_->to(step));
+    return host;
+  }
+
+  /// The pieces of a section, one behind the other in the table.
+  nbc_range section(Section section) {
+    if (section.size() == 1) {
+      const Span span = place(section[0]);
+      return {span.first, span.count};
+    }
+    std::vector<nbc_piece> all;
+    for (const Extent &e : section) {
+      const Span span = place(e);
+      all.insert(all.end(), pieces_.begin() + span.first,
+                 pieces_.begin() + span.first + span.count);
+    }
+    const nbc_range range{static_cast<uint32_t>(pieces_.size()), static_cast<uint32_t>(all.size())};
+    pieces_.insert(pieces_.end(), all.begin(), all.end());
+    return range;
+  }
+
+  static nbc_piece pieceOf(const Extent &lengths, uint32_t shape) {
+    const Extent e = normalize(lengths);
+    nbc_piece piece{};
+    piece.shape = shape;
+    piece.parts = static_cast<uint32_t>(e.parts);
+    piece.first = static_cast<uint64_t>(e.first);
+    piece.count = static_cast<uint64_t>(e.count);
+    return piece;
+  }
+
+  uint32_t shapeOf(BufferId b) const { return callers_[roleOf(s_->buffers[b])]; }
+
+  /// What lies in a room, piece by piece.
+  void open(BufferId b, Room &room) {
+    room.ready = true;
+    if (room.buffer == kNone) {
+      room.buffer = staging_;
+      room.room = stagingBlocks_;
+      stagingBlocks_ += blocksFor(*s_, b);
+    }
+    room.content.first = static_cast<uint32_t>(pieces_.size());
+    Extent rest{b, 1, 0, s_->buffers[b].blocks};
+    while (rest.count > 0) {
+      const Piece found = firstPiece(*s_, rest);
+      nbc_piece piece = pieceOf(found.base, shapeOf(found.base.buffer));
+      piece.buffer = room.buffer;
+      piece.room = room.room;
+      if (room.content.count > 0) piece.before = {room.content.first, room.content.count};
+      pieces_.push_back(piece);
+      ++room.content.count;
+      if (found.raw.count < rest.count || !room.begins.empty()) room.begins.push_back(rest.first);
+      rest.first += found.raw.count;
+      rest.count -= found.raw.count;
+    }
+  }
+
+  /// Where an extent is: its pieces lie one behind the other in memory.
+  Span place(const Extent &e) {
+    Room &room = rooms_[e.buffer];
+    if (!isRoom(s_->buffers[e.buffer])) {
+      nbc_piece piece = pieceOf(e, room.buffer);
+      piece.buffer = room.buffer;
+      pieces_.push_back(piece);
+      return {static_cast<uint32_t>(pieces_.size() - 1), 1};
+    }
+    if (!room.ready) open(e.buffer, room);
+    const int64_t blocks = s_->buffers[e.buffer].blocks;
+    const auto begin = [&](size_t k) {  // of content piece k, in units of the extent
+      if (k == room.content.count) return blocks * e.parts;
+      return room.begins.empty() ? 0 : room.begins[k] * e.parts;
+    };
+    const auto pieceAt = [&](int64_t unit) {
+      if (room.begins.empty()) return size_t{0};
+      const auto after = std::upper_bound(room.begins.begin(), room.begins.end(), unit / e.parts);
+      return static_cast<size_t>(after - room.begins.begin()) - 1;
+    };
+    const size_t first = pieceAt(e.first), last = pieceAt(e.first + e.count - 1);
+    const bool wholeFirst = begin(first) == e.first;
+    const bool wholeLast = begin(last + 1) == e.first + e.count;
+    if (wholeFirst && wholeLast)
+      return {room.content.first + static_cast<uint32_t>(first),
+              static_cast<uint32_t>(last - first + 1)};
+
+    nbc_range before{room.content.first, static_cast<uint32_t>(first)};
+    if (!wholeFirst) {  // behind a part of a piece
+      const Extent skipped{e.buffer, e.parts, begin(first), e.first - begin(first)};
+      const uint32_t at = static_cast<uint32_t>(pieces_.size());
+      for (uint32_t k = 0; k < first; ++k) {
+        const nbc_piece copy = pieces_[room.content.first + k];
+        pieces_.push_back(copy);
+      }
+      pieces_.push_back(part(skipped, room));
+      before = {at, static_cast<uint32_t>(first) + 1};
+    }
+    const Span span{static_cast<uint32_t>(pieces_.size()), static_cast<uint32_t>(last - first + 1)};
+    for (size_t k = first; k <= last; ++k) {
+      const int64_t from = std::max(e.first, begin(k));
+      const int64_t to = std::min(e.first + e.count, begin(k + 1));
+      nbc_piece piece = part({e.buffer, e.parts, from, to - from}, room);
+      piece.before = k == first ? before : nbc_range{room.content.first, static_cast<uint32_t>(k)};
+      if (piece.before.count == 0) piece.before.begin = 0;
+      pieces_.push_back(piece);
+    }
+    return span;
+  }
+
+  /// A part of one piece of a room's content.
+  nbc_piece part(const Extent &e, const Room &room) const {
+    const Piece found = firstPiece(*s_, e);
+    assert(found.raw.count == e.count);
+    nbc_piece piece = pieceOf(found.base, shapeOf(found.base.buffer));
+    piece.buffer = room.buffer;
+    piece.room = room.room;
+    return piece;
+  }
+
+  void planCredits() {
+    if (!firstEager_) return;
+    Program program = creditsOf(*firstEager_, connections_);
+    if (program.management.empty()) return;
+    Variant &variant = variants_.emplace_back();
+    variant.program = std::move(program);
+    variant.flags = NBC_VARIANT_CREDIT;
+  }
+
+  /// Bytes of a receive: enough data segments for the most pieces, a power of two.
+  void strides() {
+    strides_.assign(connections_.queues.size(), 0);
+    for (const Variant &variant : variants_) {
+      if (!variant.legal) continue;
+      const Schedule &s = variant.legal->schedule;
+      for (size_t q = 0; q < strides_.size(); ++q)
+        for (const StepId i : variant.program.queues[q].receives)
+          while (strides_[q] < MLX5_SEGMENT * s.steps[i].to.size)
+            strides_[q] = strides_[q] ? 2 * strides_[q] : uint32_t{MLX5_SEGMENT};
+    }
+  }
+
+  // --- How much it is --------------------------------------------------------
+
+  struct Sizes {
+    uint32_t segments = 0, relocs = 0, bind = 0, code = 0, stages = 0, hosts = 0;
+  };
+
+  bool ahead(const Variant &variant, size_t q) const {
+    return variant.protocol == NBC_EAGER && connections_.queues[q].kind == NBC_QUEUE_EAGER;
+  }
+
+  void count() {
+    Sizes all;
+    for (const Variant &variant : variants_) {
+      Sizes n;
+      uint32_t sends = 0;
+      for (size_t q = 0; q < connections_.queues.size(); ++q) {
+        const QueueProgram &queue = variant.program.queues[q];
+        if (!queue.sends.empty()) ++n.segments;
+        sends += static_cast<uint32_t>(queue.sends.size());
+        n.code += queue.blocks * MLX5_WQEBB;
+        if (queue.clearToSends > 0) ++n.segments;
+        if (queue.receives.empty() || ahead(variant, q)) continue;
+        ++n.segments;
+        n.code += static_cast<uint32_t>(queue.receives.size()) * strides_[q];
+      }
+      if (!variant.program.management.empty()) ++n.segments;
+      n.code += static_cast<uint32_t>(variant.program.management.size()) * MLX5_WQEBB;
+      n.bind = sends;
+      n.relocs = sends + static_cast<uint32_t>(variant.data.size());
+      for (const Management &entry : variant.program.management) {
+        n.bind += entry.opcode == MLX5_NOP ? 1 : 2;
+        n.relocs += entry.opcode == MLX5_NOP ? 1 : 2;
+      }
+      if (variant.flags & NBC_VARIANT_CALC)
+        for (const QueueProgram &queue : variant.program.queues)
+          for (const Post &post : queue.sends)
+            n.relocs += post.step >= 0 && variant.legal->schedule.steps[post.step].op == Op::reduce;
+      all.segments += n.segments;
+      all.relocs += n.relocs + n.bind;
+      all.code += n.code;
+      all.stages += static_cast<uint32_t>(variant.program.stages.size());
+      all.hosts += static_cast<uint32_t>(variant.hosts.size());
+    }
+    if (firstEager_)
+      for (size_t q = 0; q < connections_.queues.size(); ++q) {
+        const QueueProgram &queue = variants_[0].program.queues[q];
+        if (connections_.queues[q].kind != NBC_QUEUE_EAGER || queue.receives.empty()) continue;
+        ++all.segments;
+        all.code += static_cast<uint32_t>(queue.receives.size()) * strides_[q];
+        for (const StepId i : queue.receives) all.relocs += firstEager_->schedule.steps[i].to.size;
+      }
+    sizes_ = all;
+  }
+
+  // --- Writing ---------------------------------------------------------------
+
+  /// Takes the next bytes for a table.
+  template <class T>
+  void reserve(nbc_table &entry, size_t count) {
+    entry = {offset_, static_cast<uint32_t>(count)};
+    offset_ += static_cast<uint32_t>((count * sizeof(T) + 7) / 8 * 8);
+  }
+
+  Template write() {
+    nbc_template header{};
+    offset_ = sizeof header;
+    reserve<nbc_buffer>(header.buffers, buffers_.size());
+    reserve<uint32_t>(header.peers, connections_.peers.size());
+    reserve<nbc_queue>(header.queues, connections_.queues.size());
+    reserve<nbc_variant>(header.variants, variants_.size());
+    reserve<nbc_piece>(header.pieces, pieces_.size());
+    reserve<nbc_host>(header.hosts, sizes_.hosts);
+    reserve<nbc_stage>(header.stages, sizes_.stages);
+    reserve<nbc_segment>(header.segments, sizes_.segments);
+    reserve<nbc_reloc>(header.relocs, sizes_.relocs);
+    offset_ = (offset_ + MLX5_WQEBB - 1) / MLX5_WQEBB * MLX5_WQEBB;
+    reserve<unsigned char>(header.code, sizes_.code);
+
+    Template result;
+    result.bytes = offset_;
+    result.words.resize(offset_ / 8);
+    base_ = reinterpret_cast<unsigned char *>(result.words.data());
+    copy(header.buffers, buffers_);
+    copy(header.peers, connections_.peers);
+    copy(header.queues, connections_.queues);
+    copy(header.pieces, pieces_);
+    segments_ = at<nbc_segment>(header.segments);
+    relocs_ = at<nbc_reloc>(header.relocs);
+    code_ = at<unsigned char>(header.code);
+    nbc_stage *stages = at<nbc_stage>(header.stages);
+    nbc_host *hosts = at<nbc_host>(header.hosts);
+    uint32_t stageCount = 0, hostCount = 0;
+
+    if (firstEager_) writeAhead(header);
+    nbc_variant *out = at<nbc_variant>(header.variants);
+    for (const Variant &variant : variants_) {
+      out->protocol = variant.protocol;
+      out->flags = variant.flags;
+      out->stages = {stageCount, static_cast<uint32_t>(variant.program.stages.size())};
+      for (const StageProgram &stage : variant.program.stages) {
+        stages[stageCount++] = {hostCount, static_cast<uint32_t>(stage.hosts.size()),
+                                stage.enabled};
+        hostCount += static_cast<uint32_t>(stage.hosts.size());
+      }
+      std::copy(variant.hosts.begin(), variant.hosts.end(),
+                hosts + hostCount - variant.hosts.size());
+      writeVariant(variant, *out++);
+    }
+    assert(segment_ == sizes_.segments && reloc_ == sizes_.relocs && used_ == sizes_.code);
+
+    header.magic = NBC_TEMPLATE_MAGIC;
+    header.version = NBC_TEMPLATE_VERSION;
+    header.bytes = result.bytes;
+    const Schedule &s = legals_[0].schedule;
+    std::strncpy(header.target, coredirect.name, sizeof header.target - 1);
+    std::strncpy(header.algorithm, s.algorithm.c_str(), sizeof header.algorithm - 1);
+    const Device &device = options_.device ? *options_.device : coredirect.devices[0];
+    std::strncpy(header.device, device.name, sizeof header.device - 1);
+    header.kind = static_cast<uint32_t>(s.kind);
+    header.ranks = static_cast<uint32_t>(s.ranks);
+    header.rank = static_cast<uint32_t>(s.rank);
+    header.root = static_cast<uint32_t>(s.root);
+    std::memcpy(base_, &header, sizeof header);
+    header.checksum = nbc_template_checksum(base_, result.bytes);
+    std::memcpy(base_, &header, sizeof header);
+    return result;
+  }
+
+  template <class T>
+  T *at(const nbc_table &entry) {
+    return reinterpret_cast<T *>(base_ + entry.offset);
+  }
+
+  template <class T>
+  void copy(const nbc_table &entry, const std::vector<T> &from) {
+    if (!from.empty()) std::memcpy(base_ + entry.offset, from.data(), from.size() * sizeof(T));
+  }
+
+  void relocate(uint32_t place, nbc_reloc_rule rule, uint32_t what, uint32_t addend = 0,
+                uint32_t extra = 0, uint8_t side = 0) {
+    nbc_reloc &r = relocs_[reloc_++];
+    r.at = place;
+    r.rule = static_cast<uint8_t>(rule);
+    r.side = side;
+    r.what = what;
+    r.addend = addend;
+    r.extra = extra;
+  }
+
+  /// Receives of the eager queues, for whichever variant will be called.
+  void writeAhead(nbc_template &header) {
+    const Variant &variant = variants_[0];
+    assert(variant.legal == firstEager_);
+    header.ahead_segments.begin = segment_;
+    header.ahead_relocs.begin = reloc_;
+    const Schedule &s = firstEager_->schedule;
+    // Rooms are numbered by receive over all queues.
+    std::vector<uint32_t> number(s.steps.size());
+    uint32_t next = 0;
+    for (size_t i = 0; i < s.steps.size(); ++i)
+      if (s.steps[i].op == Op::recv && s.steps[i].to.size > 0) number[i] = next++;
+    for (uint32_t q = 0; q < connections_.queues.size(); ++q) {
+      const QueueProgram &queue = variant.program.queues[q];
+      if (connections_.queues[q].kind != NBC_QUEUE_EAGER || queue.receives.empty()) continue;
+      openReceives(q, queue);
+      for (const StepId i : queue.receives) {
+        if (s.steps[i].to.size > 0)
+          relocate(used_, NBC_RELOC_ROOM, slots_, static_cast<uint32_t>(slotRooms_[number[i]]),
+                   static_cast<uint32_t>(slotRooms_[number[i] + 1] - slotRooms_[number[i]]));
+        closeReceive(s.steps[i].to.size, strides_[q]);
+      }
+    }
+    header.ahead_segments.count = segment_ - header.ahead_segments.begin;
+    header.ahead_relocs.count = reloc_ - header.ahead_relocs.begin;
+  }
+
+  void openReceives(uint32_t q, const QueueProgram &queue) {
+    nbc_segment &segment = segments_[segment_++];
+    segment.queue = q;
+    segment.ring = NBC_RING_RECV;
+    segment.entries = static_cast<uint32_t>(queue.receives.size());
+    segment.bytes = segment.entries * strides_[q];
+    segment.offset = used_;
+  }
+
+  void closeReceive(uint32_t pieces, uint32_t stride) {
+    if (MLX5_SEGMENT * pieces < stride)
+      mlx5_put32(code_ + used_ + MLX5_SEGMENT * pieces + MLX5_DATA_LKEY, MLX5_INVALID_LKEY);
+    used_ += stride;
+  }
+
+  /// The control segment of the entry at `used_`, and what fills it.
+  unsigned char *control(uint32_t queue, uint32_t index, uint8_t opcode, int segments,
+                         bool signalled) {
+    unsigned char *wqe = code_ + used_;
+    mlx5_put16(wqe + MLX5_CTRL_INDEX, static_cast<uint16_t>(index));
+    wqe[MLX5_CTRL_OPCODE] = opcode;
+    mlx5_put32(wqe + MLX5_CTRL_QPN, queue << 8 | static_cast<uint32_t>(segments));
+    wqe[MLX5_CTRL_FLAGS] = signalled ? MLX5_CE_ALWAYS : MLX5_CE_ON_ERROR;
+    return wqe;
+  }
+
+  void writeVariant(const Variant &variant, nbc_variant &out) {
+    out.segments.begin = segment_;
+    // Relocations of two sorts, each a run: those of the call are put behind
+    // those that are filled once, whose number is known.
+    const uint32_t begin = reloc_;
+    uint32_t bind = 0;
+    for (const QueueProgram &queue : variant.program.queues)
+      bind += static_cast<uint32_t>(queue.sends.size());
+    for (const Management &entry : variant.program.management)
+      bind += entry.opcode == MLX5_NOP ? 1 : 2;
+    bind_ = begin;
+    reloc_ = begin + bind;
+    const Span *data = variant.data.data();
+    for (uint32_t q = 0; q < connections_.queues.size(); ++q) {
+      if (q == connections_.management)
+        writeManagement(variant.program);
+      else
+        writeQueue(variant, q, data);
+    }
+    assert(bind_ == begin + bind && data == variant.data.data() + variant.data.size());
+    out.bind = {begin, bind};
+    out.relocs = {begin + bind, reloc_ - begin - bind};
+    out.segments.count = segment_ - out.segments.begin;
+    if (!variant.legal) return;
+    const Device &device = options_.device ? *options_.device : coredirect.devices[0];
+    if (variant.flags & NBC_VARIANT_CALC) out.calc = device.calc;
+    out.rounds = static_cast<uint32_t>(variant.legal->schedule.rounds);
+    for (const Step &step : variant.legal->schedule.steps)
+      out.sends += step.op == Op::send || step.op == Op::signal;
+  }
+
+  /// Numbers of queues, filled once.
+  void bind(uint32_t place, nbc_reloc_rule rule, uint32_t what, uint8_t side = 0) {
+    std::swap(bind_, reloc_);
+    relocate(place, rule, what, 0, 0, side);
+    std::swap(bind_, reloc_);
+  }
+
+  void writeManagement(const Program &program) {
+    if (program.management.empty()) return;
+    const uint32_t mq = connections_.management;
+    nbc_segment &segment = segments_[segment_++];
+    segment.queue = mq;
+    segment.ring = NBC_RING_SEND;
+    segment.offset = used_;
+    segment.entries = static_cast<uint32_t>(program.management.size());
+    segment.bytes = segment.entries * MLX5_WQEBB;
+    uint32_t index = 0;
+    for (const Management &entry : program.management) {
+      const bool bare = entry.opcode == MLX5_NOP;
+      unsigned char *wqe = control(mq, index, entry.opcode, bare ? 1 : 2, entry.signalled);
+      relocate(used_ + MLX5_CTRL_INDEX, NBC_RELOC_INDEX, mq, index);
+      bind(used_ + MLX5_CTRL_QPN, NBC_RELOC_QPN, mq);
+      segment.send_cqes += entry.signalled;
+      if (!bare) {
+        const uint32_t cd = used_ + MLX5_SEGMENT;
+        mlx5_put32(wqe + MLX5_SEGMENT + MLX5_CD_INDEX, entry.index);
+        mlx5_put32(wqe + MLX5_SEGMENT + MLX5_CD_NUMBER, entry.queue);
+        const bool wait = entry.opcode == MLX5_WAIT;
+        relocate(cd + MLX5_CD_INDEX,
+                 !wait          ? NBC_RELOC_ENABLE
+                 : entry.credit ? NBC_RELOC_CREDIT
+                                : NBC_RELOC_WAIT,
+                 entry.queue, entry.index, 0, entry.side);
+        bind(cd + MLX5_CD_NUMBER, wait ? NBC_RELOC_CQN : NBC_RELOC_ENABLE_QPN, entry.queue,
+             entry.side);
+      }
+      used_ += MLX5_WQEBB;
+      ++index;
+    }
+  }
+
+  void dataSegment(uint32_t place, const Span &span, bool slot) {
+    if (slot)
+      relocate(place, NBC_RELOC_SLOT, span.first);
+    else
+      relocate(place, NBC_RELOC_SGE, span.first, 0, span.count - 1);
+  }
+
+  void writeQueue(const Variant &variant, uint32_t q, const Span *&data) {
+    const QueueProgram &queue = variant.program.queues[q];
+    const bool slot = variant.flags & NBC_VARIANT_CALC;
+    if (!queue.sends.empty()) {
+      nbc_segment &segment = segments_[segment_++];
+      segment.queue = q;
+      segment.ring = NBC_RING_SEND;
+      segment.offset = used_;
+      segment.entries = queue.blocks;
+      segment.bytes = queue.blocks * MLX5_WQEBB;
+      segment.send_cqes = queue.signalled;
+      uint32_t index = 0;
+      for (const Post &post : queue.sends) {
+        const Op op = post.step < 0 ? Op::signal : variant.legal->schedule.steps[post.step].op;
+        const uint8_t opcode = op == Op::copy ? MLX5_WRITE : MLX5_SEND;
+        unsigned char *wqe = control(q, index, opcode, post.segments, post.signalled);
+        relocate(used_ + MLX5_CTRL_INDEX, NBC_RELOC_INDEX, q, index);
+        bind(used_ + MLX5_CTRL_QPN, NBC_RELOC_QPN, q);
+        if (op == Op::reduce) {
+          wqe[MLX5_CTRL_OPMOD] = MLX5_CALC_ADD_U64;
+          relocate(used_ + MLX5_CTRL_OPMOD, NBC_RELOC_OPMOD, 0);
+        }
+        int segments = 1;
+        if (op == Op::copy) {
+          relocate(used_ + MLX5_SEGMENT, NBC_RELOC_RADDR, data->first);
+          ++data;
+          ++segments;
+        }
+        for (; segments < post.segments; ++segments)
+          dataSegment(used_ + static_cast<uint32_t>(segments) * MLX5_SEGMENT, *data++, slot);
+        used_ += blocksOf(post.segments) * MLX5_WQEBB;
+        index += blocksOf(post.segments);
+      }
+    }
+    if (queue.clearToSends > 0) {
+      nbc_segment &segment = segments_[segment_++];
+      segment.queue = q;
+      segment.ring = NBC_RING_RECV;
+      segment.offset = used_;
+      segment.entries = queue.clearToSends;
+    }
+    if (queue.receives.empty() || ahead(variant, q)) return;
+    openReceives(q, queue);
+    for (const StepId i : queue.receives) {
+      const uint32_t pieces = variant.legal->schedule.steps[i].to.size;
+      for (uint32_t k = 0; k < pieces; ++k) dataSegment(used_ + k * MLX5_SEGMENT, *data++, slot);
+      closeReceive(pieces, strides_[q]);
+    }
+  }
+
+  std::span<const Legal> legals_;
+  const TargetOptions &options_;
+  const Connections connections_;
+  const Legal *firstEager_ = nullptr;
+  uint32_t callers_[3] = {kNone, kNone, kNone};
+  uint32_t slots_ = kNone;
+  std::vector<uint64_t> slotRooms_;  // receive -> first block; one more than there are
+  std::vector<nbc_buffer> buffers_;
+  std::vector<nbc_piece> pieces_;
+  std::vector<Variant> variants_;
+  std::vector<uint32_t> strides_;  // queue -> bytes of a receive
+
+  // While one variant is planned.
+  const Schedule *s_ = nullptr;
+  std::vector<Room> rooms_;
+  uint32_t staging_ = kNone;
+  uint64_t stagingBlocks_ = 0;
+
+  // While it is written.
+  Sizes sizes_;
+  uint32_t offset_ = 0, segment_ = 0, reloc_ = 0, bind_ = 0, used_ = 0;
+  unsigned char *base_ = nullptr, *code_ = nullptr;
+  nbc_segment *segments_ = nullptr;
+  nbc_reloc *relocs_ = nullptr;
+};
+
+}  // namespace
+
+Template coredirect_emit(std::span<const Legal> legals, const TargetOptions &options) {
+  assert(!legals.empty() && "legalize() gives at least one");
+  return Emitter(legals, options).run();
+}
+
+}  // namespace nbcc

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// legalize.cpp - which ways there are to carry a collective out, and whether the queues are long
+// enough.
+//
+//   schedule, in place   =>   calc, calc in place, eager, eager in place, rendezvous, rendezvous in
+//   place
+//
+// in the order in which nbc_start tries them; calc first, since it fits few calls.
+// Each way has a file of its own, because each is a different idea: eager renames,
+// rendezvous moves, calc asks what the adapter can reduce.
+//
+// Queues are counted exactly only where a rough count does not settle it.
+
+#include "codegen/coredirect/legalize.h"
+
+#include <algorithm>
+
+#include "codegen/coredirect/coredirect.h"
+#include "codegen/coredirect/program.h"
+
+namespace nbcc {
+namespace {
+
+using namespace crosschannel;
+
+const Device &deviceOf(const TargetOptions &options) {
+  return options.device ? *options.device : coredirect.devices[0];
+}
+
+/// Indices are 16 bits and compared in a half window.
+int64_t longest(const Device &device) {
+  return std::min<int64_t>(int64_t{1} << device.logQueue, (1 << 15) - 1);
+}
+
+std::string nameOf(const nbc_queue &queue, const Connections &connections) {
+  static const char *const purpose[] = {"management", "loopback", "eager", "clear-to-send", "data"};
+  if (queue.peer == kNone) return cat("the ", purpose[queue.kind], " queue");
+  return cat("the ", purpose[queue.kind], " queue to rank ", connections.peers[queue.peer]);
+}
+
+/// Calls under way share the queues, and receives are posted for three windows of them.
+void checkQueues(const std::vector<Legal> &ways, const Device &device, int depth, Diag &diag) {
+  const int64_t most = longest(device);
+  int64_t rough = 0;
+  for (const Legal &way : ways) {
+    int64_t entries = 64;
+    for (const Step &step : way.schedule.steps)
+      entries += blocksOf(segmentsOf(step)) + step.after.size + 4;
+    rough = std::max(rough, entries);
+  }
+  if (rough * 3 * depth <= most) return;
+
+  const Connections connections(ways);
+  const size_t count = connections.queues.size();
+  std::vector<int64_t> sends(count), receives(count), credits(count);
+  for (const Legal &way : ways) {
+    const Program program = programOf(way, connections);
+    const bool eager = way.protocol == NBC_EAGER;
+    for (size_t q = 0; q < count; ++q) {
+      const QueueProgram &queue = program.queues[q];
+      const bool management = q == connections.management;
+      const int64_t entries = management ? program.management.size() : queue.blocks;
+      sends[q] = std::max(sends[q], entries);
+      const int64_t calls = eager && queue.receives.size() ? 3 * depth : depth;
+      receives[q] =
+          std::max<int64_t>(receives[q], calls * (queue.receives.size() + queue.clearToSends));
+    }
+    if (!eager || way.flags) continue;
+    const Program window = creditsOf(way, connections);
+    for (size_t q = 0; q < count; ++q)
+      credits[q] = q == connections.management ? window.management.size() : window.queues[q].blocks;
+  }
+  int said = 0;
+  for (size_t q = 0; q < count && said < 4; ++q) {
+    const std::string name = nameOf(connections.queues[q], connections);
+    if (sends[q] * depth + credits[q] > most) {
+      diag.error({}, "coredirect: ", name, " holds ", most, " entries on ", device.name,
+                 ", this schedule needs ", sends[q] * depth + credits[q], ": ", sends[q],
+                 " for a call, ", depth, " calls under way",
+                 credits[q] ? cat(", ", credits[q], " for credits") : "");
+      ++said;
+    }
+    if (receives[q] > most) {
+      diag.error({}, "coredirect: ", name, " holds ", most, " receives on ", device.name,
+                 ", this schedule needs ", receives[q], " for ", depth, " calls under way");
+      ++said;
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<Legal> coredirect_legalize(const Schedule &schedule, const Schedule *inPlace,
+                                       const TargetOptions &options, Diag &diag) {
+  const Device &device = deviceOf(options);
+  const int before = diag.errors();
+  if (!device.crossChannel) {
+    diag.error({}, "coredirect: ", device.name, " has no cross-channel queues");
+    return {};
+  }
+  std::vector<Legal> ways;
+  const auto add = [&](Schedule legal, uint32_t protocol, uint32_t flags) {
+    if (diag.errors() == before) ways.push_back({std::move(legal), protocol, flags});
+  };
+  const auto each = [&](auto way) {
+    way(schedule, uint32_t{0});
+    if (inPlace) way(*inPlace, uint32_t{NBC_VARIANT_IN_PLACE});
+  };
+  if (options.protocol != Protocol::rendezvous) {
+    EagerOptions eager{.slotPerBlock = options.slotPerBlock, .calc = true};
+    if (fitsCalc(schedule, device) && (!inPlace || fitsCalc(*inPlace, device)))
+      each([&](const Schedule &s, uint32_t flags) {
+        add(legalizeEager(s, device, eager, diag), NBC_EAGER, flags | NBC_VARIANT_CALC);
+      });
+    eager.calc = false;
+    each([&](const Schedule &s, uint32_t flags) {
+      add(legalizeEager(s, device, eager, diag), NBC_EAGER, flags);
+    });
+  }
+  if (options.protocol != Protocol::eager)
+    each([&](const Schedule &s, uint32_t flags) {
+      add(legalizeRendezvous(s, device, diag), NBC_RENDEZVOUS, flags);
+    });
+  if (diag.errors() == before) checkQueues(ways, device, std::max(options.depth, 1), diag);
+  if (diag.errors() != before) ways.clear();
+  return ways;
+}
+
+}  // namespace nbcc

@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// program.cpp - the order of coredirect.h: what the management queue waits for, and what it then
+// enables.
+//
+//   %0 = recv slot0 from 1                    to 1      SEND slot..      (signalled)
+//   %1 = send in.staged to 1          =>      mq        SEND_EN to 1 ..1
+//   %2 = send slot0 to 2 after %0                       WAIT from 1 #0
+//                                                       SEND_EN to 2 ..1
+//                                                       WAIT to 1 #0, WAIT to 2 #0 (signalled)
+//
+// One walk over the steps, round by round, receives before sends. The management
+// queue is serial, so what was waited for once is done for all that follows: a
+// WAIT is put only where nothing before implies it. Steps of the host are put off
+// until something needs them; then what they need is waited for, the stage ends,
+// and they open the next one. Those that need nothing new go into a stage that
+// has been opened already.
+//
+// Linear in steps and waits.
+
+#include "codegen/coredirect/program.h"
+
+#include <algorithm>
+#include <cassert>
+
+#include "nbc/mlx5_wqe.h"
+
+namespace nbcc::crosschannel {
+namespace {
+
+bool receives(const Step &step) {
+  return step.op == Op::recv || step.op == Op::await;
+}
+
+bool sends(const Step &step) {
+  return step.op == Op::send || step.op == Op::signal;
+}
+
+bool byHost(const Step &step) {
+  return step.unit == Unit::host || step.unit == Unit::host_before || step.unit == Unit::host_after;
+}
+
+class Builder {
+ public:
+  Builder(const Legal &legal, const Connections &connections)
+      : s_(legal.schedule),
+        eager_(legal.protocol == NBC_EAGER),
+        connections_(connections),
+        states_(connections.queues.size()),
+        places_(s_.steps.size()) {
+    program_.queues.resize(connections.queues.size());
+    program_.stages.emplace_back();
+  }
+
+  Program run() {
+    std::vector<char> needed(s_.steps.size());  // by a step that does not just follow on its queue
+    for (const Step &step : s_.steps)
+      for (const StepId d : s_.after(step)) needed[d] = 1;
+    queueUp(needed);
+    if (!eager_) clearEarly();
+
+    const StepId count = static_cast<StepId>(s_.steps.size());
+    for (StepId i = 0; i < count;) {
+      // A round's local steps, then its receives, then its sends.
+      StepId end = i;
+      while (end < count && s_.steps[end].round == s_.steps[i].round) ++end;
+      for (StepId k = i; k < end; ++k)
+        if (s_.steps[k].peer < 0) local(k);
+      if (!eager_)
+        for (StepId k = i; k < end; ++k)
+          if (receives(s_.steps[k])) clear(k);
+      for (StepId k = i; k < end; ++k)
+        if (sends(s_.steps[k])) send(k);
+      i = end;
+    }
+    finish();
+    return std::move(program_);
+  }
+
+ private:
+  /// What a step is on its queue.
+  struct Place {
+    uint32_t queue = kNone;
+    uint32_t completion = kNone;  // its number on the CQ of its side
+    uint32_t enabled = 0;         // sends: WQEBBs up to its end
+    uint32_t order = 0;           // receives: its number
+    int32_t stage = -1;           // of the host; of others once waited for: that stage
+    uint8_t side = NBC_SIDE_SEND;
+  };
+  struct State {
+    uint32_t waited[2] = {0, 0};  // completions waited for, by side
+    int32_t stage[2] = {0, 0};    // where the last WAIT stands
+    uint32_t cleared = 0;         // clear-to-sends enabled
+    uint32_t clears = 0;          // clear-to-sends used up by sends
+  };
+
+  uint32_t queueOf(const Step &step) const {
+    if (step.peer < 0) return connections_.loopback;
+    return connections_.queue(eager_ ? NBC_QUEUE_EAGER : NBC_QUEUE_DATA, step.peer);
+  }
+
+  /// Which entries the queues hold: order within a queue is that of the steps.
+  void queueUp(const std::vector<char> &needed) {
+    const auto add = [&](StepId i) {
+      const Step &step = s_.steps[i];
+      Place &place = places_[i];
+      if (byHost(step)) return;
+      place.queue = queueOf(step);
+      QueueProgram &queue = program_.queues[place.queue];
+      if (receives(step)) {
+        place.side = NBC_SIDE_RECV;
+        place.completion = static_cast<uint32_t>(queue.receives.size());
+        queue.receives.push_back(i);
+        if (eager_) return;
+        const uint32_t cts = connections_.queue(NBC_QUEUE_CTS, step.peer);
+        program_.queues[cts].sends.push_back({-1, 1});
+        program_.queues[cts].blocks += 1;
+        return;
+      }
+      const int segments = segmentsOf(step);
+      queue.blocks += blocksOf(segments);
+      place.enabled = queue.blocks;
+      Post post{i, static_cast<uint8_t>(segments)};
+      if (step.op == Op::reduce) {  // its result is received
+        place.side = NBC_SIDE_RECV;
+        place.completion = static_cast<uint32_t>(queue.receives.size());
+        queue.receives.push_back(i);
+      } else if (needed[i]) {
+        post.signalled = true;
+        place.completion = queue.signalled++;
+      }
+      queue.sends.push_back(post);
+      if (step.peer >= 0 && !eager_)
+        ++program_.queues[connections_.queue(NBC_QUEUE_CTS, step.peer)].clearToSends;
+    };
+    for (StepId i = 0; i < static_cast<StepId>(s_.steps.size()); ++i) add(i);
+    for (size_t q = 0; q < program_.queues.size(); ++q) {
+      QueueProgram &queue = program_.queues[q];
+      if (queue.sends.empty() || connections_.queues[q].kind == NBC_QUEUE_CTS) continue;
+      Post &last = queue.sends.back();
+      if (last.signalled) continue;
+      last.signalled = true;
+      const uint32_t completion = queue.signalled++;
+      if (s_.steps[last.step].op != Op::reduce) places_[last.step].completion = completion;
+    }
+  }
+
+  void put(Management entry) { program_.management.push_back(entry); }
+
+  uint32_t stageBegin() const {
+    return program_.stages.size() < 2 ? 0 : program_.stages[program_.stages.size() - 2].enabled;
+  }
+
+  void enable(uint32_t queue, uint32_t upTo) {
+    std::vector<Management> &mq = program_.management;
+    if (mq.size() > stageBegin() && mq.back().opcode == MLX5_SEND_EN && mq.back().queue == queue)
+      mq.back().index = upTo;
+    else
+      put({.opcode = MLX5_SEND_EN, .queue = queue, .index = upTo});
+  }
+
+  void waitFor(uint32_t queue, uint8_t side, uint32_t completion) {
+    State &state = states_[queue];
+    if (state.waited[side] > completion) return;
+    state.waited[side] = completion + 1;
+    state.stage[side] = stage();
+    put({.opcode = MLX5_WAIT, .side = side, .queue = queue, .index = completion});
+  }
+
+  int32_t stage() const { return static_cast<int32_t>(program_.stages.size()) - 1; }
+
+  /// From here on the management queue stands behind the end of step d.
+  void ensure(StepId d) {
+    todo_.assign(1, d);
+    while (!todo_.empty()) {
+      const StepId at = todo_.back();
+      todo_.pop_back();
+      Place &place = places_[at];
+      if (byHost(s_.steps[at])) {
+        if (place.stage > stage()) endStage();
+        continue;
+      }
+      if (place.stage >= 0) continue;
+      waitFor(place.queue, place.side, place.completion);
+      place.stage = states_[place.queue].stage[place.side];
+      // A receive that was posted ahead has not waited for anything itself.
+      if (eager_ && receives(s_.steps[at]))
+        for (const StepId e : s_.after(s_.steps[at])) todo_.push_back(e);
+    }
+  }
+
+  void ensureAll(StepId i) {
+    // A copy: ensure() may end the stage and come back here for its steps.
+    for (const StepId d : s_.after(s_.steps[i])) ensure(d);
+  }
+
+  void local(StepId i) {
+    const Step &step = s_.steps[i];
+    if (step.unit == Unit::nic) {
+      ensureAll(i);
+      return enable(places_[i].queue, places_[i].enabled);
+    }
+    Place &place = places_[i];
+    if (step.unit == Unit::host_before) {
+      place.stage = 0;
+      program_.stages[0].hosts.push_back(i);
+    } else if (step.unit == Unit::host_after) {
+      last_.push_back(i);
+    } else {
+      // The host works in the order of the steps, whichever stage they go into.
+      place.stage = hosts_ = std::max(hosts_, earliest(i));
+      if (place.stage <= stage())
+        program_.stages[place.stage].hosts.push_back(i);
+      else
+        pending_.push_back(i);
+    }
+  }
+
+  /// The first stage in which the host can do step i.
+  int32_t earliest(StepId i) const {
+    int32_t first = 0;
+    for (const StepId d : s_.after(s_.steps[i])) {
+      const Place &place = places_[d];
+      if (byHost(s_.steps[d]))
+        first = std::max(first, place.stage);
+      else if (place.stage >= 0)
+        first = std::max(first, place.stage + 1);
+      else
+        return stage() + 1;
+    }
+    return first;
+  }
+
+  void endStage() {
+    const std::vector<StepId> hosts = std::move(pending_);
+    pending_.clear();
+    std::vector<StepId> rest = std::move(todo_);
+    for (const StepId i : hosts)
+      for (const StepId d : s_.after(s_.steps[i]))
+        if (!byHost(s_.steps[d])) ensure(d);
+    todo_ = std::move(rest);
+    mark();
+    program_.stages.emplace_back();
+    program_.stages.back().hosts = hosts;
+    program_.stages.back().enabled = static_cast<uint32_t>(program_.management.size());
+  }
+
+  /// The last entry of a stage is signalled: that is how the host knows.
+  void mark() {
+    std::vector<Management> &mq = program_.management;
+    if (mq.size() > stageBegin()) {
+      if (mq.back().opcode != MLX5_WAIT) put({.opcode = MLX5_NOP});
+      mq.back().signalled = true;
+    }
+    program_.stages.back().enabled = static_cast<uint32_t>(mq.size());
+  }
+
+  /// Clear-to-sends that nothing holds back, nor one before them on their queue.
+  void clearEarly() {
+    std::vector<char> held(connections_.queues.size());
+    for (StepId i = 0; i < static_cast<StepId>(s_.steps.size()); ++i) {
+      const Step &step = s_.steps[i];
+      if (!receives(step)) continue;
+      if (step.after.size > 0)
+        held[places_[i].queue] = 1;
+      else if (!held[places_[i].queue])
+        clear(i);
+    }
+  }
+
+  void clear(StepId i) {
+    const uint32_t cts = connections_.queue(NBC_QUEUE_CTS, s_.steps[i].peer);
+    const uint32_t upTo = places_[i].completion + 1;
+    if (states_[cts].cleared >= upTo) return;
+    ensureAll(i);
+    states_[cts].cleared = upTo;
+    enable(cts, upTo);
+  }
+
+  void send(StepId i) {
+    ensureAll(i);
+    if (!eager_) {
+      const uint32_t cts = connections_.queue(NBC_QUEUE_CTS, s_.steps[i].peer);
+      waitFor(cts, NBC_SIDE_RECV, states_[cts].clears++);
+    }
+    enable(places_[i].queue, places_[i].enabled);
+  }
+
+  /// Everything has arrived and every buffer may be used again.
+  void finish() {
+    for (const uint8_t side : {NBC_SIDE_RECV, NBC_SIDE_SEND})
+      for (uint32_t q = 0; q < program_.queues.size(); ++q) {
+        if (connections_.queues[q].kind == NBC_QUEUE_CTS) continue;
+        const QueueProgram &queue = program_.queues[q];
+        const size_t all = side == NBC_SIDE_RECV ? queue.receives.size() : queue.signalled;
+        if (all > 0) waitFor(q, side, static_cast<uint32_t>(all - 1));
+      }
+    mark();
+    std::vector<StepId> rest = std::move(pending_);
+    rest.insert(rest.end(), last_.begin(), last_.end());
+    if (rest.empty()) return;
+    // Nothing for the adapter to do in this stage: the host need not wait for it.
+    if (program_.management.size() > stageBegin()) {
+      program_.stages.emplace_back();
+      program_.stages.back().enabled = static_cast<uint32_t>(program_.management.size());
+    }
+    std::vector<StepId> &hosts = program_.stages.back().hosts;
+    hosts.insert(hosts.end(), rest.begin(), rest.end());
+  }
+
+  const Schedule &s_;
+  const bool eager_;
+  const Connections &connections_;
+  std::vector<State> states_;
+  std::vector<Place> places_;
+  std::vector<StepId> pending_;  // of the host, for the next stage
+  std::vector<StepId> last_;     // of the host, when all else is done
+  std::vector<StepId> todo_;
+  int32_t hosts_ = 0;  // the stage of the last step of the host
+  Program program_;
+};
+
+}  // namespace
+
+Connections::Connections(std::span<const Legal> legals) {
+  bool rendezvous = false, adapter = false;
+  for (const Legal &legal : legals) {
+    (legal.protocol == NBC_EAGER ? eager_ : rendezvous) = true;
+    if (first_.empty()) first_.assign(legal.schedule.ranks, kNone);
+    for (const Step &step : legal.schedule.steps) {
+      adapter |= step.unit == Unit::nic;
+      if (step.peer < 0 || first_[step.peer] != kNone) continue;
+      first_[step.peer] = 0;
+      peers.push_back(static_cast<uint32_t>(step.peer));
+    }
+  }
+  const auto add = [&](nbc_queue_kind kind, uint32_t peer) {
+    queues.push_back({static_cast<uint32_t>(kind), peer});
+    return static_cast<uint32_t>(queues.size() - 1);
+  };
+  if (!peers.empty() || adapter) management = add(NBC_QUEUE_MANAGEMENT, kNone);
+  if (adapter) loopback = add(NBC_QUEUE_LOOPBACK, kNone);
+  for (uint32_t p = 0; p < peers.size(); ++p) {
+    first_[peers[p]] = static_cast<uint32_t>(queues.size());
+    if (eager_) add(NBC_QUEUE_EAGER, p);
+    add(NBC_QUEUE_CTS, p);
+    if (rendezvous) add(NBC_QUEUE_DATA, p);
+  }
+}
+
+uint32_t Connections::queue(nbc_queue_kind kind, int64_t rank) const {
+  const uint32_t first = first_[rank];
+  switch (kind) {
+    case NBC_QUEUE_EAGER:
+      return first;
+    case NBC_QUEUE_CTS:
+      return first + eager_;
+    case NBC_QUEUE_DATA:
+      return first + eager_ + 1;
+    case NBC_QUEUE_MANAGEMENT:
+      return management;
+    case NBC_QUEUE_LOOPBACK:
+      return loopback;
+  }
+  return kNone;
+}
+
+Program programOf(const Legal &legal, const Connections &connections) {
+  return Builder(legal, connections).run();
+}
+
+Program creditsOf(const Legal &legal, const Connections &connections) {
+  Program program;
+  program.queues.resize(connections.queues.size());
+  program.stages.emplace_back();
+  for (const Step &step : legal.schedule.steps) {
+    if (!receives(step)) continue;
+    const uint32_t cts = connections.queue(NBC_QUEUE_CTS, step.peer);
+    QueueProgram &queue = program.queues[cts];
+    if (!queue.sends.empty()) continue;
+    queue.sends.push_back({-1, 1});
+    queue.blocks = 1;
+    program.management.push_back({.opcode = MLX5_SEND_EN, .queue = cts, .index = 1});
+  }
+  for (const Step &step : legal.schedule.steps) {
+    if (!sends(step)) continue;
+    const uint32_t cts = connections.queue(NBC_QUEUE_CTS, step.peer);
+    QueueProgram &queue = program.queues[cts];
+    if (queue.clearToSends > 0) continue;
+    queue.clearToSends = 1;
+    program.management.push_back(
+        {.opcode = MLX5_WAIT, .side = NBC_SIDE_RECV, .credit = true, .queue = cts});
+  }
+  program.stages[0].enabled = static_cast<uint32_t>(program.management.size());
+  return program;
+}
+
+int segmentsOf(const Step &step) {
+  const int data = static_cast<int>(step.from.size + step.with.size);
+  return 1 + data + (step.op == Op::copy);  // a WRITE says where to
+}
+
+}  // namespace nbcc::crosschannel

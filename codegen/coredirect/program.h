@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// program.h - a legal schedule as entries of queues, in order, but not yet as bytes.
+
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "codegen/target.h"
+#include "nbc/template.h"
+
+namespace nbcc::crosschannel {
+
+inline constexpr uint32_t kNone = UINT32_MAX;
+
+/// The queues of a rank: which there are follows from all its variants.
+struct Connections {
+  std::vector<uint32_t> peers;
+  std::vector<nbc_queue> queues;
+  uint32_t management = kNone, loopback = kNone;
+
+  explicit Connections(std::span<const Legal>);
+  /// The queue to a rank. There is one.
+  uint32_t queue(nbc_queue_kind, int64_t rank) const;
+
+ private:
+  std::vector<uint32_t> first_;  // rank -> its first queue
+  bool eager_ = false;
+};
+
+/// An entry of the management queue.
+struct Management {
+  uint8_t opcode;    // MLX5_WAIT, MLX5_SEND_EN, MLX5_NOP
+  uint8_t side = 0;  // WAIT: enum nbc_side
+  bool signalled = false;
+  bool credit = false;  // WAIT for the credit of the window before
+  uint32_t queue = kNone;
+  uint32_t index = 0;  // WAIT: completion, from 0; SEND_EN: WQEBBs
+};
+
+/// An entry of another send queue.
+struct Post {
+  StepId step;  // whose data; -1: none (clear to send)
+  uint8_t segments;
+  bool signalled = false;
+};
+
+struct QueueProgram {
+  std::vector<Post> sends;
+  std::vector<StepId> receives;  // those that `posted` are counted only
+  uint32_t blocks = 0;           // WQEBBs of `sends`
+  uint32_t signalled = 0;
+  uint32_t clearToSends = 0;  // receives of no bytes
+};
+
+struct StageProgram {
+  std::vector<StepId> hosts;
+  uint32_t enabled = 0;
+};
+
+struct Program {
+  std::vector<Management> management;
+  std::vector<QueueProgram> queues;  // as Connections::queues
+  std::vector<StageProgram> stages;
+};
+
+/// The entries of one call.
+Program programOf(const Legal &, const Connections &);
+
+/// The entries of a credit window; empty if there is no eager message.
+Program creditsOf(const Legal &, const Connections &);
+
+/// Segments of 16 bytes that the work queue entry of a step takes.
+int segmentsOf(const Step &);
+
+/// Basic blocks that an entry of so many segments takes.
+constexpr uint32_t blocksOf(int segments) {
+  return (static_cast<uint32_t>(segments) + 3) / 4;
+}
+
+}  // namespace nbcc::crosschannel

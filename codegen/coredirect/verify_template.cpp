@@ -1,0 +1,568 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// verify_template.cpp - does the order that the bytes enforce contain every dependency of the
+// schedule?
+//
+// It believes nothing of what emit knew. From the bytes: the management queue's
+// entries stand in an order; a SEND_EN at position p starts the entries up to its
+// limit, a WAIT at position p holds what follows until the completions up to its
+// index are there; a stage's work of the host lies between the last entry of the
+// stage before and its own first. So for each step there is a position at which
+// it may start, and one from which on its end is known; for a dependency the
+// second must come before the first.
+//
+// Which entry is which step is plain: on each queue they are in the order of the
+// steps, and the host works in the order of its steps. That the data segments name
+// what the steps name is compared as well, by whose lengths they have.
+//
+// And what does not follow from dependencies: each entry is enabled once and in
+// order; a WAIT can be satisfied by what was started before it; it does not wait
+// for what the program reaches only later (that can deadlock with another rank);
+// at the end all is done; relocations say what the bytes say.
+//
+// Linear in entries, steps and waits.
+
+#include <algorithm>
+#include <ostream>
+
+#include "codegen/coredirect/coredirect.h"
+#include "codegen/coredirect/view.h"
+#include "nbc/mlx5_wqe.h"
+
+namespace nbcc {
+namespace {
+
+using namespace crosschannel;
+
+constexpr int64_t kNever = INT64_MAX;
+
+bool receives(const Step &step) {
+  return step.op == Op::recv || step.op == Op::await;
+}
+
+bool byHost(const Step &step) {
+  return step.unit == Unit::host || step.unit == Unit::host_before || step.unit == Unit::host_after;
+}
+
+/// When the program as written reaches something: within a round first what is
+/// local, then clear-to-sends, then sends; what a round has brought, in the next.
+int64_t phaseOfStart(const Step &step) {
+  return 3 * int64_t{step.round} + (step.peer < 0 ? 0 : receives(step) ? 1 : 2);
+}
+
+class Verifier {
+ public:
+  Verifier(const View &view, const nbc_variant &variant, const Schedule *s, bool eager, Diag &diag)
+      : view_(view), variant_(variant), s_(s), eager_(eager), diag_(diag) {}
+
+  void run() {
+    readQueues();
+    if (s_ && !identify()) return;
+    walk();
+    stages();
+    complete();
+    if (!s_) return;
+    for (StepId i = 0; i < static_cast<StepId>(s_->steps.size()); ++i) dependencies(i);
+  }
+
+ private:
+  struct Queue {
+    std::vector<Entry> sends;
+    std::vector<int64_t> started;   // sends: the position of the SEND_EN
+    std::vector<uint32_t> signals;  // completion -> send
+    uint32_t receives = 0;
+    std::vector<int64_t> known[2];  // completion -> the position of the WAIT, by side
+    std::vector<StepId> sendSteps, receiveSteps;
+    uint32_t enabled = 0;     // basic blocks
+    size_t enabledSends = 0;  // entries
+  };
+  struct Place {
+    uint32_t queue = UINT32_MAX;
+    uint32_t send = UINT32_MAX;  // its entry: a SEND or WRITE, or the clear-to-send of a receive
+    uint32_t sendQueue = UINT32_MAX;
+    uint32_t receive = UINT32_MAX;  // its number among the receives of `queue`
+    int64_t stage = -1;             // of the host
+    int64_t order = -1;
+  };
+
+  template <class... Part>
+  void wrong(const Part &...parts) {
+    diag_.error(Loc{}, "coredirect: variant ", view_.variantName(variant_), ": ", parts...);
+  }
+
+  std::string say(StepId i) const {
+    const Step &step = s_->steps[i];
+    std::string text = cat("step %", i, " (", name(step.op));
+    if (step.peer >= 0) text += cat(receives(step) ? " from " : " to ", step.peer);
+    return text + ")";
+  }
+
+  // --- What there is ---------------------------------------------------------
+
+  void readQueues() {
+    queues_.resize(view_.queues.size());
+    for (uint32_t q = 0; q < queues_.size(); ++q) {
+      Queue &queue = queues_[q];
+      const bool ahead = s_ && eager_ && view_.queues[q].kind == NBC_QUEUE_EAGER;
+      const nbc_range &run = ahead ? view_.header.ahead_segments : variant_.segments;
+      if (const nbc_segment *s = view_.segment(run, q, NBC_RING_RECV)) queue.receives = s->entries;
+      const nbc_segment *s = view_.segment(variant_.segments, q, NBC_RING_SEND);
+      if (s) queue.sends = view_.entries(*s);
+      for (uint32_t k = 0; k < queue.sends.size(); ++k) {
+        if (queue.sends[k].signalled) queue.signals.push_back(k);
+        control(q, queue.sends[k]);
+      }
+      if (s && s->send_cqes != queue.signals.size())
+        wrong(view_.queueName(q), " has ", queue.signals.size(),
+              " signalled entries, but its segment says ", s->send_cqes);
+      queue.started.assign(queue.sends.size(), kNever);
+      queue.known[NBC_SIDE_RECV].assign(queue.receives, kNever);
+      queue.known[NBC_SIDE_SEND].assign(queue.signals.size(), kNever);
+      if (view_.queues[q].kind == NBC_QUEUE_MANAGEMENT) mq_ = &queue, mqNumber_ = q;
+    }
+  }
+
+  /// What is filled in says the same as the bytes.
+  void control(uint32_t q, const Entry &e) {
+    const auto at = [&] { return cat("entry ", e.index, " of ", view_.queueName(q)); };
+    if (e.segments == 0) return wrong(at(), " has no segments");
+    if (e.wqeIndex != (e.index & 0xffff)) wrong(at(), " says that its index is ", e.wqeIndex);
+    if (e.queuePair != q) wrong(at(), " names queue pair ", e.queuePair, " where its own is ", q);
+    bool index = false, limit = false, pair = false, number = false;
+    const bool crossed = e.opcode == MLX5_WAIT || e.opcode == MLX5_SEND_EN;
+    for (const nbc_reloc &r : view_.relocsAt(variant_.relocs, e.offset, e.blocks * MLX5_WQEBB)) {
+      if (r.rule == NBC_RELOC_INDEX)
+        index = r.at == e.offset + MLX5_CTRL_INDEX && r.what == q && r.addend == e.index;
+      if (r.rule == NBC_RELOC_ENABLE || r.rule == NBC_RELOC_WAIT || r.rule == NBC_RELOC_CREDIT)
+        limit = r.at == e.offset + MLX5_SEGMENT + MLX5_CD_INDEX && r.what == e.number &&
+                r.addend == e.limit && (r.rule == NBC_RELOC_ENABLE) == (e.opcode == MLX5_SEND_EN);
+    }
+    for (const nbc_reloc &r : view_.relocsAt(variant_.bind, e.offset, e.blocks * MLX5_WQEBB)) {
+      if (r.rule == NBC_RELOC_QPN) pair = r.at == e.offset + MLX5_CTRL_QPN && r.what == q;
+      if (r.rule == NBC_RELOC_CQN || r.rule == NBC_RELOC_ENABLE_QPN)
+        number = r.at == e.offset + MLX5_SEGMENT + MLX5_CD_NUMBER && r.what == e.number &&
+                 (r.rule == NBC_RELOC_ENABLE_QPN) == (e.opcode == MLX5_SEND_EN);
+    }
+    if (!index || !pair || (crossed && (!limit || !number)))
+      wrong(at(), ": a relocation is missing or says something else than the bytes");
+  }
+
+  /// Which entry each step is.
+  bool identify() {
+    places_.resize(s_->steps.size());
+    std::vector<uint32_t> peerQueue[3];
+    for (std::vector<uint32_t> &of : peerQueue) of.assign(s_->ranks, UINT32_MAX);
+    uint32_t loopback = UINT32_MAX;
+    for (uint32_t q = 0; q < queues_.size(); ++q) {
+      const nbc_queue &queue = view_.queues[q];
+      if (queue.kind == NBC_QUEUE_LOOPBACK) loopback = q;
+      if (queue.kind >= NBC_QUEUE_EAGER && queue.peer < view_.peers.size())
+        peerQueue[queue.kind - NBC_QUEUE_EAGER][view_.peers[queue.peer]] = q;
+    }
+    int64_t order = 0;
+    for (StepId i = 0; i < static_cast<StepId>(s_->steps.size()); ++i) {
+      const Step &step = s_->steps[i];
+      Place &place = places_[i];
+      if (byHost(step)) {
+        place.order = order++;
+        hostSteps_.push_back(i);
+        continue;
+      }
+      const uint32_t kind = (eager_ ? NBC_QUEUE_EAGER : NBC_QUEUE_DATA) - NBC_QUEUE_EAGER;
+      place.queue = step.peer < 0 ? loopback : peerQueue[kind][step.peer];
+      if (place.queue == UINT32_MAX) {
+        wrong("there is no queue for ", say(i));
+        return false;
+      }
+      Queue &queue = queues_[place.queue];
+      if (receives(step) || step.op == Op::reduce) {
+        place.receive = static_cast<uint32_t>(queue.receiveSteps.size());
+        queue.receiveSteps.push_back(i);
+      }
+      if (!receives(step)) {
+        place.sendQueue = place.queue;
+      } else if (!eager_) {
+        place.sendQueue = peerQueue[NBC_QUEUE_CTS - NBC_QUEUE_EAGER][step.peer];
+      }
+      if (place.sendQueue != UINT32_MAX) {
+        Queue &sends = queues_[place.sendQueue];
+        place.send = static_cast<uint32_t>(sends.sendSteps.size());
+        sends.sendSteps.push_back(i);
+      }
+      if (!eager_ && step.peer >= 0 && !receives(step))
+        queues_[peerQueue[NBC_QUEUE_CTS - NBC_QUEUE_EAGER][step.peer]].receiveSteps.push_back(i);
+    }
+    for (uint32_t q = 0; q < queues_.size(); ++q) {
+      const Queue &queue = queues_[q];
+      if (&queue == mq_) continue;
+      if (queue.sends.size() != queue.sendSteps.size() ||
+          queue.receives != queue.receiveSteps.size()) {
+        wrong(view_.queueName(q), " has ", queue.sends.size(), " sends and ", queue.receives,
+              " receives where the schedule has ", queue.sendSteps.size(), " and ",
+              queue.receiveSteps.size());
+        return false;
+      }
+      if (view_.queues[q].kind == NBC_QUEUE_CTS) continue;
+      for (uint32_t k = 0; k < queue.sends.size(); ++k) dataOf(queue.sendSteps[k], queue.sends[k]);
+    }
+    return hosts();
+  }
+
+  /// Whose lengths pieces have, in order and neighbours joined.
+  class Lengths {
+   public:
+    void add(uint32_t role, int64_t first, int64_t count, int64_t parts) {
+      if (count == 0) return;
+      if (!all_.empty() && all_.back().role == role && all_.back().parts == parts &&
+          all_.back().first + all_.back().count == first)
+        all_.back().count += count;
+      else
+        all_.push_back({role, first, count, parts});
+    }
+    bool operator==(const Lengths &) const = default;
+
+   private:
+    struct One {
+      uint32_t role;
+      int64_t first, count, parts;
+      bool operator==(const One &) const = default;
+    };
+    std::vector<One> all_;
+  };
+
+  uint32_t roleOf(BufferId b) const {
+    const Role role = s_->buffers[b].role;
+    return role == Role::in ? NBC_ROLE_IN : role == Role::out ? NBC_ROLE_OUT : NBC_ROLE_DATA;
+  }
+
+  void addSection(Lengths &lengths, Section section) const {
+    for (Extent rest : section)
+      while (rest.count > 0) {
+        const Piece piece = firstPiece(*s_, rest);
+        const Extent e = normalize(piece.base);
+        lengths.add(roleOf(e.buffer), e.first, e.count, e.parts);
+        rest.first += piece.raw.count;
+        rest.count -= piece.raw.count;
+      }
+  }
+
+  void addPieces(Lengths &lengths, uint32_t begin, uint32_t count) const {
+    for (uint32_t k = begin; k < begin + count; ++k) {
+      const nbc_piece &p = view_.pieces[k];
+      lengths.add(view_.buffers[p.shape].role, static_cast<int64_t>(p.first),
+                  static_cast<int64_t>(p.count), p.parts);
+    }
+  }
+
+  void dataOf(StepId i, const Entry &e) {
+    const Step &step = s_->steps[i];
+    Lengths wanted, found;
+    addSection(wanted, s_->from(step));
+    addSection(wanted, s_->with(step));
+    uint32_t segments = 1 + (step.op == Op::copy);
+    for (const nbc_reloc &r : view_.relocsAt(variant_.relocs, e.offset, e.blocks * MLX5_WQEBB)) {
+      if (r.rule != NBC_RELOC_SGE && r.rule != NBC_RELOC_SLOT) continue;
+      addPieces(found, r.what, r.rule == NBC_RELOC_SGE ? r.extra + 1 : 1);
+      ++segments;
+    }
+    if (segments != e.segments || !(wanted == found) ||
+        e.opcode != (step.op == Op::copy ? MLX5_WRITE : MLX5_SEND))
+      diag_.error(step.loc, "coredirect: variant ", view_.variantName(variant_), ": ", say(i),
+                  ": its work queue entry moves other data");
+  }
+
+  bool hosts() {
+    size_t next = 0;
+    int64_t stage = 0;
+    for (uint32_t k = 0; k < variant_.stages.count; ++k, ++stage) {
+      const nbc_stage &facts = view_.stages[variant_.stages.begin + k];
+      for (uint32_t h = 0; h < facts.hosts_count; ++h, ++next) {
+        if (next == hostSteps_.size()) break;
+        const StepId i = hostSteps_[next];
+        const Step &step = s_->steps[i];
+        const nbc_host &host = view_.hosts[facts.hosts_begin + h];
+        places_[i].stage = stage;
+        Lengths wanted[3], found[3];
+        addSection(wanted[0], s_->from(step));
+        addSection(wanted[1], s_->with(step));
+        addSection(wanted[2], s_->to(step));
+        addPieces(found[0], host.from.begin, host.from.count);
+        addPieces(found[1], host.with.begin, host.with.count);
+        addPieces(found[2], host.to.begin, host.to.count);
+        if ((host.op == NBC_HOST_REDUCE) != (step.op == Op::reduce) ||
+            !std::equal(wanted, wanted + 3, found))
+          diag_.error(step.loc, "coredirect: variant ", view_.variantName(variant_), ": ", say(i),
+                      ": the host does something else");
+      }
+    }
+    if (next == hostSteps_.size()) return true;
+    wrong("the host does ", next, " steps where the schedule has ", hostSteps_.size());
+    return false;
+  }
+
+  // --- What the management queue does -----------------------------------------
+
+  void walk() {
+    if (!mq_) return;
+    for (size_t p = 0; p < mq_->sends.size(); ++p) {
+      const Entry &e = mq_->sends[p];
+      const int64_t position = static_cast<int64_t>(p);
+      if (e.blocks != 1) wrong("entry ", e.index, " of mq takes ", e.blocks, " basic blocks");
+      if (e.opcode == MLX5_NOP) continue;
+      if (e.opcode != MLX5_WAIT && e.opcode != MLX5_SEND_EN) {
+        wrong("entry ", e.index, " of mq has opcode ", int(e.opcode));
+        continue;
+      }
+      if (e.number >= queues_.size() || e.number == mqNumber_) {
+        wrong("entry ", e.index, " of mq names queue ", e.number);
+        continue;
+      }
+      if (e.opcode == MLX5_SEND_EN)
+        enable(e, position);
+      else
+        wait(e, position);
+    }
+    startsAfter_.assign(mq_->sends.size() + 1, kNever);
+    std::vector<int64_t> &phases = startsAfter_;
+    if (!s_) return;
+    for (const Queue &queue : queues_)
+      if (&queue != mq_)
+        for (size_t k = 0; k < queue.sends.size(); ++k)
+          if (queue.started[k] != kNever)
+            phases[queue.started[k]] =
+                std::min(phases[queue.started[k]], phaseOfStart(s_->steps[queue.sendSteps[k]]));
+    for (size_t p = mq_->sends.size(); p-- > 0;) phases[p] = std::min(phases[p], phases[p + 1]);
+    for (const auto &[position, step, clear] : waits_) tooEarly(position, step, clear);
+  }
+
+  void enable(const Entry &e, int64_t position) {
+    Queue &queue = queues_[e.number];
+    const std::string who = cat("entry ", e.index, " of mq enables ", view_.queueName(e.number));
+    if (e.limit <= queue.enabled)
+      return wrong(who, " up to ", e.limit, ", which is enabled already");
+    while (queue.enabledSends < queue.sends.size() &&
+           queue.sends[queue.enabledSends].index < e.limit) {
+      const Entry &send = queue.sends[queue.enabledSends];
+      queue.started[queue.enabledSends++] = position;
+      queue.enabled = send.index + send.blocks;
+    }
+    if (queue.enabled != e.limit)
+      wrong(who, " up to ", e.limit, ", where no entry ends; the queue has ", queue.enabled);
+  }
+
+  uint8_t sideOf(const Entry &e) {
+    for (const nbc_reloc &r : view_.relocsAt(variant_.relocs, e.offset, MLX5_WQEBB))
+      if (r.rule == NBC_RELOC_WAIT) return r.side == NBC_SIDE_SEND ? NBC_SIDE_SEND : NBC_SIDE_RECV;
+    return NBC_SIDE_RECV;
+  }
+
+  void wait(const Entry &e, int64_t position) {
+    if (!s_) return;  // credits
+    Queue &queue = queues_[e.number];
+    const uint8_t side = sideOf(e);
+    std::vector<int64_t> &known = queue.known[side];
+    const bool clear = view_.queues[e.number].kind == NBC_QUEUE_CTS;
+    const std::string who =
+        cat("entry ", e.index, " of mq waits for completion ", e.limit, " of ",
+            view_.queueName(e.number), side == NBC_SIDE_SEND ? " (sends)" : " (receives)");
+    if (e.limit >= known.size()) return wrong(who, ", but there are only ", known.size());
+    const StepId step = side == NBC_SIDE_SEND ? queue.sendSteps[queue.signals[e.limit]]
+                                              : queue.receiveSteps[e.limit];
+    const Place &place = places_[step];
+    // Can it come at all? What brings it must have been started.
+    if (side == NBC_SIDE_SEND || (place.send != UINT32_MAX && !clear)) {
+      const uint32_t q = side == NBC_SIDE_SEND ? e.number : place.sendQueue;
+      if (queues_[q].started[place.send] > position)
+        return wrong(who, ", that of ", say(step), ", which is not started before");
+    }
+    for (uint32_t k = e.limit + 1; k-- > 0 && known[k] == kNever;) known[k] = position;
+    waits_.push_back({position, step, clear});
+  }
+
+  /// What follows a WAIT in the queue comes after it in the program as well.
+  void tooEarly(int64_t position, StepId d, bool clear) {
+    const Step &step = s_->steps[d];
+    const int64_t next = startsAfter_[position];
+    const int64_t ends = clear           ? phaseOfStart(step)
+                         : step.peer < 0 ? 3 * int64_t{step.round}
+                                         : 3 * (int64_t{step.round} + 1);
+    if (next < ends)
+      wrong("entry ", position, " of mq waits for ", clear ? "leave to start " : "the end of ",
+            say(d), " of round ", step.round, ", and what follows it is of round ", next / 3,
+            " of the program: ranks can wait for each other for ever");
+  }
+
+  void stages() {
+    uint32_t enabled = 0;
+    const uint32_t all = mq_ ? static_cast<uint32_t>(mq_->sends.size()) : 0;
+    for (uint32_t k = 0; k < variant_.stages.count; ++k) {
+      const nbc_stage &stage = view_.stages[variant_.stages.begin + k];
+      stageBegins_.push_back(enabled);
+      if (stage.enabled < enabled || stage.enabled > all) {
+        wrong("stage ", k, " goes to entry ", stage.enabled, " of mq, after ", enabled, " of ",
+              all);
+        return;
+      }
+      if (mq_ && s_)
+        for (uint32_t p = enabled; p < stage.enabled; ++p)
+          if (mq_->sends[p].signalled != (p + 1 == stage.enabled))
+            wrong("entry ", p, " of mq is ", mq_->sends[p].signalled ? "" : "not ",
+                  "signalled, and stage ", k, " ends with entry ", stage.enabled - 1);
+      enabled = stage.enabled;
+    }
+    if (enabled != all) wrong("the stages end with entry ", enabled, " of mq, which has ", all);
+  }
+
+  /// When the call is over, everything is.
+  void complete() {
+    for (uint32_t q = 0; q < queues_.size(); ++q) {
+      const Queue &queue = queues_[q];
+      if (&queue == mq_) continue;
+      if (queue.enabledSends != queue.sends.size())
+        wrong(view_.queueName(q), ": only ", queue.enabledSends, " of ", queue.sends.size(),
+              " entries are ever enabled");
+      if (!s_) continue;
+      if (view_.queues[q].kind != NBC_QUEUE_CTS && !queue.sends.empty() &&
+          (!queue.sends.back().signalled || queue.known[NBC_SIDE_SEND].back() == kNever))
+        wrong("the call may be over before ", say(queue.sendSteps.back()), " is");
+      if (queue.receives > 0 && queue.known[NBC_SIDE_RECV].back() == kNever)
+        wrong("the call may be over before ", say(queue.receiveSteps.back()), " is");
+    }
+  }
+
+  // --- Dependencies ------------------------------------------------------------
+
+  /// The position in the management queue at which a step starts; -1: before the first.
+  int64_t startOf(StepId i) const {
+    const Place &place = places_[i];
+    if (place.stage >= 0)
+      return place.stage < static_cast<int64_t>(stageBegins_.size())
+                 ? int64_t{stageBegins_[place.stage]} - 1
+                 : -1;
+    if (place.send == UINT32_MAX) return kNever;  // posted ahead: it waits for nothing
+    return queues_[place.sendQueue].started[place.send];
+  }
+
+  /// What is at this position or later comes after the end of step d; and what the host
+  /// does from this stage on.
+  int64_t endOf(StepId d) const {
+    const Place &place = places_[d];
+    if (place.receive != UINT32_MAX)
+      return queues_[place.queue].known[NBC_SIDE_RECV][place.receive];
+    const Queue &queue = queues_[place.queue];
+    const auto signal = std::lower_bound(queue.signals.begin(), queue.signals.end(), place.send);
+    if (signal == queue.signals.end()) return kNever;
+    return queue.known[NBC_SIDE_SEND][signal - queue.signals.begin()];
+  }
+
+  bool follows(StepId i, StepId d) const {
+    const Place &place = places_[i], &earlier = places_[d];
+    if (earlier.stage >= 0) {  // of the host
+      if (place.stage >= 0) return place.order > earlier.order;
+      const int64_t begin = earlier.stage < static_cast<int64_t>(stageBegins_.size())
+                                ? int64_t{stageBegins_[earlier.stage]}
+                                : 0;
+      return startOf(i) != kNever && startOf(i) >= begin;
+    }
+    const int64_t end = endOf(d);
+    if (place.stage >= 0) return end != kNever && end <= startOf(i);
+    return end < startOf(i);
+  }
+
+  void dependencies(StepId i) {
+    const Place &place = places_[i];
+    const Step &step = s_->steps[i];
+    if (place.stage < 0 && place.send == UINT32_MAX) return;  // on to what waits for it
+    if (!eager_ && step.peer >= 0 && !receives(step)) leave(i);
+    todo_.assign(s_->after(step).begin(), s_->after(step).end());
+    while (!todo_.empty()) {
+      const StepId d = todo_.back();
+      todo_.pop_back();
+      if (eager_ && receives(s_->steps[d]))
+        todo_.insert(todo_.end(), s_->after(s_->steps[d]).begin(), s_->after(s_->steps[d]).end());
+      if (follows(i, d)) continue;
+      diag_.error(step.loc, "coredirect: variant ", view_.variantName(variant_), ": ", say(i),
+                  " may start before ", say(d), " is done: ", because(i, d));
+      diag_.note(s_->steps[d].loc, "this is ", say(d));
+    }
+  }
+
+  std::string because(StepId i, StepId d) const {
+    const int64_t start = startOf(i);
+    std::string text = places_[i].stage >= 0 ? cat("the host does it in stage ", places_[i].stage)
+                       : start == kNever     ? std::string("it is never enabled")
+                                             : cat("entry ", start, " of mq enables it");
+    if (places_[d].stage >= 0) return text + cat(", the other is of stage ", places_[d].stage);
+    const int64_t end = endOf(d);
+    return text + (end == kNever ? std::string(", and no WAIT is for the other")
+                                 : cat(", the WAIT for the other is entry ", end));
+  }
+
+  /// A rendezvous send starts when the receiver has said so.
+  void leave(StepId i) {
+    const Step &step = s_->steps[i];
+    uint32_t cts = UINT32_MAX;
+    for (uint32_t q = places_[i].queue; q-- > 0;)
+      if (view_.queues[q].kind == NBC_QUEUE_CTS &&
+          view_.queues[q].peer == view_.queues[places_[i].queue].peer) {
+        cts = q;
+        break;
+      }
+    if (cts == UINT32_MAX) return wrong("there is no queue for clear-to-sends to ", step.peer);
+    const int64_t known = queues_[cts].known[NBC_SIDE_RECV][places_[i].send];
+    if (known < startOf(i)) return;
+    diag_.error(step.loc, "coredirect: variant ", view_.variantName(variant_), ": ", say(i),
+                " may start before rank ", step.peer, " is clear to receive: no WAIT for number ",
+                places_[i].send, " of ", view_.queueName(cts), " comes before entry ", startOf(i),
+                " of mq");
+  }
+
+  const View &view_;
+  const nbc_variant &variant_;
+  const Schedule *s_;
+  const bool eager_;
+  Diag &diag_;
+  std::vector<Queue> queues_;
+  std::vector<Place> places_;
+  std::vector<StepId> hostSteps_;
+  Queue *mq_ = nullptr;
+  uint32_t mqNumber_ = UINT32_MAX;
+  std::vector<uint32_t> stageBegins_;
+  std::vector<int64_t> startsAfter_;  // position -> the earliest phase that starts there or later
+  struct Wait {
+    int64_t position;
+    StepId step;
+    bool clear;
+  };
+  std::vector<Wait> waits_;
+  std::vector<StepId> todo_;
+};
+
+}  // namespace
+
+void coredirect_verifyTemplate(const Template &t, std::span<const Legal> legals, Diag &diag) {
+  const char *why = nullptr;
+  if (nbc_template_check(t.data(), t.bytes, &why) != 0) {
+    diag.error({}, "coredirect: the template is damaged: ", why);
+    return;
+  }
+  const View view(t);
+  bool credit = false;
+  for (size_t v = 0; v < view.variants.size(); ++v) {
+    const bool isCredit = view.variants[v].flags & NBC_VARIANT_CREDIT;
+    credit |= isCredit;
+    if (!isCredit && v >= legals.size()) break;
+    if (isCredit) {
+      Verifier(view, view.variants[v], nullptr, true, diag).run();
+    } else if (view.variants[v].protocol != legals[v].protocol ||
+               view.variants[v].flags != legals[v].flags) {
+      diag.error({}, "coredirect: variant ", v, " is not what it was emitted from");
+    } else {
+      Verifier(view, view.variants[v], &legals[v].schedule, legals[v].protocol == NBC_EAGER, diag)
+          .run();
+    }
+  }
+  if (view.variants.size() != legals.size() + credit)
+    diag.error({}, "coredirect: ", view.variants.size(), " variants of ", legals.size());
+}
+
+}  // namespace nbcc
