@@ -61,10 +61,10 @@ struct nbc_hca_qp_request {
   uint32_t flags;
 };
 
-/* A reliable connected queue pair. Both doorbell records are stored with release
- * order (__atomic_store_n), after the entries they cover. doorbell[0]: receives posted, be32 of 16 bits,
+/* A reliable connected queue pair. doorbell[0]: receives posted, be32 of 16 bits,
  * takes effect when stored. doorbell[1]: WQEBBs posted, be32 of 16 bits, read
- * when the doorbell is rung. */
+ * when the doorbell is rung. Both are stored with release order
+ * (__atomic_store_n), after the entries they cover. */
 struct nbc_hca_qp {
   uint32_t number;
   uint32_t log_sq, log_rq, log_stride;

@@ -64,6 +64,21 @@ TEST_F(Responder, rnrHoldsUpWhatIsBehind) {
   EXPECT_NE(lines[0].find("has no receive posted"), std::string::npos) << lines[0];
 }
 
+TEST_F(Responder, nothingNewStartsWhileTheReceiverIsNotReady) {
+  rig.connect(a, b);
+  a.post(send());
+  a.ring();
+  rig.fabric.run();
+  uint64_t before = rig.fabric.counters().entries;
+  a.post(nop());
+  a.ring();
+  rig.fabric.run();
+  EXPECT_EQ(rig.fabric.counters().entries, before);
+  b.receive();
+  rig.fabric.run();
+  EXPECT_EQ(rig.fabric.counters().entries, before + 1);
+}
+
 TEST_F(Responder, rnrRetriesEnd) {
   patience({.rnrRetry = 3, .minRnrTimer = 1});
   rig.connect(a, b);
