@@ -219,14 +219,15 @@ Bytes Builder::finish() {
   return bytes;
 }
 
-static void credits(Builder &b, const std::vector<uint32_t> &to) {
+static void credits(Builder &b, const std::vector<uint32_t> &told,
+                    const std::vector<uint32_t> &waited) {
   b.beginVariant(NBC_EAGER, NBC_VARIANT_CREDIT);
-  for (uint32_t p : to) {
+  for (uint32_t p : told) {
     uint32_t cts = b.queue(NBC_QUEUE_CTS, p);
     b.send(cts, {}, false);
     b.enable(cts, 1);
   }
-  for (uint32_t p : to) {
+  for (uint32_t p : waited) {
     b.waitCredit(b.queue(NBC_QUEUE_CTS, p));
     b.receivePlain(b.queue(NBC_QUEUE_CTS, p), 1);
   }
@@ -289,7 +290,7 @@ Bytes allgather(uint32_t ranks, uint32_t me) {
     b.stage();
     b.endVariant();
   }
-  if (ranks > 1) credits(b, others);
+  if (ranks > 1) credits(b, others, others);
   if (ranks == 1) b.queues.clear();
   return b.finish();
 }
@@ -334,7 +335,7 @@ Bytes chainAllreduce(uint32_t ranks, uint32_t me) {
   b.copy(sum, result);
   b.stage();
   b.endVariant();
-  credits(b, others);
+  credits(b, others, others);
   return b.finish();
 }
 
@@ -369,7 +370,7 @@ Bytes calcAllreduce(uint32_t me) {
     b.stage();
     b.endVariant();
   }
-  credits(b, {1 - me});
+  credits(b, {1 - me}, {1 - me});
   return b.finish();
 }
 
@@ -410,6 +411,40 @@ Bytes partsBcast(uint32_t me, uint32_t parts) {
   return b.finish();
 }
 
+Bytes gather(uint32_t ranks, uint32_t me) {
+  Builder b("gather", NBC_GATHER, ranks, me);
+  uint32_t in = b.buffer(NBC_ROLE_IN), out = b.buffer(NBC_ROLE_OUT);
+  uint32_t staging = b.buffer(NBC_ROLE_STAGING, 1), slots = b.buffer(NBC_ROLE_SLOTS, ranks);
+  std::vector<std::pair<uint32_t, uint32_t>> rooms;
+  std::vector<uint32_t> others;
+  for (uint32_t p = 1; p < ranks; ++p) others.push_back(p);
+  if (me == 0) {
+    for (uint32_t p : others) rooms.push_back({b.queue(NBC_QUEUE_EAGER, p), p});
+    b.ahead(rooms, slots);
+  }
+  b.buffers[out].significant = me == 0;
+  b.beginVariant(NBC_EAGER);
+  if (me == 0) {
+    for (uint32_t p : others) b.wait(b.queue(NBC_QUEUE_EAGER, p), NBC_SIDE_RECV, 0);
+    b.stage();
+    b.copy(b.piece(in, 0), b.piece(out, 0));
+    for (uint32_t p : others) b.copy(b.inRoom(slots, p, out, p), b.piece(out, p));
+  } else {
+    uint32_t q = b.queue(NBC_QUEUE_EAGER, 0), room = b.inRoom(staging, 0, in);
+    b.copy(b.piece(in, 0), room);
+    b.send(q, {room}, true);
+    b.enable(q, 1);
+    b.wait(q, NBC_SIDE_SEND, 0);
+  }
+  b.stage();
+  b.endVariant();
+  if (me == 0)
+    credits(b, others, {});
+  else
+    credits(b, {}, {0});
+  return b.finish();
+}
+
 Bytes barrier(uint32_t me) {
   Builder b("barrier", NBC_BARRIER, 2, me);
   uint32_t q = b.queue(NBC_QUEUE_EAGER, 1 - me);
@@ -422,7 +457,7 @@ Bytes barrier(uint32_t me) {
   b.wait(q, NBC_SIDE_SEND, 0);
   b.stage();
   b.endVariant();
-  credits(b, {1 - me});
+  credits(b, {1 - me}, {1 - me});
   return b.finish();
 }
 

@@ -109,6 +109,8 @@ Bytes chainAllreduce(uint32_t ranks, uint32_t rank);
 Bytes calcAllreduce(uint32_t rank);
 /// bcast from rank 0 to rank 1 in `parts` parts, gathered in one message, by rendezvous.
 Bytes partsBcast(uint32_t rank, uint32_t parts);
+/// gather to rank 0 of `ranks`, eager: data go one way, credits the other.
+Bytes gather(uint32_t ranks, uint32_t rank);
 /// barrier of two ranks: messages without bytes.
 Bytes barrier(uint32_t rank);
 

@@ -97,6 +97,40 @@ TEST(Call, aRankMayRunAheadByAnyNumberOfCalls) {
   }
 }
 
+TEST(Call, creditsHoldSendersBack) {
+  // Nobody sends to them, so only credits keep ranks 1 and 2 from running into rank 0.
+  for (uint32_t depth : {1, 2, 5})
+    for (uint64_t seed = 0; seed < 10; ++seed) {
+      World w(
+          3, [](uint32_t r) { return build::gather(3, r); }, {.depth = depth},
+          World::options(seed));
+      constexpr size_t calls = 60;
+      std::vector<uint32_t> in(3 * calls), out(3 * calls);
+      std::vector<nbc_request> requests(3 * calls);
+      for (size_t r : {2, 1, 0}) {
+        for (size_t c = 0; c < calls; ++c) {
+          size_t at = r * calls + c;
+          in[at] = uint32_t(at * 3);
+          nbc_call call = {
+              .in = &in[at], .out = r ? nullptr : &out[3 * c], .count = 1, .type = NBC_U32};
+          ASSERT_EQ(nbc_start(w.plans[r], &call, &requests[at]), 0);
+        }
+        // The senders go as far as they may; the next has not begun.
+        std::vector<int> done(requests.size());
+        for (int round = 0; round < 100 && r; ++round) {
+          w.fabric.run();
+          for (size_t at = r * calls; at < (r + 1) * calls; ++at)
+            nbc_test(&requests[at], &done[at]);
+        }
+      }
+      // Those that are done answer so again.
+      ASSERT_TRUE(w.finish(requests));
+      for (size_t at = 0; at < out.size(); ++at)
+        ASSERT_EQ(out[at], in[at % 3 * calls + at / 3]) << "call " << at / 3;
+      EXPECT_EQ(w.fabric.counters().rnrNaks, w.fabric.counters().forcedRnr);
+    }
+}
+
 TEST(Call, callsOfAPlanEndInOrder) {
   World w(2, everyone(2), {.depth = 3, .eager_bytes = 16});
   uint8_t in[8] = {}, out[2][16];
@@ -278,6 +312,48 @@ TEST(Call, partsOfBlocks) {
       }
       EXPECT_TRUE(w.fabric.findings().empty()) << w.fabric.findings()[0];
     }
+}
+
+TEST(Call, noSegmentOfNoBytesIsPosted) {
+  // Hardware may read a length of 0 as 2^31. 3 elements in 7 parts: 4 parts are empty.
+  static std::vector<nbc_hca_qp> seen;
+  static const nbc_hca_ops *real;
+  static nbc_hca_ops spy;
+  World w(2, build::barrier);
+  real = w.adapters[0]->ops;
+  spy = *real;
+  spy.create_qp = [](nbc_hca *h, const nbc_hca_qp_request *r, nbc_hca_qp *qp) {
+    int status = real->create_qp(h, r, qp);
+    seen.push_back(*qp);
+    return status;
+  };
+  for (nbc_hca *a : w.adapters) a->ops = &spy;
+  w.addPlans([](uint32_t r) { return build::partsBcast(r, 7); });
+  uint16_t data[3];
+  std::vector<nbc_request> requests(2);
+  for (size_t r : {0, 1}) {
+    nbc_call call = {.data = data, .count = 3, .type = NBC_U16};
+    ASSERT_EQ(nbc_start(w.plans[r], &call, &requests[r]), 0);
+  }
+  int receives = 0, sends = 0;
+  for (const nbc_hca_qp &qp : seen) {
+    if (qp.rq && qp.log_stride > 4) {
+      for (int k = 0; k < 4; ++k)
+        EXPECT_EQ(mlx5_get32(qp.rq + 16 * k + MLX5_DATA_COUNT), k < 3 ? 2u : 0u);
+      EXPECT_EQ(mlx5_get32(qp.rq + 16 * 3 + MLX5_DATA_LKEY), uint32_t(MLX5_INVALID_LKEY));
+      ++receives;
+    }
+    if (qp.sq[MLX5_CTRL_OPCODE] == MLX5_SEND && qp.sq[MLX5_CTRL_DS] > 1) {
+      EXPECT_EQ(qp.sq[MLX5_CTRL_DS], 4);  // and a NOP where the rest was
+      EXPECT_EQ(qp.sq[64 + MLX5_CTRL_OPCODE], MLX5_NOP);
+      EXPECT_EQ(qp.sq[64 + MLX5_CTRL_DS], 1);
+      ++sends;
+    }
+  }
+  EXPECT_EQ(receives, 1);
+  EXPECT_EQ(sends, 1);
+  EXPECT_TRUE(w.finish(requests));
+  for (nbc_hca *a : w.adapters) a->ops = real;
 }
 
 TEST(Call, whatCannotBeIsRefused) {
