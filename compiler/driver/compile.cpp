@@ -142,7 +142,8 @@ std::optional<Template> Compilation::compile(int64_t ranks, int64_t rank, int64_
   std::optional<Schedule> schedule = written(ranks, rank, root);
   if (!schedule) return std::nullopt;
   std::optional<Schedule> placed;
-  if (inPlace && hasInPlace(kind())) {
+  // A rooted collective's other ranks never say MPI_IN_PLACE.
+  if (inPlace && hasInPlace(kind()) && (!collective(kind()).hasRoot() || rank == root)) {
     placed = schedule;
     improve(*placed, true);
   }
