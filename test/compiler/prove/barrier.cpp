@@ -65,6 +65,28 @@ TEST(Barrier, ThatASendHasEndedTellsNothing) {
             "rank 1 to rank 0\n");
 }
 
+TEST(Barrier, WhatComesInARoundIsNotSentInIt) {
+  EXPECT_EQ(said(dissemination(3, 1, false)),
+            "error: rank 0 may leave before rank 1 has entered: no chain of messages leads from "
+            "rank 1 to rank 0\n"
+            "error: rank 1 may leave before rank 2 has entered: no chain of messages leads from "
+            "rank 2 to rank 1\n"
+            "error: rank 2 may leave before rank 0 has entered: no chain of messages leads from "
+            "rank 0 to rank 2\n");
+}
+
+TEST(Barrier, AllAreLookedAt) {
+  // All tell rank 0, but for the last of 130.
+  Lines lines(130, "%0 = signal to 0 round 0\n%1 = await from 0 round 1\n");
+  lines[0].clear();
+  lines[129] = "%0 = await from 0\n";
+  int step = 0;
+  for (int r = 1; r < 129; ++r) lines[0] += cat("%", step++, " = await from ", r, " round 0\n");
+  for (int r = 1; r < 130; ++r) lines[0] += cat("%", step++, " = signal to ", r, " round 1\n");
+  EXPECT_EQ(
+      said(text("barrier", lines)).find("error: rank 0 may leave before rank 129 has entered"), 0u);
+}
+
 TEST(Barrier, OneRankAndNothing) {
   EXPECT_EQ(said(text("barrier", {""})), "");
 }

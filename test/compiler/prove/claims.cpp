@@ -53,6 +53,14 @@ TEST(Claims, Messages) {
             "error: claims messages == 3, but a rank sends 2 with 3 ranks\n");
 }
 
+TEST(Claims, MessagesAreThoseOfTheProgram) {
+  // What the passes left has merged two.
+  const std::string merged = text("bcast waits", {"data data[1]\n%0 = send data to 1\n",
+                                                  "data data[1]\n%0 = recv data from 0\n"});
+  EXPECT_EQ(said(merged, nullptr, {{What::messages, Operator::eq, 2, {}}}), "");
+  EXPECT_NE(said(merged, nullptr, {{What::sent, Operator::eq, 2, {}}}), "");
+}
+
 TEST(Claims, SentIsAddedExactly) {
   EXPECT_EQ(claim(What::sent, Operator::eq, 1), "");
   // 2/3 - 1/7, and so on: nothing a float would get right.

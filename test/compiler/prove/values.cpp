@@ -45,5 +45,20 @@ TEST(Values, BothOperandsOfAReduction) {
               std::string::npos);
 }
 
+TEST(Values, AReductionCombinesPartByPart) {
+  // One operand changes from the first half to the second, the other does not.
+  for (const char *reduce : {"in with t", "t with in"})
+    EXPECT_EQ(
+        said(text("allreduce",
+                  {cat("in in[1]\nout out[1]\nscratch t[1] like in\n"
+                       "%0 = copy in[1 of 2] -> t[1 of 2] round 0\n%1 = send in to 1 round 0\n"
+                       "%2 = recv t[0 of 2] from 1 round 0\n%3 = reduce ",
+                       reduce, " -> out round 1\n"),
+                   "in in[1]\nout out[1]\nscratch t[1] like in\n%0 = recv t from 0\n"
+                   "%1 = send in[0 of 2] to 0\n%2 = reduce t with in -> out round 1\n"})),
+        "error: contribution of rank 0 is counted twice in out[1 of 2] of rank 0, and that of "
+        "rank 1 is missing, last written in round 1\n");
+}
+
 }  // namespace
 }  // namespace nbcc
