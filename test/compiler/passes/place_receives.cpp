@@ -81,6 +81,12 @@ TEST(PlaceReceives, KeepsScratchWhileOutIsInUse) {
   expectKept(begin + "%1 = " + end + "%2 = recv out[0] from 0 round 2\n%3 = send t to 0 round 2\n");
 }
 
+TEST(PlaceReceives, KeepsScratchThatSwaps) {
+  expectKept(
+      "scratch t[2] like in\n%0 = copy out[0], out[1] -> t[1], t[0] round 0\n"
+      "%1 = copy t[0 +: 2] -> out[0 +: 2] round 0\n");
+}
+
 TEST(PlaceReceives, TheLastOfTwoCopiesIsThePlace) {
   EXPECT_EQ(
       placed("scratch t[1] like in\n%0 = recv t from 0 round 0\n%1 = copy t -> out[0] round 1\n"

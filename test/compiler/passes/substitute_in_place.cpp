@@ -61,6 +61,16 @@ TEST(SubstituteInPlace, AllreduceMayReduceOntoItsOperand) {
             std::string::npos);
 }
 
+TEST(SubstituteInPlace, AReductionOntoAnotherPlaceReadsWhatWasSaved) {
+  EXPECT_NE(
+      substituted(
+          "alltoall", 0,
+          "in in[3]\nout out[3]\nscratch t[2] like in[0]\n%0 = recv t[0 +: 2] from 1 round 0\n"
+          "%1 = reduce in[0 +: 2] with t[0 +: 2] -> out[1 +: 2] round 1\n")
+          .find("reduce in.saved[0 +: 2]"),
+      std::string::npos);
+}
+
 TEST(SubstituteInPlace, RootedOnesOnlyAtTheRoot) {
   const std::string gather =
       "in in[1]\nout out[3]\n%0 = copy in -> out[1] round 0\n%1 = send in to 0 round 0\n";
