@@ -12,12 +12,12 @@ namespace nbcc {
 /// A buffer with guards around it.
 class Guarded {
  public:
-  explicit Guarded(std::vector<std::byte> content) : content_(std::move(content)) {
-    memory_.assign(content_.size() + 2 * kGuard, kByte);
-    std::copy(content_.begin(), content_.end(), memory_.begin() + kGuard);
+  explicit Guarded(const std::vector<std::byte> &content) : size_(content.size()) {
+    memory_.assign(size_ + 2 * kGuard, kByte);
+    store(0, content);
   }
   void *data() { return memory_.data() + kGuard; }
-  size_t size() const { return content_.size(); }
+  size_t size() const { return size_; }
   std::byte at(size_t i) const { return memory_[kGuard + i]; }
   void store(size_t at, const std::vector<std::byte> &bytes) {
     std::copy(bytes.begin(), bytes.end(), memory_.begin() + static_cast<ptrdiff_t>(kGuard + at));
@@ -27,14 +27,15 @@ class Guarded {
       if (memory_[i] != kByte || memory_[kGuard + size() + i] != kByte) return false;
     return true;
   }
-  bool unchanged() const {
-    return std::equal(content_.begin(), content_.end(), memory_.begin() + kGuard);
+  bool holds(const std::vector<std::byte> &content) const {
+    return std::equal(content.begin(), content.end(), memory_.begin() + kGuard);
   }
 
  private:
   static constexpr size_t kGuard = 64;
   static constexpr std::byte kByte{0xcd};
-  std::vector<std::byte> content_, memory_;
+  size_t size_;
+  std::vector<std::byte> memory_;
 };
 
 }  // namespace nbcc

@@ -138,6 +138,12 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
   app.add_option("--timeline", o.timeline, "draw ranks against time (SVG file)")->group(run);
   app.add_option("--eager-bytes", o.eagerBytes, "blocks up to this long go eager")->group(run);
   app.add_flag("--quiet", o.quiet, "print only what is wrong")->group(run);
+  // For tests; not in --help.
+  app.add_flag("--vary", o.vary, "lengths, depth, calls, indices and in place from the seed")
+      ->group("");
+  app.add_option("--first-index", o.firstIndex, "where the indices of all queues begin")
+      ->group("")
+      ->check(CLI::Range(0, (1 << 24) - 1));
   const char *loggp = "Simulated time: LogGP, in microseconds";
   app.add_option("--latency", o.latency, "L")->group(loggp)->capture_default_str();
   app.add_option("--overhead", o.overhead, "o, of the host")->group(loggp)->capture_default_str();
@@ -197,6 +203,9 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
     o.seed = static_cast<uint64_t>(from);
     o.lastSeed = static_cast<uint64_t>(to);
   }
+
+  if (o.vary && (!o.adversarial || o.clock == Clock::real))
+    return wrong("--vary needs --seed, and simulated time");
 
   if (rank == "all")
     o.allRanks = true;

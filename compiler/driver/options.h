@@ -47,6 +47,8 @@ struct Options {
   std::string timeline;     // SVG file
   bool quiet = false;       // --run prints only what is wrong
   uint64_t eagerBytes = 0;  // 0: the runtime's default
+  bool vary = false;        // for tests: the shape of a run from its seed (vary.h)
+  uint32_t firstIndex = 0;  // for tests: where the indices of all queues begin
   double latency = 1.0, overhead = 0.2, gap = 0.1, gapPerByte = 0.0001, nic = 0.05;  // us
 };
 

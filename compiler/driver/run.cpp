@@ -20,6 +20,7 @@
 #include "compiler/driver/guarded.h"
 #include "compiler/driver/reference.h"
 #include "compiler/driver/timeline.h"
+#include "compiler/driver/vary.h"
 #include "devices/hca/hca.h"
 
 namespace nbcc {
@@ -41,6 +42,7 @@ struct Rank {
   nbc_comm *comm = nullptr;
   nbc_plan *plan = nullptr;
   std::vector<std::unique_ptr<Call>> calls;
+  size_t started = 0;  // calls
   size_t waiting = 0;  // calls before it are done
   uint64_t hostSteps = 0;
   double finished = 0;  // ns
@@ -90,9 +92,12 @@ class Runner {
         diag_(diag),
         type_(*typeNamed(o.type)),
         op_(*operatorNamed(o.op)),
-        reference_(c.kind(), o.ranks, o.root, o.count, type_, op_),
+        variation_(variationOf(o, seed)),
         exchange_(static_cast<int>(o.ranks)),
-        fabric_(options()) {}
+        fabric_(options()) {
+    for (const Variation::Call &call : variation_.calls)
+      references_.emplace_back(c.kind(), o.ranks, o.root, call.count, type_, op_);
+  }
 
   void run(std::ostream &out) {
     if (!prepare()) return;
@@ -123,17 +128,26 @@ class Runner {
   }
 
   bool threads() const { return o_.clock == Clock::real; }
-  size_t blockBytes() const { return o_.count * nbc_type_size(type_); }
+  int calls() const { return static_cast<int>(variation_.calls.size()); }
+  const Variation::Call &shape(int call) const {
+    return variation_.calls[static_cast<size_t>(call)];
+  }
+  const Reference &reference(int call) const { return references_[static_cast<size_t>(call)]; }
+  size_t blockBytes(int call) const { return shape(call).count * nbc_type_size(type_); }
+  size_t longestBlock() const { return variation_.longest * nbc_type_size(type_); }
 
   /// Slots for this run's blocks and no larger: with a thousand ranks in one
   /// process the default's room for each would not fit.
   nbc_plan_options planOptions() const {
     nbc_plan_options p{};
-    p.depth = static_cast<uint32_t>(o_.targetOptions.depth);
-    size_t longestEager = o_.eagerBytes ? o_.eagerBytes : 1024;
-    bool eager = o_.targetOptions.protocol == Protocol::eager || blockBytes() <= longestEager;
-    p.eager_bytes = eager ? std::max<size_t>(blockBytes(), 8) : 8;
-    p.max_bytes = std::max<size_t>(blockBytes(), 8);
+    p.depth = static_cast<uint32_t>(variation_.depth);
+    p.first_sq_index = static_cast<uint16_t>(variation_.firstIndex);
+    p.first_cq_index = variation_.firstIndex;
+    size_t longestEager = variation_.eagerBytes ? variation_.eagerBytes : 1024;
+    bool eager = o_.targetOptions.protocol == Protocol::eager || longestBlock() <= longestEager;
+    p.eager_bytes = eager ? longestBlock() : o_.vary ? longestEager : 8;
+    p.eager_bytes = std::max<size_t>(p.eager_bytes, 8);
+    p.max_bytes = std::max<size_t>(longestBlock(), 8);
     return p;
   }
 
@@ -163,9 +177,9 @@ class Runner {
   }
 
   /// Where MPI_IN_PLACE says that the contribution lies: offset in `out`; empty: not in place here.
-  std::optional<size_t> placedAt(int64_t rank) const {
-    if (!o_.inPlace || !hasInPlace(c_.kind())) return std::nullopt;
-    size_t own = static_cast<size_t>(rank) * blockBytes();
+  std::optional<size_t> placedAt(int64_t rank, int call) const {
+    if (!shape(call).inPlace || !hasInPlace(c_.kind())) return std::nullopt;
+    size_t own = static_cast<size_t>(rank) * blockBytes(call);
     switch (c_.kind()) {
       case ast::Kind::allgather:
         return own;
@@ -183,24 +197,24 @@ class Runner {
     }
     return std::nullopt;
   }
-  bool scatterInPlace(int64_t rank) const {
-    return o_.inPlace && c_.kind() == ast::Kind::scatter && rank == o_.root;
+  bool scatterInPlace(int64_t rank, int call) const {
+    return shape(call).inPlace && c_.kind() == ast::Kind::scatter && rank == o_.root;
   }
 
   void prepareCalls() {
     for (int64_t r = 0; r < o_.ranks; ++r)
-      for (int n = 0; n < o_.calls; ++n) {
+      for (int n = 0; n < calls(); ++n) {
         auto call = std::make_unique<Call>(
-            Call{Guarded(reference_.in(r, n)), Guarded(reference_.before(r, n))});
+            Call{Guarded(reference(n).in(r, n)), Guarded(reference(n).before(r, n))});
         nbc_call &a = call->arguments;
         a.in = call->in.data();
         (c_.kind() == ast::Kind::bcast ? a.data : a.out) = call->out.data();
-        if (std::optional<size_t> at = placedAt(r)) {
-          call->out.store(*at, reference_.in(r, n));
+        if (std::optional<size_t> at = placedAt(r, n)) {
+          call->out.store(*at, reference(n).in(r, n));
           a.in = NBC_IN_PLACE;
         }
-        if (scatterInPlace(r)) a.out = NBC_IN_PLACE;
-        a.count = o_.count;
+        if (scatterInPlace(r, n)) a.out = NBC_IN_PLACE;
+        a.count = shape(n).count;
         a.type = type_;
         a.op = op_;
         if (op_ == NBC_USER) a.user = userOperator();
@@ -208,12 +222,16 @@ class Runner {
       }
   }
 
+  void startNext(Rank &rank) {
+    Call &call = *rank.calls[rank.started];
+    if (int status = nbc_start(rank.plan, &call.arguments, &call.request))
+      note(rank, "start", status);
+    else
+      ++rank.started;
+  }
+
   void startAll(Rank &rank) {
-    for (auto &call : rank.calls)
-      if (int status = nbc_start(rank.plan, &call->arguments, &call->request)) {
-        note(rank, "start", status);
-        return;
-      }
+    while (rank.problem.empty() && rank.started < rank.calls.size()) startNext(rank);
   }
 
   static void note(Rank &rank, const char *what, int status) {
@@ -222,7 +240,7 @@ class Runner {
 
   /// Tests the calls in order; true when all are done, or nothing can be expected any more.
   bool test(Rank &rank) {
-    while (rank.problem.empty() && rank.waiting < rank.calls.size()) {
+    while (rank.problem.empty() && rank.waiting < rank.started) {
       int done = 0;
       Call &call = *rank.calls[rank.waiting];
       if (int status = nbc_test(&call.request, &done)) note(rank, "test", status);
@@ -233,39 +251,69 @@ class Runner {
     return !rank.problem.empty() || rank.waiting == rank.calls.size();
   }
 
+  /// A rank's host looks at its calls; what that costs it, in simulated time.
+  void serve(uint32_t r) {
+    Rank &rank = ranks_[r];
+    if (rank.finished > 0) return;
+    double before = nanoseconds(fabric_.now());
+    if (test(rank)) {
+      rank.finished = std::max(before, 1.0);
+      --busy_;
+    }
+    nbc_plan_info info{};
+    nbc_plan_query(rank.plan, &info);
+    double work = o_.overhead * 1e3;
+    if (info.host_steps > rank.hostSteps) {
+      double reduce = static_cast<double>((info.host_steps - rank.hostSteps) * longestBlock()) *
+                      kReduceNsPerByte;
+      bars_.push_back(
+          {static_cast<int>(r), Timeline::Activity::reduce, before, before + work + reduce});
+      work += reduce;
+      rank.hostSteps = info.host_steps;
+    }
+    fabric_.hostBusy(r, static_cast<hca::Time>(work * 1e3));
+  }
+  void serveAll() {
+    for (uint32_t r = 0; r < ranks_.size(); ++r) serve(r);
+  }
+
   void runSimulated() {
-    size_t busy = 0;
-    auto serve = [&](uint32_t r) {
-      Rank &rank = ranks_[r];
-      if (rank.finished > 0) return;
-      double before = nanoseconds(fabric_.now());
-      if (test(rank)) {
-        rank.finished = std::max(before, 1.0);
-        --busy;
-      }
-      nbc_plan_info info{};
-      nbc_plan_query(rank.plan, &info);
-      double work = o_.overhead * 1e3;
-      if (info.host_steps > rank.hostSteps) {
-        double reduce = static_cast<double>((info.host_steps - rank.hostSteps) * blockBytes()) *
-                        kReduceNsPerByte;
-        bars_.push_back(
-            {static_cast<int>(r), Timeline::Activity::reduce, before, before + work + reduce});
-        work += reduce;
-        rank.hostSteps = info.host_steps;
-      }
-      fabric_.hostBusy(r, static_cast<hca::Time>(work * 1e3));
-    };
-    busy = ranks_.size();
-    for (Rank &rank : ranks_) startAll(rank);
-    for (uint32_t r = 0; r < ranks_.size(); ++r) serve(r);  // done already: one rank, or no work
-    if (busy > 0)
-      fabric_.run([&](const hca::Completion &c) {
-        serve(c.rank);
-        return busy > 0;
-      });
+    busy_ = ranks_.size();
+    if (variation_.late) {
+      runLate();
+    } else {
+      for (Rank &rank : ranks_) startAll(rank);
+      serveAll();  // done already: one rank, or no work
+      if (busy_ > 0)
+        fabric_.run([&](const hca::Completion &c) {
+          serve(c.rank);
+          return busy_ > 0;
+        });
+    }
     end_ = nanoseconds(fabric_.now());
-    if (busy > 0) reportStuck();
+    if (busy_ > 0) reportStuck();
+  }
+
+  /// Ranks start their calls when they like, and look at every other completion, or when
+  /// nothing else is left to happen.
+  void runLate() {
+    auto seen = [&](const hca::Completion &c) {
+      if (variation_.below(2)) serve(c.rank);
+      return busy_ > 0;
+    };
+    for (uint64_t before = UINT64_MAX; busy_ > 0;) {
+      std::vector<Rank *> idle;
+      for (Rank &rank : ranks_)
+        if (rank.problem.empty() && rank.started < rank.calls.size()) idle.push_back(&rank);
+      if (!idle.empty()) startNext(*idle[variation_.below(idle.size())]);
+      hca::RunLimits limits;
+      if (!idle.empty()) limits.events = variation_.below(64);
+      if (fabric_.run(seen, limits) != hca::Run::Quiet || !idle.empty()) continue;
+      serveAll();
+      uint64_t events = fabric_.counters().events;
+      if (events == before) return;  // twice at rest, and nothing came of looking
+      before = events;
+    }
   }
 
   void reportStuck() {
@@ -301,23 +349,27 @@ class Runner {
     for (int64_t r = 0; r < o_.ranks; ++r) {
       Rank &rank = ranks_[static_cast<size_t>(r)];
       if (!rank.problem.empty()) diag_.error(Loc(), "rank ", r, ": ", rank.problem);
-      for (int n = 0; n < o_.calls && rank.calls[static_cast<size_t>(n)]->done; ++n)
+      for (int n = 0; n < calls() && rank.calls[static_cast<size_t>(n)]->done; ++n)
         checkCall(r, n, *rank.calls[static_cast<size_t>(n)]);
     }
     for (const std::string &finding : fabric_.findings())
       diag_.error(Loc(), "the device says: ", finding);
+    hca::Counters n = fabric_.counters();
+    if (n.rnrNaks > n.forcedRnr)
+      diag_.error(Loc(), n.rnrNaks - n.forcedRnr,
+                  " messages came where no receive was posted (RNR)");
   }
 
   void checkCall(int64_t r, int n, Call &call) {
     auto where = [&] { return cat("rank ", r, ", call ", n, ": "); };
     if (!call.in.guardsIntact() || !call.out.guardsIntact())
       diag_.error(Loc(), where(), "bytes beside a buffer were written");
-    if (!call.in.unchanged()) diag_.error(Loc(), where(), "`in` was changed");
-    if (scatterInPlace(r)) return;
-    std::vector<std::byte> wanted = reference_.after(r, n);
+    if (!call.in.holds(reference_.in(r, n))) diag_.error(Loc(), where(), "`in` was changed");
+    if (scatterInPlace(r, n)) return;
+    std::vector<std::byte> wanted = reference(n).after(r, n);
     for (size_t i = 0; i < wanted.size(); ++i)
       if (call.out.at(i) != wanted[i]) {
-        diag_.error(Loc(), where(), "byte ", i, " (of block ", i / blockBytes(), ") is 0x",
+        diag_.error(Loc(), where(), "byte ", i, " (of block ", i / blockBytes(n), ") is 0x",
                     std::hex, std::to_integer<int>(call.out.at(i)), " instead of 0x",
                     std::to_integer<int>(wanted[i]), std::dec);
         return;
@@ -338,19 +390,20 @@ class Runner {
     hca::Counters n = fabric_.counters();
     out << c_.name() << " (" << ast::name(c_.kind()) << ") on " << o_.ranks << " rank"
         << (o_.ranks == 1 ? "" : "s") << ", " << o_.target->name << " ("
-        << o_.targetOptions.device->name << "), " << o_.count << " x " << o_.type
-        << (collective(c_.kind()).reduces ? " " + o_.op : "") << (o_.inPlace ? ", in place" : "")
+        << o_.targetOptions.device->name << "), " << variation_.longest << " x " << o_.type
+        << (collective(c_.kind()).reduces ? " " + o_.op : "")
+        << (shape(0).inPlace ? ", in place" : "")
         << (o_.adversarial ? cat(", adversarial from seed ", seed_) : "") << "\n";
     auto line = [&](const char *key) -> std::ostream & {
       return out << "  " << std::left << std::setw(14) << key << std::right;
     };
-    line("calls") << o_.calls << " on each rank: "
+    line("calls") << calls() << " on each rank: "
                   << (calc         ? "reduced on the adapter"
                       : rendezvous ? "rendezvous"
                       : eager      ? "eager"
                                    : "local");
     if (queued)
-      out << ", " << queued << " of " << o_.calls * o_.ranks << " had to wait for their turn";
+      out << ", " << queued << " of " << calls() * o_.ranks << " had to wait for their turn";
     out << "\n";
     line("rounds") << rounds_ << "\n";
     line("messages") << n.messages << " with " << n.bytes << " bytes, on all ranks together\n";
@@ -368,7 +421,7 @@ class Runner {
   void drawTimeline() {
     Timeline t = timelineOf(fabric_.trace());
     t.title = cat(c_.name(), " (", ast::name(c_.kind()), ") on ", o_.ranks, " ranks, ",
-                  o_.target->name, ", ", blockBytes(), " bytes a block");
+                  o_.target->name, ", ", longestBlock(), " bytes a block");
     t.ranks = static_cast<int>(o_.ranks);
     t.bars.insert(t.bars.end(), bars_.begin(), bars_.end());  // what the host does is drawn last
     for (size_t r = 0; r < ranks_.size(); ++r)
@@ -386,10 +439,12 @@ class Runner {
   Diag &diag_;
   nbc_type type_;
   nbc_op op_;
-  Reference reference_;
+  Variation variation_;
+  std::vector<Reference> references_;  // by call
   Exchange exchange_;
   hca::Fabric fabric_;  // ends after the plans and communicators on it
   std::vector<Rank> ranks_;
+  size_t busy_ = 0;  // ranks with calls not done
   std::vector<Timeline::Bar> bars_;
   double end_ = 0;  // ns
 };
@@ -402,11 +457,16 @@ void run(Compilation &c, const Options &o, std::ostream &out, Diag &diag) {
   if (!type) diag.error(Loc(), "there is no type '", o.type, "' (nbcc --help lists them)");
   if (!op) diag.error(Loc(), "there is no operator '", o.op, "' (nbcc --help lists them)");
   if (!type || !op) return;
-  constexpr uint64_t kMostBytes = uint64_t(4) << 30;
-  uint64_t size = nbc_type_size(*type), perRank = static_cast<uint64_t>(o.ranks * o.calls);
-  if (o.count > kMostBytes / size || o.count * size > kMostBytes / static_cast<uint64_t>(perRank)) {
-    diag.error(Loc(), o.calls, " calls of ", o.ranks, " ranks with ", o.count, " elements of ",
-               size, " bytes need more than ", kMostBytes, " bytes here");
+  constexpr double kMostBytes = double(uint64_t(4) << 30);
+  double block = static_cast<double>(o.count) * static_cast<double>(nbc_type_size(*type));
+  double all = block * static_cast<double>(o.ranks) * o.calls;  // of one block on each rank
+  const Collective &kind = collective(c.kind());
+  for (Shape shape : {kind.in, kind.out, kind.data})
+    if (shape == Shape::blocks && all * static_cast<double>(o.ranks) > kMostBytes)
+      all *= static_cast<double>(o.ranks);
+  if (all > kMostBytes) {
+    diag.error(Loc(), o.calls, " call", o.calls == 1 ? "" : "s", " on ", o.ranks, " ranks with ",
+               block, " bytes a block need ", all / (1 << 30), " GiB here; at most 4 are taken");
     return;
   }
   if (*op == NBC_USER && *type != NBC_U64) {
@@ -422,14 +482,16 @@ void run(Compilation &c, const Options &o, std::ostream &out, Diag &diag) {
   int32_t rounds = 0;
   for (int64_t rank = 0; rank < o.ranks; ++rank) {
     std::vector<Legal> ways;
-    std::optional<Template> t = c.compile(o.ranks, rank, o.root, o.inPlace, &ways);
+    std::optional<Template> t = c.compile(o.ranks, rank, o.root, o.inPlace || o.vary, &ways);
     if (!t) return;
     rounds = std::max(rounds, ways.front().schedule.rounds);
     templates.push_back(std::move(*t));
   }
   for (uint64_t seed = o.seed; seed <= o.lastSeed && diag.ok(); ++seed) {
     Runner(c, templates, rounds, seed, o, diag).run(out);
-    if (!diag.ok() && o.adversarial) diag.note(Loc(), "with --seed=", seed);
+    if (!diag.ok() && o.adversarial)
+      diag.note(Loc(), "with --seed=", seed,
+                o.vary ? " --vary: " + variationOf(o, seed).text() : std::string());
   }
 }
 

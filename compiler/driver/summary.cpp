@@ -25,7 +25,9 @@ void summarize(Compilation &c, const Options &o, std::ostream &out) {
 
     std::vector<std::pair<std::string, std::string>> columns;
     for (std::string line; std::getline(resources, line);)
-      if (size_t colon = line.find(": "); colon != std::string::npos)
+      if (size_t colon = line.find(": ");
+          colon != std::string::npos &&
+          line.find_first_not_of("0123456789", colon + 2) == std::string::npos)  // not prose
         columns.emplace_back(line.substr(0, colon), line.substr(colon + 2));
     if (!heading) {
       out << "\non " << o.target->name << " (" << o.targetOptions.device->name << "), rank " << rank
