@@ -364,7 +364,7 @@ class Runner {
     auto where = [&] { return cat("rank ", r, ", call ", n, ": "); };
     if (!call.in.guardsIntact() || !call.out.guardsIntact())
       diag_.error(Loc(), where(), "bytes beside a buffer were written");
-    if (!call.in.holds(reference_.in(r, n))) diag_.error(Loc(), where(), "`in` was changed");
+    if (!call.in.holds(reference(n).in(r, n))) diag_.error(Loc(), where(), "`in` was changed");
     if (scatterInPlace(r, n)) return;
     std::vector<std::byte> wanted = reference(n).after(r, n);
     for (size_t i = 0; i < wanted.size(); ++i)
