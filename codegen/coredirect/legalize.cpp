@@ -61,14 +61,17 @@ void checkQueues(const std::vector<Legal> &ways, const Device &device, int depth
       const bool management = q == connections.management;
       const int64_t entries = management ? program.management.size() : queue.blocks;
       sends[q] = std::max(sends[q], entries);
-      const int64_t calls = eager && queue.receives.size() ? 3 * depth : depth;
-      receives[q] =
-          std::max<int64_t>(receives[q], calls * (queue.receives.size() + queue.clearToSends));
+      // Eager: sets for three windows. Clear-to-sends: a peer may be a call ahead.
+      const int64_t received = queue.receives.size(), clear = queue.clearToSends;
+      receives[q] = std::max({receives[q], received * (eager ? 3 * depth : depth),
+                              clear ? clear * (depth + 1) + 4 : 0});
     }
     if (!eager || way.flags) continue;
+    // Three windows' credits may be in a queue.
     const Program window = creditsOf(way, connections);
     for (size_t q = 0; q < count; ++q)
-      credits[q] = q == connections.management ? window.management.size() : window.queues[q].blocks;
+      credits[q] =
+          3 * (q == connections.management ? window.management.size() : window.queues[q].blocks);
   }
   int said = 0;
   for (size_t q = 0; q < count && said < 4; ++q) {
@@ -88,10 +91,22 @@ void checkQueues(const std::vector<Legal> &ways, const Device &device, int depth
   }
 }
 
+/// Whether a call with MPI_IN_PLACE can be made on this rank: elsewhere than at the
+/// root, gather still reads `in`.
+bool isInPlace(const Schedule &s) {
+  const Role replaced = s.kind == ast::Kind::scatter ? Role::out : Role::in;
+  for (const Step &step : s.steps)
+    for (const Section section : {s.from(step), s.with(step), s.to(step)})
+      for (const Extent &e : section)
+        if (s.buffers[e.buffer].role == replaced) return false;
+  return true;
+}
+
 }  // namespace
 
 std::vector<Legal> coredirect_legalize(const Schedule &schedule, const Schedule *inPlace,
                                        const TargetOptions &options, Diag &diag) {
+  if (inPlace && !isInPlace(*inPlace)) inPlace = nullptr;
   const Device &device = deviceOf(options);
   const int before = diag.errors();
   if (!device.crossChannel) {
