@@ -1,0 +1,150 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""soak.py NBCC - every algorithm of the library on an adversarial device, over many seeds.
+
+Each case is one algorithm with its parameters, one protocol, one number of ranks and one type and
+operator; nbcc runs it once for each seed, with --vary: the seed gives the lengths, the calls in
+flight, the depth, what is in place, where indices begin, and how late ranks are. A run fails on a
+wrong byte, when it comes to rest or runs out of time before all is done, when the device has
+something to say, and when a message found no receive though the adversary had not hidden it.
+
+Prints each failure with the command that repeats it, and at last `N runs in N cases, N failed`.
+"""
+
+import argparse
+import collections
+import concurrent.futures
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+LIBRARY = ROOT / "stdlib_algos"
+PROTOCOLS = ["auto", "eager", "rendezvous"]
+
+# Parameters beside the defaults: each line one set.
+PARAMETERS = {
+    "allgather/bruck": ["k=2", "k=3"],
+    "allgather/standard_exchange": ["k=2", "k=3"],
+    "allreduce/reduce_bcast": ["degree=3"],
+    "alltoall/bruck": ["k=2", "k=3"],
+    "barrier/dissemination": ["k=2"],
+    "bcast/chain": ["segments=1", "segments=3"],
+    "bcast/knomial": ["degree=2"],
+}
+# Types with gaps between what a block holds and what an alignment would; operators that the
+# adapter has (i64 sum), that it lacks, and one that does not commute.
+TYPES = ["i64", "byte", "i32"]
+REDUCTIONS = [("i64", "sum"), ("f32", "max"), ("u64", "bxor"), ("u8", "prod")]
+NOT_COMMUTING = ("u64", "affine")
+
+Case = collections.namedtuple("Case", "algorithm parameters protocol ranks type op root")
+
+
+def ranges(text):
+    """1..17 or 1,2,16"""
+    values = []
+    for part in text.split(","):
+        first, _, last = part.partition("..")
+        values += range(int(first), int(last or first) + 1)
+    return values
+
+
+def all_cases(ranks, only):
+    cases = []
+    for path in sorted(LIBRARY.glob("*/*.nbc")):
+        algorithm = f"{path.parent.name}/{path.stem}"
+        if not re.search(only, algorithm):
+            continue
+        kind, source = path.parent.name, path.read_text(encoding="utf-8")
+        kinds = [(t, "sum") for t in TYPES]
+        if kind in ("allreduce", "reduce"):
+            kinds = REDUCTIONS + ([NOT_COMMUTING] if "rank_order" in source else [])
+        for parameters in [""] + PARAMETERS.get(algorithm, []):
+            for protocol in PROTOCOLS:
+                for p in ranks:
+                    # One type a case; over all cases each meets each.
+                    pair = kinds[len(cases) % len(kinds)]
+                    cases.append(Case(algorithm, parameters, protocol, p, *pair, len(cases) % p))
+    return cases
+
+
+def command(nbcc, case, seeds):
+    line = [nbcc, f"stdlib_algos/{case.algorithm}.nbc", "--target=coredirect",
+            f"--protocol={case.protocol}", f"--ranks={case.ranks}", f"--type={case.type}",
+            f"--op={case.op}", f"--root={case.root}", "--run", "--vary", f"--seed={seeds}", "--quiet"]
+    return line + [word for p in case.parameters.split() for word in ("-p", p)]
+
+
+def run(nbcc, case, first, last, seconds):
+    """Runs, and what to show of a failure. After a failure it goes on behind the seed that failed."""
+    shown, runs, failed = [], 0, 0
+    while first <= last:
+        try:
+            done = subprocess.run(command(nbcc, case, f"{first}..{last}"), cwd=ROOT, text=True,
+                                  errors="replace", capture_output=True, timeout=seconds)
+        except subprocess.TimeoutExpired:
+            shown.append(f"hangs: not done after {seconds} s\n  "
+                         + shlex.join(command(nbcc, case, f"{first}..{last}")))
+            return runs, failed + 1, shown
+        if done.returncode == 0:
+            return runs + last - first + 1, failed, shown
+        if "requires this, which does not hold" in done.stderr:
+            return 0, 0, []
+        failed += 1
+        seed = re.search(r"with --seed=(\d+)", done.stderr)
+        at = seed.group(1) if seed else f"{first}..{last}"
+        shown.append("\n".join(done.stderr.splitlines()[:12]) + f"\nexit status {done.returncode}: "
+                     + shlex.join(command(nbcc, case, at)))
+        if not seed or failed >= 3:  # did not compile, crashed, or it is clear enough
+            return runs, failed, shown
+        runs += int(at) - first + 1
+        first = int(at) + 1
+    return runs, failed, shown
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("nbcc")
+    parser.add_argument("--seeds", default="1..1000", help="[1..1000]")
+    parser.add_argument("--ranks", default="1..17", help="[1..17]")
+    parser.add_argument("--only", default="", help="algorithms that match, as bcast/")
+    parser.add_argument("--processes", type=int, default=2, help="at a time [2]")
+    parser.add_argument("--timeout", type=float, default=900, help="seconds for a case [900]")
+    o = parser.parse_args()
+    nbcc = str(pathlib.Path(o.nbcc).resolve())
+    if not os.access(nbcc, os.X_OK):
+        parser.error(f"{o.nbcc} is not there, or cannot be run")
+    first, last = ranges(o.seeds)[0], ranges(o.seeds)[-1]
+    cases = all_cases(ranges(o.ranks), o.only)
+    terminal = sys.stderr.isatty()
+    begin, runs, failed, ran = time.monotonic(), 0, 0, 0
+
+    with concurrent.futures.ThreadPoolExecutor(o.processes) as pool:
+        # Long ones first, so that none is left alone at the end.
+        order = sorted(cases, key=lambda c: -c.ranks)
+        futures = [pool.submit(run, nbcc, case, first, last, o.timeout) for case in order]
+        for n, future in enumerate(concurrent.futures.as_completed(futures), 1):
+            more, wrong, shown = future.result()
+            runs, failed, ran = runs + more, failed + wrong, ran + (more > 0 or wrong > 0)
+            if terminal:
+                print("\r\033[K", end="", file=sys.stderr)
+            for text in shown:
+                print(text + "\n", flush=True)
+            if terminal:
+                print(f"{n} of {len(cases)} cases, {runs} runs, {failed} failed, "
+                      f"{time.monotonic() - begin:.0f} s", end="", file=sys.stderr, flush=True)
+    if terminal:
+        print(file=sys.stderr)
+    if runs == 0:
+        failed += 1  # nothing was shown
+    print(f"{runs} runs in {ran} cases, {failed} failed")
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()
