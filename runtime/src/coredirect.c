@@ -111,7 +111,8 @@ static int prepare(nbc_plan *plan, struct call *c) {
 //
 // Hardware may take a length of 0 for 2^31, so such segments are left out of the
 // ring's copy. What then remains of an entry's basic blocks becomes NOPs: the indices
-// of those behind it stand.
+// of those behind it stand. The NOPs come first. Nobody waits for them, but for the
+// entry somebody does; once it is over they are, and the next call may use their blocks.
 
 // Moves data segments [first, count) with bytes together; returns how many remain.
 static uint32_t squeeze(uint8_t *ring, uint32_t mask, uint64_t entry, uint32_t first,
@@ -141,7 +142,13 @@ static void squeeze_sends(const nbc_plan *plan, const struct queue *q, const str
     uint32_t kept = squeeze(q->sq, q->sq_mask, at, writes ? 2 : 1, segments);
     uint8_t *ctrl = q->sq + (at & q->sq_mask);
     ctrl[MLX5_CTRL_DS] = (uint8_t)((ctrl[MLX5_CTRL_DS] & 0xc0) | kept);
-    for (uint32_t b = (kept + 3) / 4; b < blocks; ++b) {
+    uint32_t used = (kept + 3) / 4, nops = blocks - used;
+    if (nops == 0) continue;
+    mlx5_put16(ctrl + MLX5_CTRL_INDEX, (uint16_t)(posted + entry + nops));
+    for (uint32_t b = used; b-- > 0;)
+      memcpy(q->sq + ((at + (b + nops) * MLX5_WQEBB) & q->sq_mask),
+             q->sq + ((at + b * MLX5_WQEBB) & q->sq_mask), MLX5_WQEBB);
+    for (uint32_t b = 0; b < nops; ++b) {
       uint8_t *nop = q->sq + ((at + b * MLX5_WQEBB) & q->sq_mask);
       memset(nop, 0, MLX5_SEGMENT);
       mlx5_put16(nop + MLX5_CTRL_INDEX, (uint16_t)(posted + entry + b));
