@@ -18,22 +18,26 @@ Extent normalize(Extent extent) {
   return extent;
 }
 
-void append(std::vector<Extent> &section, const Extent &next) {
-  if (!section.empty()) {
-    Extent &last = section.back();
-    if (last.buffer == next.buffer &&
-        comparePositions(last.first + last.count, last.parts, next.first, next.parts) == 0) {
-      // In common parts; if there are none in 32 bits, two extents say it as well.
-      const int64_t parts = std::lcm<int64_t>(last.parts, next.parts);
-      if (parts <= kMaxParts) {
-        const int64_t a = parts / last.parts, b = parts / next.parts;
-        last = normalize({last.buffer, static_cast<int32_t>(parts), last.first * a,
-                          last.count * a + next.count * b});
-        return;
-      }
-    }
+bool extend(Extent &extent, const Extent &next) {
+  if (extent.buffer != next.buffer ||
+      comparePositions(extent.first + extent.count, extent.parts, next.first, next.parts) != 0)
+    return false;
+  if (extent.parts == next.parts) {
+    extent.count += next.count;
+  } else {
+    // In common parts; if there are none in 32 bits, two extents say it as well.
+    const int64_t parts = std::lcm<int64_t>(extent.parts, next.parts);
+    if (parts > kMaxParts) return false;
+    const int64_t a = parts / extent.parts, b = parts / next.parts;
+    extent = {extent.buffer, static_cast<int32_t>(parts), extent.first * a,
+              extent.count * a + next.count * b};
   }
-  section.push_back(next);
+  extent = normalize(extent);
+  return true;
+}
+
+void append(std::vector<Extent> &section, const Extent &next) {
+  if (section.empty() || !extend(section.back(), next)) section.push_back(next);
 }
 
 int comparePositions(int64_t a, int32_t p, int64_t b, int32_t q) {

@@ -47,7 +47,8 @@ Base follow(const Schedule &s, const Extent &extent, bool lengthOnly) {
   for (;;) {
     const Buffer &buffer = s.buffers[at.buffer];
     if (buffer.like.empty()) return at;
-    const int64_t block = static_cast<int64_t>(at.first / at.parts);
+    // 128-bit division is slow, and whole blocks are the usual case.
+    const int64_t block = static_cast<int64_t>(at.parts == 1 ? at.first : at.first / at.parts);
     Wide run = block;      // where the run that holds `block` begins
     Wide end = block + 1;  // and ends
     const Extent *unit = &buffer.like[0];
@@ -125,6 +126,7 @@ Amount amount(const Schedule &s, Section section) {
       rest.count -= piece.count;
     }
   }
+  if (parts == 1) return {static_cast<int64_t>(count), 1};
   const Wide both = greatestCommonDivisor(count, parts);
   return {static_cast<int64_t>(count / both), static_cast<int64_t>(parts / both)};
 }

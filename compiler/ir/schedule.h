@@ -43,8 +43,10 @@ struct Extent {
 /// Divides first, count and parts by what they share.
 Extent normalize(Extent);
 
-/// Puts a non-empty extent behind the others; where it begins where the last one
-/// ends, that one grows instead. The result is in lowest terms if it all was.
+/// Where `next` begins where `extent` ends, lets it grow by `next`; says whether.
+/// The result is in lowest terms.
+bool extend(Extent &extent, const Extent &next);
+/// Puts a non-empty extent behind the others, or extends the last one.
 void append(std::vector<Extent> &, const Extent &);
 
 /// Compares positions a/p and b/q exactly: <0, 0, >0.

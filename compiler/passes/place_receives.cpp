@@ -145,11 +145,10 @@ class Placing {
       Placement &last = placements_.back();
       if (last.scratch.buffer == piece.from.buffer && last.shift == shift && last.parts == parts &&
           last.destination.buffer == piece.to.buffer) {
-        std::vector<Extent> ahead = {piece.from}, behind = {last.scratch};
-        append(ahead, last.scratch);
-        append(behind, piece.from);
-        if (ahead.size() == 1 || behind.size() == 1) {
-          last.scratch = ahead.size() == 1 ? ahead[0] : behind[0];
+        Extent ahead = piece.from;
+        const bool isAhead = extend(ahead, last.scratch);
+        if (isAhead) last.scratch = ahead;
+        if (isAhead || extend(last.scratch, piece.from)) {
           last.destination = last(last.scratch);
           last.firstCopy = copy;
           return static_cast<int32_t>(placements_.size() - 1);

@@ -21,13 +21,15 @@ class SideBySide {
   /// end, or where they would have to be cut finer than kMaxParts: then failed().
   bool next(Piece &left, Piece &right) {
     if (failed_ || !fill(left_) || !fill(right_)) return false;
-    const int64_t parts = std::lcm<int64_t>(left_.piece.base.parts, right_.piece.base.parts);
-    if (parts > kMaxParts) {
-      failed_ = true;
-      return false;
+    if (left_.piece.base.parts != right_.piece.base.parts) {
+      const int64_t parts = std::lcm<int64_t>(left_.piece.base.parts, right_.piece.base.parts);
+      if (parts > kMaxParts) {
+        failed_ = true;
+        return false;
+      }
+      refine(left_.piece, static_cast<int32_t>(parts / left_.piece.base.parts));
+      refine(right_.piece, static_cast<int32_t>(parts / right_.piece.base.parts));
     }
-    refine(left_.piece, static_cast<int32_t>(parts / left_.piece.base.parts));
-    refine(right_.piece, static_cast<int32_t>(parts / right_.piece.base.parts));
     const int64_t count = std::min(left_.piece.base.count, right_.piece.base.count);
     left = cut(left_.piece, count);
     right = cut(right_.piece, count);
