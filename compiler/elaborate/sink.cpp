@@ -55,7 +55,7 @@ Sink::Sink(const ast::Algorithm &algorithm, const Request &request, const Limits
     v.buffer = static_cast<BufferId>(schedule_.buffers.size());
     v.elements = b.blocks;
     v.name = name(role);
-    addBuffer(std::move(b), {});
+    addBuffer(std::move(b), 1);
   };
   add(shape.in, Role::in, shape.where != Where::in_at_root || atRoot);
   add(shape.out, Role::out, shape.where != Where::out_at_root || atRoot);
@@ -116,7 +116,7 @@ int64_t Sink::range(int64_t view, int64_t first, int64_t count, Place at) {
   const View &v = views_[static_cast<size_t>(view)];
   if (count < 0)
     return refuse(at, v.name, "[", first, " +: ", count, "] has a negative count", where());
-  if (first < 0 || first > v.elements || count > v.elements - first)
+  if (first < 0 || count > v.elements - first)
     return refuse(at, v.name, "[", first, " +: ", count, "] reaches outside ", v.name,
                   ", which has ", plural(v.elements, v.unit), where());
   open(view, count, v.stride, at);
@@ -161,19 +161,14 @@ int64_t Sink::checkPeer(const char *verb, int64_t peer, Place at) {
   return 0;
 }
 
-int64_t Sink::checkOperand(size_t operand, bool writes) {
+int64_t Sink::checkOperand(size_t operand, [[maybe_unused]] bool writes) {
   const Operand &o = operands_[operand];
   const View &v = views_[static_cast<size_t>(o.view)];
   const Buffer &b = schedule_.buffers[static_cast<size_t>(v.buffer)];
   if (!b.significant)
     return refuse(o.at, b.name, " is significant only at the root, rank ", schedule_.root, ": ",
                   who(), " has none");
-  if (writes && b.role == Role::in)
-    return refuse(o.at, v.name == b.name ? "" : cat(v.name, " is a part of in: "),
-                  "in must not be written", where());
-  if (lengths_[static_cast<size_t>(v.buffer)].uniform == 0 && length(operand).parts == 0)
-    return refuse(o.at, "this section of ", v.name,
-                  " is of parts so different that its length has no fraction of 64 bits", where());
+  assert(!(writes && b.role == Role::in) && "check() refuses it");
   return 0;
 }
 
@@ -293,15 +288,16 @@ int64_t Sink::reduce(Place at) {
   return 0;
 }
 
-/// As amount() has it, without following `like` where all blocks are equally long.
+/// As amount() has it, without following `like`.
 Amount Sink::length(size_t operand) const {
   Section section = extents(operand);
-  const Lengths &blocks = lengths_[static_cast<size_t>(section.front().buffer)];
-  if (blocks.uniform == 0) return amount(schedule_, section);
-  int64_t count = 0, parts = section.front().parts * blocks.uniform;
+  int64_t parts = section.front().parts * cuts_[static_cast<size_t>(section.front().buffer)];
+  int64_t count = 0;
   for (const Extent &e : section) count += e.count;
   int64_t shared = std::gcd(count, parts);
-  return {count / shared, parts / shared};
+  Amount length{count / shared, parts / shared};
+  assert(length == amount(schedule_, section));
+  return length;
 }
 
 }  // namespace nbcc

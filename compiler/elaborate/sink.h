@@ -99,12 +99,6 @@ class Sink : public Counters {
     Place at = 0;
   };
 
-  /// What is known of the lengths of a buffer's blocks.
-  struct Lengths {
-    int64_t most = 1;     // the finest cut of a caller's block in any of them
-    int64_t uniform = 1;  // all are 1/uniform of a caller's block; 0: they differ
-  };
-
   template <class... Part>
   int64_t refuse(Place, const Part &...);
   template <class... Part>
@@ -113,7 +107,7 @@ class Sink : public Counters {
   std::string where() const;  // " (rank 3 of 8)", " (rank 3 of 8, root 2)"
   std::string ofRoot(const char *before, const char *after) const;  // empty where there is none
 
-  void addBuffer(Buffer, Lengths);
+  void addBuffer(Buffer, int64_t cut);
   std::string unusedName(std::string_view);
   int64_t open(int64_t view, int64_t elements, int64_t stride, Place);
   int64_t append(const View &, int64_t first, int64_t count);
@@ -138,7 +132,9 @@ class Sink : public Counters {
   bool roundUsed_ = false;
   int16_t port_ = 0;
   std::vector<View> views_;
-  std::vector<Lengths> lengths_;  // by buffer
+  /// By buffer: its blocks are 1/cut of a caller's block each. All of them: `like`
+  /// names one view, whose elements are cut alike.
+  std::vector<int64_t> cuts_;
   std::vector<Operand> operands_;
   std::vector<Extent> pending_, lowest_;
   std::unordered_map<std::string, int64_t> names_;  // of buffers, with how often each was asked for

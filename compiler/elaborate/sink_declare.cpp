@@ -15,9 +15,9 @@
 
 namespace nbcc {
 
-void Sink::addBuffer(Buffer b, Lengths lengths) {
+void Sink::addBuffer(Buffer b, int64_t cut) {
   schedule_.buffers.push_back(std::move(b));
-  lengths_.push_back(lengths);
+  cuts_.push_back(cut);
 }
 
 /// A scratch statement in a loop makes a buffer each time; they are told apart by
@@ -44,17 +44,7 @@ int64_t Sink::declareScratch(int64_t view, const char *name, int64_t elements, i
     return refuse(at, "more than ", limits_.buffers, " buffers", where());
 
   if (elements * stride == 0) like.clear();
-  Lengths lengths;
-  for (size_t i = 0; i < like.size(); ++i) {
-    const Lengths &model = lengths_[static_cast<size_t>(like[i].buffer)];
-    lengths.most = std::max(lengths.most, model.most * like[i].parts);
-    int64_t uniform = model.uniform * like[i].parts;
-    lengths.uniform = i == 0 || lengths.uniform == uniform ? uniform : 0;
-  }
-  if (lengths.uniform == 0 && amount(schedule_, like).parts == 0)
-    return refuse(at, "scratch ", name,
-                  ": its blocks are parts so different that their sum has no fraction of 64 bits",
-                  where());
+  int64_t cut = like.empty() ? 1 : like[0].parts * cuts_[static_cast<size_t>(like[0].buffer)];
   extents_ += static_cast<int64_t>(like.size());
 
   Buffer b;
@@ -65,7 +55,7 @@ int64_t Sink::declareScratch(int64_t view, const char *name, int64_t elements, i
   b.loc = toLoc(at);
   views_[static_cast<size_t>(view)] = {
       static_cast<BufferId>(schedule_.buffers.size()), 1, 0, elements, stride, name, unit};
-  addBuffer(std::move(b), lengths);
+  addBuffer(std::move(b), cut);
   close();
   return 0;
 }
@@ -141,7 +131,7 @@ int64_t Sink::split(int64_t view, const char *name, int64_t parts, Place at) {
     return refuse(model.at, "split cuts one block or one part, not ",
                   plural(model.elements * model.stride, whole.parts == 1 ? "block" : "part"),
                   where());
-  int64_t most = kMaxParts / (e.parts * lengths_[static_cast<size_t>(e.buffer)].most);
+  int64_t most = kMaxParts / (e.parts * cuts_[static_cast<size_t>(e.buffer)]);
   if (parts < 1 || parts > most)
     return refuse(at, "split into ", plural(parts, "part"), ", which is not in 1..", most, where());
   views_[static_cast<size_t>(view)] = {

@@ -72,7 +72,7 @@ TEST(Mistakes, lengths) {
   EXPECT_EQ(at("split in[0] into 4 as s; split out[0] into 2 as t; copy s[1 +: 2] -> t[0];"), "");
   EXPECT_EQ(at("split in[0] into 4 as s; scratch t like s[0]; copy in[1] -> t;"),
             "2:47: copies 1 block to 1/4 of a block (rank 3 of 8)");
-  // A buffer whose blocks differ.
+  // Lengths are followed through scratch.
   EXPECT_EQ(at("split in[0] into 4 as s; scratch a[1] like in[0]; copy a[0] -> out[0];"
                "split out[1] into 2 as h; scratch b like s; copy b[0 +: 2] -> h[1];"),
             "");
