@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <iosfwd>
 #include <span>
 #include <string>
@@ -25,7 +26,7 @@ struct Device {
   int logQueue;     // WQEBBs of a send queue, log2
   int inlineBytes;  // of a send
   bool crossChannel;
-  unsigned calc;    // bit (1 << enum mlx5_calc) for each reduction the adapter can do on 64 bits
+  unsigned calc;  // bit (1 << enum mlx5_calc) for each reduction the adapter can do on 64 bits
 };
 
 enum class Protocol { eager, rendezvous, automatic };
@@ -33,8 +34,12 @@ enum class Protocol { eager, rendezvous, automatic };
 struct TargetOptions {
   const Device *device = nullptr;  // null: the target's own default
   Protocol protocol = Protocol::automatic;
-  bool slotPerBlock = false;  // eager: one message and one slot per block, as in the allgather paper
-  int depth = 2;              // calls under way at once
+  bool slotPerBlock =
+      false;      // eager: one message and one slot per block, as in the allgather paper
+  int depth = 2;  // calls under way at once
+  /// Whether the ranks that this rank sends to are those it receives from, as its
+  /// schedule is written. Not given: taken to be so.
+  std::function<bool(int64_t rank)> symmetric;
 };
 
 /// Template bytes (runtime/include/nbc/template.h), aligned to 8.
@@ -54,8 +59,8 @@ struct Legal {
 /// A way to run schedules. The driver knows targets only through this struct;
 /// nothing outside codegen/<name>/ may mention a target by name.
 struct Target {
-  const char *name;     // as in --target=<name>, and the folder's name
-  const char *summary;  // one line for --help
+  const char *name;                 // as in --target=<name>, and the folder's name
+  const char *summary;              // one line for --help
   std::span<const Device> devices;  // the first is the default
 
   /// All ways to carry the collective out on this target, in the order in which

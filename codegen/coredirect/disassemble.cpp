@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // disassemble.cpp - --emit=tasks and --emit=resources, from the bytes of the template alone.
 //
-//   queue     index  ds  opcode   task
-//   eager 2       0   1  RECV     recv from 2: slots[1] (out[2 +: 2])
-//   eager 2       0   3  SEND     send to 2: staging[0] (in[0]), slots[0] (out[1])
-//   mq            2   2  SEND_EN  enable eager 2 up to 1
-//   mq            3   2  WAIT     wait (1 recv CQ) from 2 for #0, signalled
+//   queue          index  ds  opcode   task
+//   eager 2            0   1  RECV     recv from 2: slots[1] (out[2 +: 2])
+//   eager 2            0   3  SEND     send to 2: staging[0] (in[0]), slots[0] (out[1])
+//   mq                 2   2  SEND_EN  enable eager 2 up to 1
+//   mq                 3   2  WAIT     wait (1 recv CQ) from 2 for #0, signalled
 //
 // Tasks stand in the order of the management queue: what it enables before the
 // SEND_EN that does, receives before the sends that go with the WAIT for them (they
@@ -43,6 +43,8 @@ const char *opcodeName(uint8_t opcode) {
   }
   return "?";
 }
+
+constexpr int kName = 13;  // "data from 127"
 
 /// One variant, line by line.
 class Lister {
@@ -105,12 +107,13 @@ class Lister {
          << count(variant_.rounds, "round", "rounds") << ", "
          << count(variant_.stages.count, "stage", "stages") << ", " << count(sends, "send", "sends")
          << ", " << count(entries, "management entry", "management entries") << "\n";
-    out_ << "  queue       index  ds  opcode   task\n";
+    out_ << "  " << std::left << std::setw(kName) << "queue" << std::right
+         << "  index  ds  opcode   task\n";
   }
 
   void line(const std::string &queue, uint32_t index, int segments, const char *opcode,
             const std::string &task) {
-    out_ << "  " << std::left << std::setw(10) << queue << std::right << std::setw(7) << index;
+    out_ << "  " << std::left << std::setw(kName) << queue << std::right << std::setw(7) << index;
     if (segments < 0)
       out_ << "   -";
     else

@@ -73,7 +73,7 @@ struct Variant {
 class Emitter {
  public:
   Emitter(std::span<const Legal> legals, const TargetOptions &options)
-      : legals_(legals), options_(options), connections_(legals) {}
+      : legals_(legals), options_(options), connections_(legals, options) {}
 
   Template run() {
     callersBuffers();

@@ -39,7 +39,9 @@ std::string nameOf(const nbc_queue &queue, const Connections &connections) {
 }
 
 /// Calls under way share the queues, and receives are posted for three windows of them.
-void checkQueues(const std::vector<Legal> &ways, const Device &device, int depth, Diag &diag) {
+void checkQueues(const std::vector<Legal> &ways, const Device &device, const TargetOptions &options,
+                 Diag &diag) {
+  const int depth = std::max(options.depth, 1);
   const int64_t most = longest(device);
   int64_t rough = 0;
   for (const Legal &way : ways) {
@@ -50,7 +52,7 @@ void checkQueues(const std::vector<Legal> &ways, const Device &device, int depth
   }
   if (rough * 3 * depth <= most) return;
 
-  const Connections connections(ways);
+  const Connections connections(ways, options);
   const size_t count = connections.queues.size();
   std::vector<int64_t> sends(count), receives(count), credits(count);
   for (const Legal &way : ways) {
@@ -136,7 +138,7 @@ std::vector<Legal> coredirect_legalize(const Schedule &schedule, const Schedule 
     each([&](const Schedule &s, uint32_t flags) {
       add(legalizeRendezvous(s, device, diag), NBC_RENDEZVOUS, flags);
     });
-  if (diag.errors() == before) checkQueues(ways, device, std::max(options.depth, 1), diag);
+  if (diag.errors() == before) checkQueues(ways, device, options, diag);
   if (diag.errors() != before) ways.clear();
   return ways;
 }

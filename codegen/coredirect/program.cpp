@@ -95,7 +95,7 @@ class Builder {
 
   uint32_t queueOf(const Step &step) const {
     if (step.peer < 0) return connections_.loopback;
-    return connections_.queue(eager_ ? NBC_QUEUE_EAGER : NBC_QUEUE_DATA, step.peer);
+    return connections_.queue(eager_ ? NBC_QUEUE_EAGER : NBC_QUEUE_DATA, step);
   }
 
   /// Which entries the queues hold: order within a queue is that of the steps.
@@ -111,7 +111,7 @@ class Builder {
         place.completion = static_cast<uint32_t>(queue.receives.size());
         queue.receives.push_back(i);
         if (eager_) return;
-        const uint32_t cts = connections_.queue(NBC_QUEUE_CTS, step.peer);
+        const uint32_t cts = connections_.queue(NBC_QUEUE_CTS, step);
         program_.queues[cts].sends.push_back({-1, 1});
         program_.queues[cts].blocks += 1;
         return;
@@ -130,7 +130,7 @@ class Builder {
       }
       queue.sends.push_back(post);
       if (step.peer >= 0 && !eager_)
-        ++program_.queues[connections_.queue(NBC_QUEUE_CTS, step.peer)].clearToSends;
+        ++program_.queues[connections_.queue(NBC_QUEUE_CTS, step)].clearToSends;
     };
     for (StepId i = 0; i < static_cast<StepId>(s_.steps.size()); ++i) add(i);
     for (size_t q = 0; q < program_.queues.size(); ++q) {
@@ -268,7 +268,7 @@ class Builder {
   }
 
   void clear(StepId i) {
-    const uint32_t cts = connections_.queue(NBC_QUEUE_CTS, s_.steps[i].peer);
+    const uint32_t cts = connections_.queue(NBC_QUEUE_CTS, s_.steps[i]);
     const uint32_t upTo = places_[i].completion + 1;
     if (states_[cts].cleared >= upTo) return;
     ensureAll(i);
@@ -279,7 +279,7 @@ class Builder {
   void send(StepId i) {
     ensureAll(i);
     if (!eager_) {
-      const uint32_t cts = connections_.queue(NBC_QUEUE_CTS, s_.steps[i].peer);
+      const uint32_t cts = connections_.queue(NBC_QUEUE_CTS, s_.steps[i]);
       waitFor(cts, NBC_SIDE_RECV, states_[cts].clears++);
     }
     enable(places_[i].queue, places_[i].enabled);
@@ -321,34 +321,49 @@ class Builder {
 
 }  // namespace
 
-Connections::Connections(std::span<const Legal> legals) {
-  bool rendezvous = false, adapter = false;
+Connections::Connections(std::span<const Legal> legals, const TargetOptions &options) {
+  bool rendezvous = false, adapter = false, symmetric = true;
+  std::vector<char> ways;  // rank -> bit 0: received from, bit 1: sent to
   for (const Legal &legal : legals) {
     (legal.protocol == NBC_EAGER ? eager_ : rendezvous) = true;
-    if (first_.empty()) first_.assign(legal.schedule.ranks, kNone);
+    ways.resize(static_cast<size_t>(legal.schedule.ranks));
     for (const Step &step : legal.schedule.steps) {
       adapter |= step.unit == Unit::nic;
-      if (step.peer < 0 || first_[step.peer] != kNone) continue;
-      first_[step.peer] = 0;
-      peers.push_back(static_cast<uint32_t>(step.peer));
+      if (step.peer < 0) continue;
+      if (ways[step.peer] == 0) peers.push_back(static_cast<uint32_t>(step.peer));
+      ways[step.peer] |= static_cast<char>(sends(step) ? 2 : 1);
     }
   }
-  const auto add = [&](nbc_queue_kind kind, uint32_t peer) {
-    queues.push_back({static_cast<uint32_t>(kind), peer});
+  for (std::vector<uint32_t> &first : first_) first.assign(ways.size(), kNone);
+  for (uint32_t peer : peers) symmetric &= ways[peer] == 3;
+
+  const auto add = [&](nbc_queue_kind kind, uint32_t peer, nbc_direction direction) {
+    queues.push_back({static_cast<uint32_t>(kind), peer, static_cast<uint32_t>(direction)});
     return static_cast<uint32_t>(queues.size() - 1);
   };
-  if (!peers.empty() || adapter) management = add(NBC_QUEUE_MANAGEMENT, kNone);
-  if (adapter) loopback = add(NBC_QUEUE_LOOPBACK, kNone);
+  const auto connect = [&](uint32_t peer, nbc_direction direction) {
+    const auto first = static_cast<uint32_t>(queues.size());
+    if (direction != NBC_TO_PEER) first_[0][peers[peer]] = first;
+    if (direction != NBC_FROM_PEER) first_[1][peers[peer]] = first;
+    if (eager_) add(NBC_QUEUE_EAGER, peer, direction);
+    add(NBC_QUEUE_CTS, peer, direction);
+    if (rendezvous) add(NBC_QUEUE_DATA, peer, direction);
+  };
+  if (!peers.empty() || adapter) management = add(NBC_QUEUE_MANAGEMENT, kNone, NBC_BOTH_WAYS);
+  if (adapter) loopback = add(NBC_QUEUE_LOOPBACK, kNone, NBC_BOTH_WAYS);
   for (uint32_t p = 0; p < peers.size(); ++p) {
-    first_[peers[p]] = static_cast<uint32_t>(queues.size());
-    if (eager_) add(NBC_QUEUE_EAGER, p);
-    add(NBC_QUEUE_CTS, p);
-    if (rendezvous) add(NBC_QUEUE_DATA, p);
+    const char way = ways[peers[p]];
+    if (way == 3 && symmetric && (!options.symmetric || options.symmetric(peers[p]))) {
+      connect(p, NBC_BOTH_WAYS);
+    } else {
+      if (way & 2) connect(p, NBC_TO_PEER);
+      if (way & 1) connect(p, NBC_FROM_PEER);
+    }
   }
 }
 
-uint32_t Connections::queue(nbc_queue_kind kind, int64_t rank) const {
-  const uint32_t first = first_[rank];
+uint32_t Connections::queue(nbc_queue_kind kind, const Step &step) const {
+  const uint32_t first = first_[sends(step)][step.peer];
   switch (kind) {
     case NBC_QUEUE_EAGER:
       return first;
@@ -374,7 +389,7 @@ Program creditsOf(const Legal &legal, const Connections &connections) {
   program.stages.emplace_back();
   for (const Step &step : legal.schedule.steps) {
     if (!receives(step)) continue;
-    const uint32_t cts = connections.queue(NBC_QUEUE_CTS, step.peer);
+    const uint32_t cts = connections.queue(NBC_QUEUE_CTS, step);
     QueueProgram &queue = program.queues[cts];
     if (!queue.sends.empty()) continue;
     queue.sends.push_back({-1, 1});
@@ -383,7 +398,7 @@ Program creditsOf(const Legal &legal, const Connections &connections) {
   }
   for (const Step &step : legal.schedule.steps) {
     if (!sends(step)) continue;
-    const uint32_t cts = connections.queue(NBC_QUEUE_CTS, step.peer);
+    const uint32_t cts = connections.queue(NBC_QUEUE_CTS, step);
     QueueProgram &queue = program.queues[cts];
     if (queue.clearToSends > 0) continue;
     queue.clearToSends = 1;

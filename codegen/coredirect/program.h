@@ -14,18 +14,22 @@ namespace nbcc::crosschannel {
 
 inline constexpr uint32_t kNone = UINT32_MAX;
 
-/// The queues of a rank: which there are follows from all its variants.
+/// The queues of a rank: which there are follows from all its variants. Two ranks
+/// share queue pairs for both ways if each of them sends to just those it receives
+/// from (standard exchange); else each way has its own (ring, Bruck). Both ends must
+/// come to the same answer: TargetOptions::symmetric.
 struct Connections {
   std::vector<uint32_t> peers;
   std::vector<nbc_queue> queues;
   uint32_t management = kNone, loopback = kNone;
 
-  explicit Connections(std::span<const Legal>);
-  /// The queue to a rank. There is one.
-  uint32_t queue(nbc_queue_kind, int64_t rank) const;
+  Connections(std::span<const Legal>, const TargetOptions &);
+  /// The queue for what this step sends to or receives from its peer, or, CTS, for
+  /// what goes the other way. There is one.
+  uint32_t queue(nbc_queue_kind, const Step &) const;
 
  private:
-  std::vector<uint32_t> first_;  // rank -> its first queue
+  std::vector<uint32_t> first_[2];  // receiving, sending: rank -> its first queue
   bool eager_ = false;
 };
 

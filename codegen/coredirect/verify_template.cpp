@@ -80,6 +80,7 @@ class Verifier {
     uint32_t send = UINT32_MAX;  // its entry: a SEND or WRITE, or the clear-to-send of a receive
     uint32_t sendQueue = UINT32_MAX;
     uint32_t receive = UINT32_MAX;  // its number among the receives of `queue`
+    uint32_t clear = UINT32_MAX;    // rendezvous sends: where leave to start comes from
     int64_t stage = -1;             // of the host
     int64_t order = -1;
   };
@@ -149,14 +150,18 @@ class Verifier {
   /// Which entry each step is.
   bool identify() {
     places_.resize(s_->steps.size());
-    std::vector<uint32_t> peerQueue[3];
-    for (std::vector<uint32_t> &of : peerQueue) of.assign(s_->ranks, UINT32_MAX);
+    // By kind, and whether it is for what goes to the peer.
+    std::vector<uint32_t> peerQueue[3][2];
+    for (auto &of : peerQueue)
+      for (std::vector<uint32_t> &way : of) way.assign(s_->ranks, UINT32_MAX);
     uint32_t loopback = UINT32_MAX;
     for (uint32_t q = 0; q < queues_.size(); ++q) {
       const nbc_queue &queue = view_.queues[q];
       if (queue.kind == NBC_QUEUE_LOOPBACK) loopback = q;
-      if (queue.kind >= NBC_QUEUE_EAGER && queue.peer < view_.peers.size())
-        peerQueue[queue.kind - NBC_QUEUE_EAGER][view_.peers[queue.peer]] = q;
+      if (queue.kind < NBC_QUEUE_EAGER || queue.peer >= view_.peers.size()) continue;
+      auto &of = peerQueue[queue.kind - NBC_QUEUE_EAGER];
+      if (queue.direction != NBC_TO_PEER) of[0][view_.peers[queue.peer]] = q;
+      if (queue.direction != NBC_FROM_PEER) of[1][view_.peers[queue.peer]] = q;
     }
     int64_t order = 0;
     for (StepId i = 0; i < static_cast<StepId>(s_->steps.size()); ++i) {
@@ -168,8 +173,12 @@ class Verifier {
         continue;
       }
       const uint32_t kind = (eager_ ? NBC_QUEUE_EAGER : NBC_QUEUE_DATA) - NBC_QUEUE_EAGER;
-      place.queue = step.peer < 0 ? loopback : peerQueue[kind][step.peer];
-      if (place.queue == UINT32_MAX) {
+      const bool to = !receives(step);
+      place.queue = step.peer < 0 ? loopback : peerQueue[kind][to][step.peer];
+      const uint32_t cts = eager_ || step.peer < 0
+                               ? place.queue
+                               : peerQueue[NBC_QUEUE_CTS - NBC_QUEUE_EAGER][to][step.peer];
+      if (place.queue == UINT32_MAX || cts == UINT32_MAX) {
         wrong("there is no queue for ", say(i));
         return false;
       }
@@ -181,7 +190,7 @@ class Verifier {
       if (!receives(step)) {
         place.sendQueue = place.queue;
       } else if (!eager_) {
-        place.sendQueue = peerQueue[NBC_QUEUE_CTS - NBC_QUEUE_EAGER][step.peer];
+        place.sendQueue = cts;
       }
       if (place.sendQueue != UINT32_MAX) {
         Queue &sends = queues_[place.sendQueue];
@@ -189,7 +198,7 @@ class Verifier {
         sends.sendSteps.push_back(i);
       }
       if (!eager_ && step.peer >= 0 && !receives(step))
-        queues_[peerQueue[NBC_QUEUE_CTS - NBC_QUEUE_EAGER][step.peer]].receiveSteps.push_back(i);
+        queues_[place.clear = cts].receiveSteps.push_back(i);
     }
     for (uint32_t q = 0; q < queues_.size(); ++q) {
       const Queue &queue = queues_[q];
@@ -203,6 +212,9 @@ class Verifier {
       }
       if (view_.queues[q].kind == NBC_QUEUE_CTS) continue;
       for (uint32_t k = 0; k < queue.sends.size(); ++k) dataOf(queue.sendSteps[k], queue.sends[k]);
+      const nbc_segment *posted = view_.segment(variant_.segments, q, NBC_RING_RECV);
+      for (uint32_t k = 0; posted && posted->bytes > 0 && k < queue.receives; ++k)
+        dataOf(queue.receiveSteps[k], *posted, k);
     }
     return hosts();
   }
@@ -268,6 +280,20 @@ class Verifier {
         e.opcode != (step.op == Op::copy ? MLX5_WRITE : MLX5_SEND))
       diag_.error(step.loc, "coredirect: variant ", view_.variantName(variant_), ": ", say(i),
                   ": its work queue entry moves other data");
+  }
+
+  /// Of a receive; those of eager queues name rooms, not pieces.
+  void dataOf(StepId i, const nbc_segment &posted, uint32_t number) {
+    const Step &step = s_->steps[i];
+    const uint32_t stride = posted.bytes / posted.entries;
+    Lengths wanted, found;
+    addSection(wanted, s_->to(step));
+    for (const nbc_reloc &r :
+         view_.relocsAt(variant_.relocs, posted.offset + number * stride, stride))
+      addPieces(found, r.what, r.rule == NBC_RELOC_SGE ? r.extra + 1 : 1);
+    if (!(wanted == found))
+      diag_.error(step.loc, "coredirect: variant ", view_.variantName(variant_), ": ", say(i),
+                  ": its receive is for other data");
   }
 
   bool hosts() {
@@ -500,14 +526,7 @@ class Verifier {
   /// A rendezvous send starts when the receiver has said so.
   void leave(StepId i) {
     const Step &step = s_->steps[i];
-    uint32_t cts = UINT32_MAX;
-    for (uint32_t q = places_[i].queue; q-- > 0;)
-      if (view_.queues[q].kind == NBC_QUEUE_CTS &&
-          view_.queues[q].peer == view_.queues[places_[i].queue].peer) {
-        cts = q;
-        break;
-      }
-    if (cts == UINT32_MAX) return wrong("there is no queue for clear-to-sends to ", step.peer);
+    const uint32_t cts = places_[i].clear;
     const int64_t known = queues_[cts].known[NBC_SIDE_RECV][places_[i].send];
     if (known < startOf(i)) return;
     diag_.error(step.loc, "coredirect: variant ", view_.variantName(variant_), ": ", say(i),

@@ -75,7 +75,8 @@ std::string View::queueName(uint32_t queue) const {
   if (queue >= queues.size()) return cat("queue ", queue, "?");
   const nbc_queue &q = queues[queue];
   if (q.peer >= peers.size()) return names[q.kind];
-  return cat(names[q.kind], " ", peers[q.peer]);
+  static const char *const ways[] = {" ", " to ", " from "};
+  return cat(names[q.kind], ways[q.direction % std::size(ways)], peers[q.peer]);
 }
 
 std::string View::variantName(const nbc_variant &v) const {

@@ -52,7 +52,7 @@ struct View {
   /// The queue's number in the table: null if the variant has no such segment.
   const nbc_segment *segment(const nbc_range &, uint32_t queue, uint32_t ring) const;
 
-  /// "eager 3", "mq": the queue and the rank it leads to.
+  /// "eager 3", "data from 3", "mq": the queue, its direction if it has one, and the peer.
   std::string queueName(uint32_t queue) const;
   /// "eager in-place".
   std::string variantName(const nbc_variant &) const;

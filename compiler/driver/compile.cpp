@@ -3,6 +3,7 @@
 
 #include "compiler/driver/compile.h"
 
+#include <algorithm>
 #include <fstream>
 #include <sstream>
 
@@ -99,10 +100,17 @@ std::optional<Schedule> Compilation::written(int64_t ranks, int64_t rank, int64_
   return std::nullopt;
 }
 
-const Schedule *Compilation::peer(int64_t ranks, int64_t rank, int64_t root) {
-  if (ranks != peersRanks_ || root != peersRoot_) peers_.clear();
+/// What is remembered of peers is of one number of ranks and one root.
+void Compilation::aboutPeersOf(int64_t ranks, int64_t root) {
+  if (ranks == peersRanks_ && root == peersRoot_) return;
+  peers_.clear();
+  symmetric_.assign(static_cast<size_t>(ranks), -1);
   peersRanks_ = ranks;
   peersRoot_ = root;
+}
+
+const Schedule *Compilation::peer(int64_t ranks, int64_t rank, int64_t root) {
+  aboutPeersOf(ranks, root);
   auto it = peers_.find(rank);
   if (it == peers_.end()) {
     std::optional<Schedule> s = written(ranks, rank, root);
@@ -110,6 +118,25 @@ const Schedule *Compilation::peer(int64_t ranks, int64_t rank, int64_t root) {
     it = peers_.emplace(rank, std::move(*s)).first;
   }
   return &it->second;
+}
+
+bool Compilation::symmetric(int64_t ranks, int64_t rank, int64_t root) {
+  aboutPeersOf(ranks, root);
+  signed char &known = symmetric_[static_cast<size_t>(rank)];
+  if (known < 0) {
+    std::vector<int32_t> to, from;
+    if (std::optional<Schedule> s = written(ranks, rank, root))
+      for (const Step &step : s->steps) {
+        if (step.op == Op::send || step.op == Op::signal) to.push_back(step.peer);
+        if (step.op == Op::recv || step.op == Op::await) from.push_back(step.peer);
+      }
+    for (std::vector<int32_t> *peers : {&to, &from}) {
+      std::sort(peers->begin(), peers->end());
+      peers->erase(std::unique(peers->begin(), peers->end()), peers->end());
+    }
+    known = to == from;
+  }
+  return known;
 }
 
 PassContext Compilation::context(const Schedule &s) {
@@ -151,10 +178,11 @@ std::optional<Template> Compilation::compile(int64_t ranks, int64_t rank, int64_
   if (!diag_.ok()) return std::nullopt;
 
   const Target &target = *options_.target;
-  std::vector<Legal> ways =
-      target.legalize(*schedule, placed ? &*placed : nullptr, options_.targetOptions, diag_);
+  TargetOptions options = options_.targetOptions;
+  options.symmetric = [=, this](int64_t peer) { return symmetric(ranks, peer, root); };
+  std::vector<Legal> ways = target.legalize(*schedule, placed ? &*placed : nullptr, options, diag_);
   if (!diag_.ok()) return std::nullopt;
-  Template bytes = target.emit(ways, options_.targetOptions);
+  Template bytes = target.emit(ways, options);
   target.verifyTemplate(bytes, ways, diag_);
   if (!diag_.ok()) return std::nullopt;
   if (legal) *legal = std::move(ways);

@@ -48,6 +48,7 @@ class Compilation {
 
  private:
   PassContext context(const Schedule &);
+  bool symmetric(int64_t ranks, int64_t rank, int64_t root);
   const Schedule *peer(int64_t ranks, int64_t rank, int64_t root);
 
   const Options &options_;
@@ -56,8 +57,11 @@ class Compilation {
   std::vector<int64_t> parameters_;
   std::unique_ptr<Elaborator> elaborator_;
   std::vector<Schedule> read_;
-  std::map<int64_t, Schedule> peers_;  // for merge-sends, of one (ranks, root)
+  std::map<int64_t, Schedule> peers_;   // for merge-sends, of one (ranks, root)
+  std::vector<signed char> symmetric_;  // by rank: -1 not known
   int64_t peersRanks_ = 0, peersRoot_ = 0;
+
+  void aboutPeersOf(int64_t ranks, int64_t root);
 };
 
 /// Takes a file in (Diag::addFile). Empty: it cannot be read, which was reported.

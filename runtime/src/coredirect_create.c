@@ -373,7 +373,12 @@ static int make_all_patches(nbc_plan *plan) {
 struct record {
   uint8_t address[32];
   uint64_t identity;
-  uint32_t numbers[NBC_QUEUE_DATA + 1];  // by kind; UINT32_MAX: none
+  uint32_t numbers[NBC_DIRECTIONS][NBC_QUEUE_DATA + 1];  // by kind; UINT32_MAX: none
+};
+
+// The queues of a peer: indices, UINT32_MAX where none.
+struct ends {
+  uint32_t queues[NBC_DIRECTIONS][NBC_QUEUE_DATA + 1];
 };
 
 // Of the plan, the same on all ranks.
@@ -387,19 +392,19 @@ static uint64_t identity_of(const nbc_plan *plan) {
   return hash;
 }
 
-// The queues of each peer, by kind: table[peer][kind], UINT32_MAX where none. Null: no memory.
-static uint32_t (*queues_of_peers(const nbc_plan *plan, int *status))[NBC_QUEUE_DATA + 1] {
+// Of each peer. Null: no memory.
+static struct ends *queues_of_peers(const nbc_plan *plan, int *status) {
   const struct nbc_template *t = plan->tables.header;
-  uint32_t(*table)[NBC_QUEUE_DATA + 1] =
-      (uint32_t(*)[NBC_QUEUE_DATA + 1]) malloc(((size_t)t->peers.count + 1) * sizeof *table);
+  struct ends *table = (struct ends *)malloc(((size_t)t->peers.count + 1) * sizeof *table);
   *status = table ? 0 : NBC_ERROR_MEMORY;
   if (!table) return NULL;
   memset(table, 0xff, t->peers.count * sizeof *table);
   for (uint32_t i = 0; i < t->queues.count; ++i) {
     const struct nbc_queue *q = &plan->tables.queues[i];
     if (q->kind < NBC_QUEUE_EAGER) continue;
-    if (table[q->peer][q->kind] != UINT32_MAX) *status = NBC_ERROR_TEMPLATE;  // two of a kind
-    table[q->peer][q->kind] = i;
+    uint32_t *place = &table[q->peer].queues[q->direction][q->kind];
+    if (*place != UINT32_MAX) *status = NBC_ERROR_TEMPLATE;  // two of a kind
+    *place = i;
   }
   return table;
 }
@@ -407,13 +412,16 @@ static uint32_t (*queues_of_peers(const nbc_plan *plan, int *status))[NBC_QUEUE_
 static int publish(nbc_plan *plan) {
   const struct nbc_bootstrap *b = &plan->comm->bootstrap;
   int status;
-  uint32_t(*table)[NBC_QUEUE_DATA + 1] = queues_of_peers(plan, &status);
+  struct ends *table = queues_of_peers(plan, &status);
   for (uint32_t i = 0; i < plan->tables.header->peers.count && !status; ++i) {
     struct record record = {.identity = identity_of(plan)};
     memcpy(record.address, plan->comm->address, sizeof record.address);
-    for (int kind = 0; kind <= NBC_QUEUE_DATA; ++kind)
-      record.numbers[kind] =
-          table[i][kind] == UINT32_MAX ? UINT32_MAX : state_of(plan)->queues[table[i][kind]].number;
+    for (int way = 0; way < NBC_DIRECTIONS; ++way)
+      for (int kind = 0; kind <= NBC_QUEUE_DATA; ++kind) {
+        uint32_t queue = table[i].queues[way][kind];
+        record.numbers[way][kind] =
+            queue == UINT32_MAX ? UINT32_MAX : state_of(plan)->queues[queue].number;
+      }
     char key[48];
     snprintf(key, sizeof key, "nbc.%u.%u", plan->number, plan->tables.peers[i]);
     if (b->put(b->context, key, &record, sizeof record)) status = NBC_ERROR_BOOTSTRAP;
@@ -422,7 +430,7 @@ static int publish(nbc_plan *plan) {
   return status;
 }
 
-static int meet(nbc_plan *plan, uint32_t peer, const uint32_t *queues) {
+static int meet(nbc_plan *plan, uint32_t peer, const struct ends *ends) {
   const struct nbc_bootstrap *b = &plan->comm->bootstrap;
   struct nbc_hca *hca = plan->comm->hca;
   char key[48];
@@ -433,14 +441,18 @@ static int meet(nbc_plan *plan, uint32_t peer, const uint32_t *queues) {
       bytes != sizeof record)
     return NBC_ERROR_BOOTSTRAP;
   if (record.identity != identity_of(plan)) return NBC_ERROR_ARGUMENT;
-  for (int kind = NBC_QUEUE_EAGER; kind <= NBC_QUEUE_DATA; ++kind) {
-    if ((queues[kind] == UINT32_MAX) != (record.numbers[kind] == UINT32_MAX))
-      return NBC_ERROR_TEMPLATE;
-    if (queues[kind] == UINT32_MAX) continue;
-    int status = hca->ops->connect_qp(hca, state_of(plan)->queues[queues[kind]].number,
-                                      record.address, record.numbers[kind]);
-    if (status) return status;
-  }
+  static const enum nbc_direction mirror[NBC_DIRECTIONS] = {[NBC_BOTH_WAYS] = NBC_BOTH_WAYS,
+                                                            [NBC_TO_PEER] = NBC_FROM_PEER,
+                                                            [NBC_FROM_PEER] = NBC_TO_PEER};
+  for (int way = 0; way < NBC_DIRECTIONS; ++way)
+    for (int kind = NBC_QUEUE_EAGER; kind <= NBC_QUEUE_DATA; ++kind) {
+      uint32_t queue = ends->queues[way][kind], there = record.numbers[mirror[way]][kind];
+      if ((queue == UINT32_MAX) != (there == UINT32_MAX)) return NBC_ERROR_TEMPLATE;
+      if (queue == UINT32_MAX) continue;
+      int status =
+          hca->ops->connect_qp(hca, state_of(plan)->queues[queue].number, record.address, there);
+      if (status) return status;
+    }
   return 0;
 }
 
@@ -457,8 +469,8 @@ int coredirect_connect(nbc_plan *plan) {
   struct nbc_hca *hca = plan->comm->hca;
   const struct nbc_template *t = plan->tables.header;
   int status;
-  uint32_t(*table)[NBC_QUEUE_DATA + 1] = queues_of_peers(plan, &status);
-  for (uint32_t i = 0; i < t->peers.count && !status; ++i) status = meet(plan, i, table[i]);
+  struct ends *table = queues_of_peers(plan, &status);
+  for (uint32_t i = 0; i < t->peers.count && !status; ++i) status = meet(plan, i, &table[i]);
   free(table);
   for (uint32_t i = 0; i < t->queues.count && !status; ++i) {
     uint32_t number = state_of(plan)->queues[i].number;

@@ -169,6 +169,8 @@ static int check_queues(const struct tables *s, const char **why) {
                                       : q->peer >= t->peers.count)
       return damaged(why, "queue %u: peer %u of %u, or a second of kind %u", i, q->peer,
                      t->peers.count, q->kind);
+    if (q->direction >= NBC_DIRECTIONS || (q->kind <= NBC_QUEUE_LOOPBACK && q->direction))
+      return damaged(why, "queue %u: direction %u", i, q->direction);
   }
   return 0;
 }

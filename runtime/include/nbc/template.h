@@ -150,9 +150,15 @@ enum nbc_queue_kind {
   NBC_QUEUE_DATA        /* per peer: rendezvous data; managed */
 };
 
+/* Whom a queue pair serves: data both ways, or only what goes to the peer, or only
+ * what comes from it (what goes back, credits and clear-to-send, belongs to it). A
+ * pair TO a peer is connected to the pair FROM this rank there. */
+enum nbc_direction { NBC_BOTH_WAYS, NBC_TO_PEER, NBC_FROM_PEER, NBC_DIRECTIONS };
+
 struct nbc_queue {
   uint32_t kind;
-  uint32_t peer; /* index into peers; UINT32_MAX: none */
+  uint32_t peer;      /* index into peers; UINT32_MAX: none */
+  uint32_t direction; /* enum nbc_direction */
 };
 
 enum nbc_protocol { NBC_EAGER, NBC_RENDEZVOUS };
