@@ -81,7 +81,7 @@ end
   EXPECT_NE(text.find("recv from 1: staging[0] (out[3]), staging[0] + out[3] (out[0 +: 2])"),
             std::string::npos)
       << text;
-  EXPECT_NE(text.find("data 2          0   2  SEND     send to 2: staging[0] (out[3])"),
+  EXPECT_NE(text.find("data to 2          0   2  SEND     send to 2: staging[0] (out[3])"),
             std::string::npos)
       << text;
   EXPECT_NE(text.find("send to 2: staging[0] + out[3] (out[0])"), std::string::npos) << text;
@@ -93,7 +93,7 @@ TEST(Emit, ManyGatherEntriesTakeMoreBasicBlocks) {
   // 16 blocks of the last round: in, and rooms of 1, 2, 4, 8 blocks.
   EXPECT_NE(text.find("  6  SEND     send to 21: staging[0] (in), slots[0]"), std::string::npos)
       << text;
-  EXPECT_NE(text.find("enable eager 21 up to 2"), std::string::npos) << text;
+  EXPECT_NE(text.find("enable eager to 21 up to 2"), std::string::npos) << text;
 }
 
 TEST(Emit, NothingForTheAdapterOnOneRank) {
@@ -121,7 +121,7 @@ TEST(Emit, AdapterReductionsNeedNoHostInBetween) {
   EXPECT_EQ(calc.flags, uint32_t{NBC_VARIANT_CALC});
   EXPECT_EQ(calc.stages.count, 2u);
   const std::string text = tasks(e.bytes);
-  EXPECT_NE(text.find("loopback        0   3  SEND     calc slots[0] (out), staging[0] (in)"),
+  EXPECT_NE(text.find("loopback           0   3  SEND     calc slots[0] (out), staging[0] (in)"),
             std::string::npos)
       << text;
 }
