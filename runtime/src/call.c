@@ -258,7 +258,8 @@ int nbc_test(nbc_request *request, int *done) {
   if (!request || !done) return NBC_ERROR_ARGUMENT;
   *done = 1;
   if (!c->plan) return 0;
-  if (c->state != CALL_DONE) move(c->plan);
+  // What failed may be what the device would have had to wait for.
+  if (c->state != CALL_DONE && !move(c->plan) && c->plan->target->glance(c->plan)) fail(c->plan);
   return collect(c, done);
 }
 

@@ -86,6 +86,7 @@ struct coredirect {
   struct nbc_hca_cq done;   // of the management queue
   bool done_made;
   uint32_t polled;  // entries seen in it
+  uint32_t glance;  // the queue to be looked at next
   uint64_t rung;    // WQEBBs of the management queue
 };
 

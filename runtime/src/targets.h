@@ -35,6 +35,8 @@ struct target {
   int (*complete)(nbc_plan *, struct call *);
   // Whether a queue of the plan has failed, however long that takes to see.
   bool (*failed)(nbc_plan *);
+  // The same for a little of it: asked often enough, it sees what `failed` does. Cheap.
+  bool (*glance)(nbc_plan *);
   // Sleeps until something may have changed.
   void (*sleep)(nbc_plan *);
   // Takes down the queues: afterwards the device touches no memory of the plan or
