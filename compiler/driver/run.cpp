@@ -451,6 +451,11 @@ class Runner {
 
 }  // namespace
 
+void runTemplates(Compilation &c, const std::vector<Template> &templates, int32_t rounds,
+                  uint64_t seed, const Options &o, std::ostream &out, Diag &diag) {
+  Runner(c, templates, rounds, seed, o, diag).run(out);
+}
+
 void run(Compilation &c, const Options &o, std::ostream &out, Diag &diag) {
   std::optional<nbc_type> type = typeNamed(o.type);
   std::optional<nbc_op> op = operatorNamed(o.op);
@@ -488,7 +493,7 @@ void run(Compilation &c, const Options &o, std::ostream &out, Diag &diag) {
     templates.push_back(std::move(*t));
   }
   for (uint64_t seed = o.seed; seed <= o.lastSeed && diag.ok(); ++seed) {
-    Runner(c, templates, rounds, seed, o, diag).run(out);
+    runTemplates(c, templates, rounds, seed, o, out, diag);
     if (!diag.ok() && o.adversarial)
       diag.note(Loc(), "with --seed=", seed,
                 o.vary ? " --vary: " + variationOf(o, seed).text() : std::string());

@@ -15,4 +15,9 @@ namespace nbcc {
 /// wrong; prints what moved, unless --quiet.
 void run(Compilation &, const Options &, std::ostream &, Diag &);
 
+/// The same for templates that are there, one for each rank, and one seed.
+/// `rounds` is for the report.
+void runTemplates(Compilation &, const std::vector<Template> &, int32_t rounds, uint64_t seed,
+                  const Options &, std::ostream &, Diag &);
+
 }  // namespace nbcc
