@@ -25,8 +25,8 @@ double tickStep(double end) {
 struct Style {
   const char *name, *colour;
 };
-constexpr std::array<Style, 3> kActivities{
-    {{"adapter waits", "#d9dee5"}, {"host reduces", "#e8882e"}, {"host copies", "#7aa95c"}}};
+constexpr std::array<Style, 2> kActivities{
+    {{"adapter waits", "#d9dee5"}, {"host reduces", "#e8882e"}}};
 constexpr const char *kData = "#2b62b8", *kControl = "#b0446f", *kText = "#333";
 
 void text(std::ostream &out, double x, double y, const std::string &what, const char *anchor,
@@ -43,12 +43,13 @@ void legend(std::ostream &out) {
     text(out, x + 19, 39, s.name, "start");
     x += 120;
   }
-  for (auto [name, colour] : {Style{"data", kData}, Style{"clear-to-send, signal", kControl}}) {
+  for (auto [name, colour] :
+       {Style{"data", kData}, Style{"no bytes: clear-to-send, credit, signal", kControl}}) {
     out << "<path d=\"M" << x << " 35h18\" stroke=\"" << colour << "\" stroke-width=\"1.6\"/>\n";
     text(out, x + 24, 39, name, "start");
     x += 75;
   }
-  x += 80;
+  x += 175;
   out << "<path d=\"M" << x << " 29v12\" stroke=\"" << kText << "\" stroke-width=\"2.5\"/>\n";
   text(out, x + 7, 39, "call complete", "start");
 }

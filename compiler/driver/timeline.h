@@ -12,7 +12,7 @@ namespace nbcc {
 
 /// What a run did, in nanoseconds from its start.
 struct Timeline {
-  enum class Activity { wait, reduce, copy };  // of a management queue, or of the host
+  enum class Activity { wait, reduce };  // of a management queue, of the host
   struct Bar {
     int rank;
     Activity activity;
