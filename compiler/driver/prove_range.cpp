@@ -92,7 +92,11 @@ void print(const RangeProof &p, Compilation &c, std::ostream &out) {
   out << "\n";
   out << "  as written, as optimised" << (hasInPlace(c.kind()) ? ", in place" : "")
       << (collective(c.kind()).hasRoot() ? ", roots" : "") << ": " << p.proofs << " proofs\n";
-  if (!collective(c.kind()).reduces) return;
+  const Collective &kind = collective(c.kind());
+  if (kind.in == Shape::blocks || kind.out == Shape::blocks)
+    out << "  lengths of blocks: "
+        << (p.anyLengths ? "any, also of v-variants" : "the same on all ranks") << "\n";
+  if (!kind.reduces) return;
   out << "  operators: "
       << (p.rankOrder ? "any, also those that do not commute" : "commutative only")
       << "\n  results: "
