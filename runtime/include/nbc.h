@@ -65,13 +65,32 @@ enum nbc_status {
 const char *nbc_status_text(int status);
 
 enum nbc_type {
-  NBC_BYTE, NBC_I8, NBC_U8, NBC_I16, NBC_U16, NBC_I32, NBC_U32, NBC_I64, NBC_U64, NBC_F32, NBC_F64,
+  NBC_BYTE,
+  NBC_I8,
+  NBC_U8,
+  NBC_I16,
+  NBC_U16,
+  NBC_I32,
+  NBC_U32,
+  NBC_I64,
+  NBC_U64,
+  NBC_F32,
+  NBC_F64,
   NBC_TYPES
 };
 size_t nbc_type_size(enum nbc_type); /* 0 for no type */
 
 enum nbc_op {
-  NBC_SUM, NBC_PROD, NBC_MIN, NBC_MAX, NBC_BAND, NBC_BOR, NBC_BXOR, NBC_LAND, NBC_LOR, NBC_LXOR,
+  NBC_SUM,
+  NBC_PROD,
+  NBC_MIN,
+  NBC_MAX,
+  NBC_BAND,
+  NBC_BOR,
+  NBC_BXOR,
+  NBC_LAND,
+  NBC_LOR,
+  NBC_LXOR,
   NBC_USER, /* nbc_call.user */
   NBC_OPS
 };
@@ -84,8 +103,8 @@ typedef void nbc_reduce_function(void *to, const void *left, const void *right, 
 nbc_reduce_function *nbc_reduction(enum nbc_type, enum nbc_op);
 
 /* How ranks find each other, in the manner of PMI: put, then get what others
- * put. `get` waits until it is there (or fails), and sets *bytes to its length. Keys are short strings,
- * unique per communicator. */
+ * put. `get` waits until it is there (or fails), and sets *bytes to its length. Keys are short
+ * strings, unique per communicator. */
 struct nbc_bootstrap {
   int rank, ranks;
   void *context;
@@ -114,12 +133,12 @@ int nbc_deregister(nbc_comm *, void *begin, size_t bytes);
 
 /* Zero: the default, in brackets. The same on all ranks. */
 struct nbc_plan_options {
-  uint32_t depth;         /* calls under way on the adapter at once [2] */
-  size_t eager_bytes;     /* blocks up to this long go eager [1024, less where one such slot
-                             for each rank, 3 * depth times, would take more than slot_memory] */
-  size_t slot_memory;     /* bytes for receive slots, by that rule [16 MiB] */
-  size_t max_bytes;       /* the longest block of a rendezvous call that needs scratch [1 MiB];
-                             others are limited by the 2^31 - 1 bytes of a data segment only */
+  uint32_t depth;          /* calls under way on the adapter at once [2] */
+  size_t eager_bytes;      /* blocks up to this long go eager [1024, less where one such slot
+                              for each rank, 3 * depth times, would take more than slot_memory] */
+  size_t slot_memory;      /* bytes for receive slots, by that rule [16 MiB] */
+  size_t max_bytes;        /* the longest block of a rendezvous call that needs scratch [1 MiB];
+                              others are limited by the 2^31 - 1 bytes of a data segment only */
   uint16_t first_sq_index; /* where queue indices begin: to test that they wrap */
   uint32_t first_cq_index;
 };
@@ -133,11 +152,11 @@ int nbc_plan_free(nbc_plan *);
 
 /* What a plan holds and has done, for reports and tests. */
 struct nbc_plan_info {
-  size_t eager_bytes;  /* after the default was worked out */
-  size_t memory;       /* bytes of staging, slots and rings */
+  size_t eager_bytes; /* after the default was worked out */
+  size_t memory;      /* bytes of staging, slots and rings */
   uint32_t depth;
   uint64_t calls, eager, rendezvous, calc, queued; /* calls; queued: had to wait for depth */
-  uint64_t host_steps; /* reductions and copies between stages */
+  uint64_t host_steps;                             /* reductions and copies between stages */
 };
 void nbc_plan_query(const nbc_plan *, struct nbc_plan_info *);
 
@@ -148,9 +167,9 @@ struct nbc_call {
   const void *in; /* bcast: both null, the buffer is `data` */
   void *out;
   void *data;
-  size_t count;   /* elements of a block, or of the vector */
+  size_t count; /* elements of a block, or of the vector */
   enum nbc_type type;
-  enum nbc_op op; /* reductions */
+  enum nbc_op op;            /* reductions */
   nbc_reduce_function *user; /* NBC_USER */
   void *user_context;
 };

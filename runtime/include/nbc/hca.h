@@ -23,12 +23,12 @@ extern "C" {
 
 /* What the adapter can do; the same facts the compiler knows by --device. */
 struct nbc_hca_facts {
-  uint32_t max_gather;     /* data segments of a send */
-  uint32_t max_scatter;    /* data segments of a receive */
-  uint32_t max_log_sq;     /* WQEBBs of a send queue, log2 */
-  uint32_t max_log_rq;     /* receives, log2 */
-  uint32_t max_log_cq;     /* entries, log2 */
-  uint32_t calc;           /* bit (1 << enum mlx5_calc) for each it can do */
+  uint32_t max_gather;  /* data segments of a send */
+  uint32_t max_scatter; /* data segments of a receive */
+  uint32_t max_log_sq;  /* WQEBBs of a send queue, log2 */
+  uint32_t max_log_rq;  /* receives, log2 */
+  uint32_t max_log_cq;  /* entries, log2 */
+  uint32_t calc;        /* bit (1 << enum mlx5_calc) for each it can do */
 };
 
 enum {
@@ -54,9 +54,9 @@ enum {
 };
 
 struct nbc_hca_qp_request {
-  uint32_t log_sq;          /* WQEBBs, log2 */
-  uint32_t log_rq;          /* receives, log2; UINT32_MAX: none */
-  uint32_t log_stride;      /* bytes of a receive, log2, at least 4 */
+  uint32_t log_sq;           /* WQEBBs, log2 */
+  uint32_t log_rq;           /* receives, log2; UINT32_MAX: none */
+  uint32_t log_stride;       /* bytes of a receive, log2, at least 4 */
   uint32_t send_cq, recv_cq; /* numbers */
   uint32_t flags;
 };

@@ -53,8 +53,8 @@ struct nbc_template {
   uint64_t checksum; /* nbc_template_checksum() */
   char target[16];   /* "coredirect", zero-filled */
   char algorithm[64];
-  char device[16];   /* "connectx5": the facts it was made for */
-  uint32_t kind;     /* enum nbc_kind */
+  char device[16]; /* "connectx5": the facts it was made for */
+  uint32_t kind;   /* enum nbc_kind */
   uint32_t ranks, rank, root;
   struct nbc_table buffers;  /* struct nbc_buffer */
   struct nbc_table peers;    /* uint32_t rank of the peer */
@@ -72,8 +72,15 @@ struct nbc_template {
 };
 
 enum nbc_kind { /* in the order of dsl/collectives.def */
-  NBC_ALLGATHER, NBC_ALLTOALL, NBC_ALLREDUCE, NBC_REDUCE, NBC_BCAST, NBC_GATHER, NBC_SCATTER,
-  NBC_BARRIER, NBC_KINDS
+                NBC_ALLGATHER,
+                NBC_ALLTOALL,
+                NBC_ALLREDUCE,
+                NBC_REDUCE,
+                NBC_BCAST,
+                NBC_GATHER,
+                NBC_SCATTER,
+                NBC_BARRIER,
+                NBC_KINDS
 };
 
 /* Where a piece of memory lies.
@@ -185,7 +192,7 @@ enum nbc_variant_flags {
 struct nbc_variant {
   uint32_t protocol, flags;
   struct nbc_range stages, segments;
-  struct nbc_range bind;   /* relocs filled once, when the plan is connected: QPN, CQN, ENABLE_QPN */
+  struct nbc_range bind; /* relocs filled once, when the plan is connected: QPN, CQN, ENABLE_QPN */
   struct nbc_range relocs; /* relocs filled at each call */
   uint32_t calc;           /* NBC_VARIANT_CALC: bit (1 << enum mlx5_calc) for each it serves */
   uint32_t rounds, sends;  /* of this rank, for reports */
@@ -213,21 +220,21 @@ struct nbc_segment {
 
 /* A place and the rule that fills it. `at` counts from the beginning of code. */
 enum nbc_reloc_rule {
-  NBC_RELOC_SGE,      /* what: a piece. be32 length, be32 lkey, be64 address: 16 bytes. The length is
-                         that of the piece and of the `extra` pieces after it in the table, which
-                         lie directly behind it in memory */
-  NBC_RELOC_INDEX,    /* be, width 2: producer index of the queue + addend (WQEBBs, mod 2^16) */
-  NBC_RELOC_ENABLE,   /* be32: producer index of the queue + addend, mod 2^16 */
-  NBC_RELOC_WAIT,     /* be32: completions of the CQ before this call + addend, mod 2^24 */
-  NBC_RELOC_QPN,      /* be32 at bits 31:8: number of the queue pair, low byte kept */
-  NBC_RELOC_CQN,      /* be32: number of the CQ */
+  NBC_RELOC_SGE,    /* what: a piece. be32 length, be32 lkey, be64 address: 16 bytes. The length is
+                       that of the piece and of the `extra` pieces after it in the table, which
+                       lie directly behind it in memory */
+  NBC_RELOC_INDEX,  /* be, width 2: producer index of the queue + addend (WQEBBs, mod 2^16) */
+  NBC_RELOC_ENABLE, /* be32: producer index of the queue + addend, mod 2^16 */
+  NBC_RELOC_WAIT,   /* be32: completions of the CQ before this call + addend, mod 2^24 */
+  NBC_RELOC_QPN,    /* be32 at bits 31:8: number of the queue pair, low byte kept */
+  NBC_RELOC_CQN,    /* be32: number of the CQ */
   NBC_RELOC_ENABLE_QPN, /* be32: number of the queue pair */
-  NBC_RELOC_RADDR,    /* what: a piece of own memory. be64 address, be32 rkey: 12 bytes */
-  NBC_RELOC_ROOM,     /* what: a SLOTS buffer; be32 length, be32 lkey, be64 address of `extra` whole
-                         blocks of room from block `addend` on: 16 bytes */
-  NBC_RELOC_CREDIT,   /* be32: index of the latest credit expected on the CQ, mod 2^24 */
-  NBC_RELOC_OPMOD,    /* calc: 1 byte, the enum mlx5_calc of the call's op and type */
-  NBC_RELOC_SLOT      /* calc: what: a piece. be32 16, be32 lkey, be64 address: 16 bytes */
+  NBC_RELOC_RADDR,      /* what: a piece of own memory. be64 address, be32 rkey: 12 bytes */
+  NBC_RELOC_ROOM,   /* what: a SLOTS buffer; be32 length, be32 lkey, be64 address of `extra` whole
+                       blocks of room from block `addend` on: 16 bytes */
+  NBC_RELOC_CREDIT, /* be32: index of the latest credit expected on the CQ, mod 2^24 */
+  NBC_RELOC_OPMOD,  /* calc: 1 byte, the enum mlx5_calc of the call's op and type */
+  NBC_RELOC_SLOT    /* calc: what: a piece. be32 16, be32 lkey, be64 address: 16 bytes */
 };
 
 /* A CQ is named by its queue and side: one CQ per peer and purpose. */
