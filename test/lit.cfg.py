@@ -14,7 +14,7 @@ import lit.formats
 LLVM = "/usr/lib/llvm-19/bin"
 
 config.name = "nbcc"
-config.test_format = lit.formats.ShTest(execute_external=False)
+config.test_format = lit.formats.ShTest(execute_external=True)
 config.suffixes = [".nbc", ".sched", ".test"]
 config.excludes = ["Inputs"]
 
