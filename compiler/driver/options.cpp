@@ -154,7 +154,7 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
       ->capture_default_str();
 
   auto wrong = [](auto const &...parts) {
-    (std::cerr << "nbcc: error: " << ... << parts) << "\n";
+    ((std::cerr << "nbcc: error: ") << ... << parts) << "\n";
     return 2;
   };
   try {
