@@ -4,6 +4,7 @@
 prove    it is proved, with its defaults and other values of its parameters
 mutants  it is not proved any more when a statement is left out, when a message goes to the next
          rank or comes from there, or when operands that are claimed to be in order change places
+         (scripts/mutate.py makes many more, and takes its time)
 run      it runs on the software device, and every byte is checked
 
 A new file is found by itself. Its parameters are read from its heading; values for which `requires`
