@@ -61,9 +61,12 @@ BufferId Draft::addRoom(std::string name, Role role, Section like) {
 Schedule Draft::finish() {
   std::vector<StepId> order(steps_.size());
   std::iota(order.begin(), order.end(), 0);
-  const auto before = [&](StepId a, StepId b) { return position(steps_[a]) < position(steps_[b]); };
+  const auto before = [&](StepId a, StepId b) {
+    const int64_t x = position(steps_[a]), y = position(steps_[b]);
+    return x != y ? x < y : a < b;
+  };
   if (!std::is_sorted(order.begin(), order.end(), before))
-    std::stable_sort(order.begin(), order.end(), before);
+    std::sort(order.begin(), order.end(), before);
   std::vector<StepId> number(steps_.size());
   for (size_t i = 0; i < order.size(); ++i) number[order[i]] = static_cast<StepId>(i);
 

@@ -9,17 +9,15 @@
 // and operations of the host, which gives the size of each table. Then the memory
 // is taken once and written from front to back.
 //
-// Rooms. All scratch of a variant is one STAGING buffer, all slots are one SLOTS
-// buffer that the eager variants share: receive k has the same blocks in all of
-// them. A schedule's buffer is a room there: blocks [room, ...), its contents
-// packed. Contents are a run of pieces, made when a room is first named; sections
-// that begin and end with them are ranges of that run.
+// The eager variants share one SLOTS buffer: receive k has the same blocks in all of
+// them. Other rooms: places.h.
 
 #include <algorithm>
 #include <cassert>
 #include <cstring>
 
 #include "codegen/coredirect/coredirect.h"
+#include "codegen/coredirect/places.h"
 #include "codegen/coredirect/program.h"
 #include "nbc/mlx5_wqe.h"
 
@@ -32,40 +30,11 @@ static_assert(int(NBC_ALLGATHER) == int(ast::Kind::allgather) &&
                   int(NBC_BARRIER) == int(ast::Kind::barrier),
               "nbc_kind is in the order of collectives.def");
 
-/// Memory one behind the other: pieces [first, first + count) of the table.
-struct Span {
-  uint32_t first = 0, count = 0;
-};
-
-bool isRoom(const Buffer &buffer) {
-  return buffer.role == Role::scratch || buffer.role == Role::slots;
-}
-
-/// Blocks of room that are enough for any length of them.
-uint64_t blocksFor(const Extent &base) {
-  const int64_t parts = base.parts, end = base.first + base.count;
-  return static_cast<uint64_t>((end + parts - 1) / parts - base.first / parts);
-}
-
-uint64_t blocksFor(const Schedule &s, BufferId room) {
-  const Buffer &buffer = s.buffers[room];
-  uint64_t blocks = 0;
-  Extent rest{room, 1, 0, buffer.uniform() ? std::min<int64_t>(buffer.blocks, 1) : buffer.blocks};
-  while (rest.count > 0) {
-    const Piece piece = firstPiece(s, rest);
-    blocks += blocksFor(piece.base);
-    rest.first += piece.raw.count;
-    rest.count -= piece.raw.count;
-  }
-  return buffer.uniform() ? blocks * static_cast<uint64_t>(buffer.blocks) : blocks;
-}
-
 /// One variant on its way: its program, and where in the table of pieces its data are.
 struct Variant {
   const Legal *legal = nullptr;  // null: CREDIT
   Program program;
   uint32_t flags = 0, protocol = NBC_EAGER;
-  uint32_t staging = kNone;     // its buffer
   std::vector<Span> data;       // data segments, in the order in which they are written
   std::vector<nbc_host> hosts;  // stage by stage
 };
@@ -87,12 +56,6 @@ class Emitter {
 
  private:
   // --- What there is to write -----------------------------------------------
-
-  uint32_t roleOf(const Buffer &buffer) const {
-    return buffer.role == Role::in    ? NBC_ROLE_IN
-           : buffer.role == Role::out ? NBC_ROLE_OUT
-                                      : NBC_ROLE_DATA;
-  }
 
   uint32_t addBuffer(const std::string &name, uint32_t role, bool significant, uint64_t blocks) {
     nbc_buffer buffer{};
@@ -137,15 +100,6 @@ class Emitter {
     if (!blocks.empty()) slots_ = addBuffer("slots", NBC_ROLE_SLOTS, true, slotRooms_.back());
   }
 
-  /// A schedule's buffer in the template.
-  struct Room {
-    uint32_t buffer = kNone;
-    uint64_t room = 0;
-    Span content;
-    std::vector<int64_t> begins;  // of the content's pieces, in blocks; where there are several
-    bool ready = false;
-  };
-
   void plan(const Legal &legal) {
     s_ = &legal.schedule;
     Variant &variant = variants_.emplace_back();
@@ -153,19 +107,12 @@ class Emitter {
     variant.protocol = legal.protocol;
     variant.flags = legal.flags;
     variant.program = programOf(legal, connections_);
-    rooms_.assign(s_->buffers.size(), {});
-    stagingBlocks_ = 0;
-    for (size_t b = 0; b < rooms_.size(); ++b)
-      if (!isRoom(s_->buffers[b])) rooms_[b].buffer = callers_[roleOf(s_->buffers[b])];
+    Places places(*s_, callers_, static_cast<uint32_t>(buffers_.size()), pieces_);
     size_t slot = 0;
     if (legal.protocol == NBC_EAGER)
       for (const Step &step : s_->steps)
-        if (step.op == Op::recv && step.to.size > 0) {
-          Room &room = rooms_[s_->to(step)[0].buffer];
-          room.buffer = slots_;
-          room.room = slotRooms_[slot++];
-        }
-    staging_ = static_cast<uint32_t>(buffers_.size());
+        if (step.op == Op::recv && step.to.size > 0)
+          places.give(s_->to(step)[0].buffer, slots_, slotRooms_[slot++]);
 
     // In the order of write().
     for (size_t q = 0; q < connections_.queues.size(); ++q) {
@@ -173,140 +120,27 @@ class Emitter {
       for (const Post &post : queue.sends) {
         if (post.step < 0) continue;
         const Step &step = s_->steps[post.step];
-        if (step.op == Op::copy) variant.data.push_back(place(s_->to(step)[0]));
-        for (const Extent &e : s_->from(step)) variant.data.push_back(place(e));
-        for (const Extent &e : s_->with(step)) variant.data.push_back(place(e));
+        if (step.op == Op::copy) variant.data.push_back(places.place(s_->to(step)[0]));
+        for (const Extent &e : s_->from(step)) variant.data.push_back(places.place(e));
+        for (const Extent &e : s_->with(step)) variant.data.push_back(places.place(e));
       }
       if (legal.protocol == NBC_EAGER && connections_.queues[q].kind == NBC_QUEUE_EAGER) continue;
       for (const StepId i : queue.receives)
-        for (const Extent &e : s_->to(s_->steps[i])) variant.data.push_back(place(e));
+        for (const Extent &e : s_->to(s_->steps[i])) variant.data.push_back(places.place(e));
     }
     for (const StageProgram &stage : variant.program.stages)
-      for (const StepId i : stage.hosts) variant.hosts.push_back(host(s_->steps[i]));
-    if (stagingBlocks_ > 0)
-      variant.staging = addBuffer("staging", NBC_ROLE_STAGING, true, stagingBlocks_);
+      for (const StepId i : stage.hosts) variant.hosts.push_back(host(s_->steps[i], places));
+    if (places.stagingBlocks() > 0)
+      addBuffer("staging", NBC_ROLE_STAGING, true, places.stagingBlocks());
   }
 
-  nbc_host host(const Step &step) {
+  nbc_host host(const Step &step, Places &places) {
     nbc_host host{};
     host.op = step.op == Op::copy ? NBC_HOST_COPY : NBC_HOST_REDUCE;
-    host.from = section(s_->from(step));
-    host.with = section(s_->with(step));
-    host.to = section(s_->to(step));
+    host.from = places.section(s_->from(step));
+    host.with = places.section(s_->with(step));
+    host.to = places.section(s_->to(step));
     return host;
-  }
-
-  /// The pieces of a section, one behind the other in the table.
-  nbc_range section(Section section) {
-    if (section.size() == 1) {
-      const Span span = place(section[0]);
-      return {span.first, span.count};
-    }
-    std::vector<nbc_piece> all;
-    for (const Extent &e : section) {
-      const Span span = place(e);
-      all.insert(all.end(), pieces_.begin() + span.first,
-                 pieces_.begin() + span.first + span.count);
-    }
-    const nbc_range range{static_cast<uint32_t>(pieces_.size()), static_cast<uint32_t>(all.size())};
-    pieces_.insert(pieces_.end(), all.begin(), all.end());
-    return range;
-  }
-
-  static nbc_piece pieceOf(const Extent &lengths, uint32_t shape) {
-    const Extent e = normalize(lengths);
-    nbc_piece piece{};
-    piece.shape = shape;
-    piece.parts = static_cast<uint32_t>(e.parts);
-    piece.first = static_cast<uint64_t>(e.first);
-    piece.count = static_cast<uint64_t>(e.count);
-    return piece;
-  }
-
-  uint32_t shapeOf(BufferId b) const { return callers_[roleOf(s_->buffers[b])]; }
-
-  /// What lies in a room, piece by piece.
-  void open(BufferId b, Room &room) {
-    room.ready = true;
-    if (room.buffer == kNone) {
-      room.buffer = staging_;
-      room.room = stagingBlocks_;
-      stagingBlocks_ += blocksFor(*s_, b);
-    }
-    room.content.first = static_cast<uint32_t>(pieces_.size());
-    Extent rest{b, 1, 0, s_->buffers[b].blocks};
-    while (rest.count > 0) {
-      const Piece found = firstPiece(*s_, rest);
-      nbc_piece piece = pieceOf(found.base, shapeOf(found.base.buffer));
-      piece.buffer = room.buffer;
-      piece.room = room.room;
-      if (room.content.count > 0) piece.before = {room.content.first, room.content.count};
-      pieces_.push_back(piece);
-      ++room.content.count;
-      if (found.raw.count < rest.count || !room.begins.empty()) room.begins.push_back(rest.first);
-      rest.first += found.raw.count;
-      rest.count -= found.raw.count;
-    }
-  }
-
-  /// Where an extent is: its pieces lie one behind the other in memory.
-  Span place(const Extent &e) {
-    Room &room = rooms_[e.buffer];
-    if (!isRoom(s_->buffers[e.buffer])) {
-      nbc_piece piece = pieceOf(e, room.buffer);
-      piece.buffer = room.buffer;
-      pieces_.push_back(piece);
-      return {static_cast<uint32_t>(pieces_.size() - 1), 1};
-    }
-    if (!room.ready) open(e.buffer, room);
-    const int64_t blocks = s_->buffers[e.buffer].blocks;
-    const auto begin = [&](size_t k) {  // of content piece k, in units of the extent
-      if (k == room.content.count) return blocks * e.parts;
-      return room.begins.empty() ? 0 : room.begins[k] * e.parts;
-    };
-    const auto pieceAt = [&](int64_t unit) {
-      if (room.begins.empty()) return size_t{0};
-      const auto after = std::upper_bound(room.begins.begin(), room.begins.end(), unit / e.parts);
-      return static_cast<size_t>(after - room.begins.begin()) - 1;
-    };
-    const size_t first = pieceAt(e.first), last = pieceAt(e.first + e.count - 1);
-    const bool wholeFirst = begin(first) == e.first;
-    const bool wholeLast = begin(last + 1) == e.first + e.count;
-    if (wholeFirst && wholeLast)
-      return {room.content.first + static_cast<uint32_t>(first),
-              static_cast<uint32_t>(last - first + 1)};
-
-    nbc_range before{room.content.first, static_cast<uint32_t>(first)};
-    if (!wholeFirst) {  // behind a part of a piece
-      const Extent skipped{e.buffer, e.parts, begin(first), e.first - begin(first)};
-      const uint32_t at = static_cast<uint32_t>(pieces_.size());
-      for (uint32_t k = 0; k < first; ++k) {
-        const nbc_piece copy = pieces_[room.content.first + k];
-        pieces_.push_back(copy);
-      }
-      pieces_.push_back(part(skipped, room));
-      before = {at, static_cast<uint32_t>(first) + 1};
-    }
-    const Span span{static_cast<uint32_t>(pieces_.size()), static_cast<uint32_t>(last - first + 1)};
-    for (size_t k = first; k <= last; ++k) {
-      const int64_t from = std::max(e.first, begin(k));
-      const int64_t to = std::min(e.first + e.count, begin(k + 1));
-      nbc_piece piece = part({e.buffer, e.parts, from, to - from}, room);
-      piece.before = k == first ? before : nbc_range{room.content.first, static_cast<uint32_t>(k)};
-      if (piece.before.count == 0) piece.before.begin = 0;
-      pieces_.push_back(piece);
-    }
-    return span;
-  }
-
-  /// A part of one piece of a room's content.
-  nbc_piece part(const Extent &e, const Room &room) const {
-    const Piece found = firstPiece(*s_, e);
-    assert(found.raw.count == e.count);
-    nbc_piece piece = pieceOf(found.base, shapeOf(found.base.buffer));
-    piece.buffer = room.buffer;
-    piece.room = room.room;
-    return piece;
   }
 
   void planCredits() {
@@ -674,11 +508,7 @@ class Emitter {
   std::vector<Variant> variants_;
   std::vector<uint32_t> strides_;  // queue -> bytes of a receive
 
-  // While one variant is planned.
-  const Schedule *s_ = nullptr;
-  std::vector<Room> rooms_;
-  uint32_t staging_ = kNone;
-  uint64_t stagingBlocks_ = 0;
+  const Schedule *s_ = nullptr;  // while a variant is planned
 
   // While it is written.
   Sizes sizes_;

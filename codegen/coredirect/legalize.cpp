@@ -93,6 +93,20 @@ void checkQueues(const std::vector<Legal> &ways, const Device &device, const Tar
   }
 }
 
+/// What is too long by its messages alone, whatever becomes of it.
+void checkMessages(const Schedule &s, const Device &device, const TargetOptions &options,
+                   Diag &diag) {
+  const int64_t depth = std::max(options.depth, 1), most = longest(device);
+  std::vector<int64_t> sent(s.ranks);
+  for (const Step &step : s.steps)
+    if (step.op == Op::send || step.op == Op::signal) ++sent[step.peer];
+  const auto peer = std::max_element(sent.begin(), sent.end());
+  if (*peer * depth > most)
+    diag.error({}, "coredirect: a queue holds ", most, " entries on ", device.name,
+               ", this schedule needs ", *peer * depth, " for what it sends to rank ",
+               peer - sent.begin(), ": ", *peer, " for a call, ", depth, " calls under way");
+}
+
 /// Whether a call with MPI_IN_PLACE can be made on this rank: elsewhere than at the
 /// root, gather still reads `in`.
 bool isInPlace(const Schedule &s) {
@@ -115,6 +129,8 @@ std::vector<Legal> coredirect_legalize(const Schedule &schedule, const Schedule 
     diag.error({}, "coredirect: ", device.name, " has no cross-channel queues");
     return {};
   }
+  checkMessages(schedule, device, options, diag);
+  if (diag.errors() != before) return {};
   std::vector<Legal> ways;
   const auto add = [&](Schedule legal, uint32_t protocol, uint32_t flags) {
     if (diag.errors() == before) ways.push_back({std::move(legal), protocol, flags});

@@ -362,9 +362,11 @@ class Verifier {
 
   void enable(const Entry &e, int64_t position) {
     Queue &queue = queues_[e.number];
-    const std::string who = cat("entry ", e.index, " of mq enables ", view_.queueName(e.number));
+    const auto who = [&] {
+      return cat("entry ", e.index, " of mq enables ", view_.queueName(e.number));
+    };
     if (e.limit <= queue.enabled)
-      return wrong(who, " up to ", e.limit, ", which is enabled already");
+      return wrong(who(), " up to ", e.limit, ", which is enabled already");
     while (queue.enabledSends < queue.sends.size() &&
            queue.sends[queue.enabledSends].index < e.limit) {
       const Entry &send = queue.sends[queue.enabledSends];
@@ -372,7 +374,7 @@ class Verifier {
       queue.enabled = send.index + send.blocks;
     }
     if (queue.enabled != e.limit)
-      wrong(who, " up to ", e.limit, ", where no entry ends; the queue has ", queue.enabled);
+      wrong(who(), " up to ", e.limit, ", where no entry ends; the queue has ", queue.enabled);
   }
 
   uint8_t sideOf(const Entry &e) {
@@ -387,10 +389,11 @@ class Verifier {
     const uint8_t side = sideOf(e);
     std::vector<int64_t> &known = queue.known[side];
     const bool clear = view_.queues[e.number].kind == NBC_QUEUE_CTS;
-    const std::string who =
-        cat("entry ", e.index, " of mq waits for completion ", e.limit, " of ",
-            view_.queueName(e.number), side == NBC_SIDE_SEND ? " (sends)" : " (receives)");
-    if (e.limit >= known.size()) return wrong(who, ", but there are only ", known.size());
+    const auto who = [&] {
+      return cat("entry ", e.index, " of mq waits for completion ", e.limit, " of ",
+                 view_.queueName(e.number), side == NBC_SIDE_SEND ? " (sends)" : " (receives)");
+    };
+    if (e.limit >= known.size()) return wrong(who(), ", but there are only ", known.size());
     const StepId step = side == NBC_SIDE_SEND ? queue.sendSteps[queue.signals[e.limit]]
                                               : queue.receiveSteps[e.limit];
     const Place &place = places_[step];
@@ -398,7 +401,7 @@ class Verifier {
     if (side == NBC_SIDE_SEND || (place.send != UINT32_MAX && !clear)) {
       const uint32_t q = side == NBC_SIDE_SEND ? e.number : place.sendQueue;
       if (queues_[q].started[place.send] > position)
-        return wrong(who, ", that of ", say(step), ", which is not started before");
+        return wrong(who(), ", that of ", say(step), ", which is not started before");
     }
     for (uint32_t k = e.limit + 1; k-- > 0 && known[k] == kNever;) known[k] = position;
     waits_.push_back({position, step, clear});

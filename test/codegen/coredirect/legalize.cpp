@@ -212,6 +212,21 @@ end
   EXPECT_EQ(ways(passed(recursiveDoubling(4, 1)), eager).size(), 2u);
 }
 
+TEST(Ways, RefuseTooManyMessagesBeforeAnythingElse) {
+  Device small = coredirect.devices[0];
+  small.name = "small";
+  small.logQueue = 5;
+  std::ostringstream said;
+  Diag diag(said);
+  TargetOptions options;
+  options.device = &small;
+  EXPECT_TRUE(coredirect_legalize(passed(ring(33, 0)), nullptr, options, diag).empty());
+  EXPECT_EQ(
+      said.str(),
+      "nbcc: error: coredirect: a queue holds 32 entries on small, this schedule needs 64 for "
+      "what it sends to rank 1: 32 for a call, 2 calls under way\n");
+}
+
 TEST(Ways, RefuseQueuesThatAreTooLongAndSayBoth) {
   Device small = coredirect.devices[0];
   small.name = "small";
