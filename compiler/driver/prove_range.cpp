@@ -12,6 +12,7 @@ namespace nbcc {
 namespace {
 
 constexpr int64_t kAllRootsUpTo = 16;
+constexpr int kMostFailures = 4;  // ranks: an endless loop takes a while on each
 
 std::set<int64_t> roots(ast::Kind kind, int64_t ranks) {
   if (!collective(kind).hasRoot()) return {0};
@@ -27,9 +28,13 @@ bool proveOne(Compilation &c, int64_t ranks, int64_t root, RangeProof &result, D
   if (!claims) return false;
   std::vector<Schedule> written;
   written.reserve(ranks);
+  int failed = 0;
   for (int64_t rank = 0; rank < ranks; ++rank) {
     std::optional<Schedule> s = c.written(ranks, rank, root);
-    if (s) written.push_back(std::move(*s));
+    if (s)
+      written.push_back(std::move(*s));
+    else if (++failed == kMostFailures)
+      break;
   }
   if (!diag.ok()) return false;
 

@@ -22,7 +22,7 @@ namespace nbcc {
 /// What makes a run end in an error instead of never.
 struct Limits {
   int64_t iterations = 100'000'000;  // of all loops of one rank together
-  int64_t steps = 20'000'000;        // of one rank
+  int64_t steps = 8'000'000;         // of one rank: some 600 MB
   int64_t extents = 40'000'000;      // of one rank, in sections and in lengths of scratch
   int64_t buffers = 1'000'000;       // of one rank
 };
