@@ -193,6 +193,9 @@ class Lister {
          cat("wait (", more, " ", which, " CQ)", whom, " for #", e.limit, signalled(e)));
   }
 
+  /// What a message of no bytes on a CTS queue says.
+  const char *clear() const { return variant_.flags & NBC_VARIANT_CREDIT ? "credit" : "CTS"; }
+
   std::string peer(const nbc_queue &q) const {
     return q.peer < view_.peers.size() ? cat(view_.peers[q.peer]) : std::string("itself");
   }
@@ -213,7 +216,7 @@ class Lister {
         ++segments;
       }
       const nbc_queue &facts = view_.queues[q];
-      std::string task = facts.kind == NBC_QUEUE_CTS        ? cat("recv CTS from ", peer(facts))
+      std::string task = facts.kind == NBC_QUEUE_CTS ? cat("recv ", clear(), " from ", peer(facts))
                          : facts.kind == NBC_QUEUE_LOOPBACK ? std::string("recv result")
                                                             : cat("recv from ", peer(facts));
       if (facts.kind != NBC_QUEUE_CTS) task += ": " + (what.empty() ? "no bytes" : what);
@@ -237,7 +240,7 @@ class Lister {
       }
       std::string task;
       if (facts.kind == NBC_QUEUE_CTS)
-        task = cat("send CTS to ", peer(facts));
+        task = cat("send ", clear(), " to ", peer(facts));
       else if (e.opcode == MLX5_WRITE)
         task = cat("write ", what, " -> ", to);
       else if (facts.kind == NBC_QUEUE_LOOPBACK)
