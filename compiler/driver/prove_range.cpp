@@ -95,8 +95,12 @@ void print(const RangeProof &p, Compilation &c, std::ostream &out) {
     out << p.proven << " numbers of ranks in " << p.from << ".." << p.to;
   if (p.skipped) out << " (the other " << p.skipped << " do not meet `requires`)";
   out << "\n";
-  out << "  as written, as optimised" << (hasInPlace(c.kind()) ? ", in place" : "")
-      << (collective(c.kind()).hasRoot() ? ", roots" : "") << ": " << p.proofs << " proofs\n";
+  if (c.algorithm())
+    out << "  as written, as optimised" << (hasInPlace(c.kind()) ? ", in place" : "")
+        << (collective(c.kind()).hasRoot() ? ", roots" : "") << ": ";
+  else
+    out << "  as read: ";
+  out << p.proofs << (p.proofs == 1 ? " proof\n" : " proofs\n");
   const Collective &kind = collective(c.kind());
   if (kind.in == Shape::blocks || kind.out == Shape::blocks)
     out << "  lengths of blocks: "
