@@ -80,8 +80,9 @@ def run_lit(build):
     report = build / "lit.json"
     report.unlink(missing_ok=True)
     status, _ = run(
-        [sys.executable, LIT, "-sv", f"-j{os.cpu_count()}", "--order=smart", f"--param=build={build}",
-         f"--output={report}", ROOT / "test"], LIT_SECONDS, output=sys.stdout)
+        [sys.executable, LIT, "-sv", "--no-progress-bar", f"-j{os.cpu_count()}", "--order=smart",
+         f"--param=build={build}", f"--output={report}", ROOT / "test"],
+        LIT_SECONDS, output=sys.stdout)
     passed = failed = skipped = 0
     if report.exists():
         for test in json.loads(report.read_text())["tests"]:
@@ -104,7 +105,7 @@ def main():
     if len(sys.argv) != 2:
         sys.exit("usage: run_tests.py BUILD")
     build = pathlib.Path(sys.argv[1]).resolve()
-    units, lit = run_units(build), None
+    units = run_units(build)
     sys.stdout.flush()
     lit = run_lit(build)
     passed, failed = units[0] + lit[0], units[1] + lit[1]

@@ -139,8 +139,10 @@ PARTS = {"prove": prove, "mutants": mutants, "run": run}
 class Library(lit.formats.ShTest):
     def getTestsInDirectory(self, testSuite, path_in_suite, litConfig, localConfig):
         yield from super().getTestsInDirectory(testSuite, path_in_suite, litConfig, localConfig)
-        root = pathlib.Path(localConfig.repository, "stdlib_algos")
-        for path in sorted(root.glob("*/*.nbc")):
+        library = pathlib.Path(localConfig.repository, "stdlib_algos")
+        if path_in_suite != (library.name,):  # not for __pycache__, too
+            return
+        for path in sorted(library.glob("*/*.nbc")):
             for part in PARTS:
                 name = path_in_suite + (path.parent.name, f"{path.stem}-{part}")
                 yield lit.Test.Test(testSuite, name, localConfig, file_path=str(path))
