@@ -11,13 +11,16 @@
 // second must come before the first.
 //
 // Which entry is which step is plain: on each queue they are in the order of the
-// steps, and the host works in the order of its steps. That the data segments name
-// what the steps name is compared as well, by whose lengths they have.
+// steps, and the host works in the order of its steps. That data segments and the
+// host's operations name the memory that the steps name is compared as well:
+// verify_places.h.
 //
 // And what does not follow from dependencies: each entry is enabled once and in
 // order; a WAIT can be satisfied by what was started before it; it does not wait
 // for what the program reaches only later (that can deadlock with another rank);
-// at the end all is done; relocations say what the bytes say.
+// at the end all is done; relocations say what the bytes say. CREDIT, which no
+// schedule stands behind, tells just those that eager variants receive from and
+// waits for just those that they send to.
 //
 // Linear in entries, steps and waits.
 
@@ -25,6 +28,7 @@
 #include <ostream>
 
 #include "codegen/coredirect/coredirect.h"
+#include "codegen/coredirect/verify_places.h"
 #include "codegen/coredirect/view.h"
 #include "nbc/mlx5_wqe.h"
 
@@ -49,19 +53,58 @@ int64_t phaseOfStart(const Step &step) {
   return 3 * int64_t{step.round} + (step.peer < 0 ? 0 : receives(step) ? 1 : 2);
 }
 
+/// Ranks that eager variants receive from, and those that they send to.
+struct EagerPeers {
+  std::vector<char> from, to;
+
+  explicit EagerPeers(std::span<const Legal> legals) {
+    for (const Legal &legal : legals) {
+      from.resize(legal.schedule.ranks);
+      to.resize(legal.schedule.ranks);
+      if (legal.protocol != NBC_EAGER) continue;
+      for (const Step &step : legal.schedule.steps)
+        if (step.peer >= 0) (receives(step) ? from : to)[step.peer] = 1;
+    }
+  }
+  bool any() const {
+    return std::find(from.begin(), from.end(), 1) != from.end() ||
+           std::find(to.begin(), to.end(), 1) != to.end();
+  }
+};
+
 class Verifier {
  public:
+  /// `s`: null for CREDIT.
   Verifier(const View &view, const nbc_variant &variant, const Schedule *s, bool eager, Diag &diag)
       : view_(view), variant_(variant), s_(s), eager_(eager), diag_(diag) {}
 
-  void run() {
+  void run(std::vector<uint32_t> &owners) {
+    PlaceVerifier places(view_, *s_, static_cast<uint32_t>(&variant_ - view_.variants.data()),
+                         owners);
+    data_ = &places;
     readQueues();
-    if (s_ && !identify()) return;
+    if (!identify()) return;
+    if (!places.separate()) wrong(places.why);
     walk();
     stages();
     complete();
-    if (!s_) return;
     for (StepId i = 0; i < static_cast<StepId>(s_->steps.size()); ++i) dependencies(i);
+  }
+
+  /// A message to each that sends into slots of this rank, one from each whose slots
+  /// are sent into. That nothing is signalled nbc_template_check() has seen.
+  void runCredits(const EagerPeers &peers) {
+    readQueues();
+    for (uint32_t q = 0; q < queues_.size(); ++q) credit(q, peers);
+    if (variant_.stages.count != 1 || view_.stages[variant_.stages.begin].hosts_count != 0)
+      wrong("it is not one stage without work for the host");
+    walk();
+    stages();
+    complete();
+    for (uint32_t q = 0; q < queues_.size(); ++q)
+      if (queues_[q].receives > 0 && queues_[q].credits != 1)
+        wrong("entries of mq wait for the credit of ", view_.queueName(q), " ", queues_[q].credits,
+              " times");
   }
 
  private:
@@ -74,6 +117,7 @@ class Verifier {
     std::vector<StepId> sendSteps, receiveSteps;
     uint32_t enabled = 0;     // basic blocks
     size_t enabledSends = 0;  // entries
+    uint32_t credits = 0;     // WAITs of CREDIT
   };
   struct Place {
     uint32_t queue = UINT32_MAX;
@@ -128,23 +172,48 @@ class Verifier {
     if (e.segments == 0) return wrong(at(), " has no segments");
     if (e.wqeIndex != (e.index & 0xffff)) wrong(at(), " says that its index is ", e.wqeIndex);
     if (e.queuePair != q) wrong(at(), " names queue pair ", e.queuePair, " where its own is ", q);
+    if (view_.queues[q].kind == NBC_QUEUE_CTS && (e.opcode != MLX5_SEND || e.segments != 1))
+      wrong(at(), " is not a SEND without data");
     bool index = false, limit = false, pair = false, number = false;
+    uint8_t side = NBC_SIDE_RECV;
     const bool crossed = e.opcode == MLX5_WAIT || e.opcode == MLX5_SEND_EN;
     for (const nbc_reloc &r : view_.relocsAt(variant_.relocs, e.offset, e.blocks * MLX5_WQEBB)) {
       if (r.rule == NBC_RELOC_INDEX)
         index = r.at == e.offset + MLX5_CTRL_INDEX && r.what == q && r.addend == e.index;
-      if (r.rule == NBC_RELOC_ENABLE || r.rule == NBC_RELOC_WAIT || r.rule == NBC_RELOC_CREDIT)
+      if (r.rule == NBC_RELOC_ENABLE || r.rule == NBC_RELOC_WAIT || r.rule == NBC_RELOC_CREDIT) {
+        const nbc_reloc_rule rule = e.opcode == MLX5_SEND_EN ? NBC_RELOC_ENABLE
+                                    : s_                     ? NBC_RELOC_WAIT
+                                                             : NBC_RELOC_CREDIT;
         limit = r.at == e.offset + MLX5_SEGMENT + MLX5_CD_INDEX && r.what == e.number &&
-                r.addend == e.limit && (r.rule == NBC_RELOC_ENABLE) == (e.opcode == MLX5_SEND_EN);
+                r.addend == e.limit && r.rule == rule;
+        side = r.side;
+      }
     }
     for (const nbc_reloc &r : view_.relocsAt(variant_.bind, e.offset, e.blocks * MLX5_WQEBB)) {
       if (r.rule == NBC_RELOC_QPN) pair = r.at == e.offset + MLX5_CTRL_QPN && r.what == q;
       if (r.rule == NBC_RELOC_CQN || r.rule == NBC_RELOC_ENABLE_QPN)
         number = r.at == e.offset + MLX5_SEGMENT + MLX5_CD_NUMBER && r.what == e.number &&
+                 (r.side == side || e.opcode == MLX5_SEND_EN) &&
                  (r.rule == NBC_RELOC_ENABLE_QPN) == (e.opcode == MLX5_SEND_EN);
     }
     if (!index || !pair || (crossed && (!limit || !number)))
       wrong(at(), ": a relocation is missing or says something else than the bytes");
+  }
+
+  /// What CREDIT has on a queue.
+  void credit(uint32_t q, const EagerPeers &peers) {
+    const Queue &queue = queues_[q];
+    const nbc_queue &facts = view_.queues[q];
+    if (&queue == mq_) return;
+    uint32_t sends = 0, receives = 0;
+    if (facts.kind == NBC_QUEUE_CTS && facts.peer < view_.peers.size()) {
+      const uint32_t peer = view_.peers[facts.peer];
+      sends = facts.direction != NBC_TO_PEER && peers.from[peer];
+      receives = facts.direction != NBC_FROM_PEER && peers.to[peer];
+    }
+    if (queue.sends.size() != sends || queue.receives != receives)
+      wrong(view_.queueName(q), " has ", queue.sends.size(), " sends and ", queue.receives,
+            " receives where eager calls need ", sends, " and ", receives);
   }
 
   /// Which entry each step is.
@@ -210,7 +279,11 @@ class Verifier {
               queue.receiveSteps.size());
         return false;
       }
-      if (view_.queues[q].kind == NBC_QUEUE_CTS) continue;
+    }
+    if (eager_) ahead();
+    for (uint32_t q = 0; q < queues_.size(); ++q) {
+      const Queue &queue = queues_[q];
+      if (&queue == mq_ || view_.queues[q].kind == NBC_QUEUE_CTS) continue;
       for (uint32_t k = 0; k < queue.sends.size(); ++k) dataOf(queue.sendSteps[k], queue.sends[k]);
       const nbc_segment *posted = view_.segment(variant_.segments, q, NBC_RING_RECV);
       for (uint32_t k = 0; posted && posted->bytes > 0 && k < queue.receives; ++k)
@@ -219,81 +292,83 @@ class Verifier {
     return hosts();
   }
 
-  /// Whose lengths pieces have, in order and neighbours joined.
-  class Lengths {
-   public:
-    void add(uint32_t role, int64_t first, int64_t count, int64_t parts) {
-      if (count == 0) return;
-      if (!all_.empty() && all_.back().role == role && all_.back().parts == parts &&
-          all_.back().first + all_.back().count == first)
-        all_.back().count += count;
-      else
-        all_.push_back({role, first, count, parts});
-    }
-    bool operator==(const Lengths &) const = default;
-
-   private:
-    struct One {
-      uint32_t role;
-      int64_t first, count, parts;
-      bool operator==(const One &) const = default;
-    };
-    std::vector<One> all_;
-  };
-
-  uint32_t roleOf(BufferId b) const {
-    const Role role = s_->buffers[b].role;
-    return role == Role::in ? NBC_ROLE_IN : role == Role::out ? NBC_ROLE_OUT : NBC_ROLE_DATA;
-  }
-
-  void addSection(Lengths &lengths, Section section) const {
-    for (Extent rest : section)
-      while (rest.count > 0) {
-        const Piece piece = firstPiece(*s_, rest);
-        const Extent e = normalize(piece.base);
-        lengths.add(roleOf(e.buffer), e.first, e.count, e.parts);
-        rest.first += piece.raw.count;
-        rest.count -= piece.raw.count;
-      }
-  }
-
-  void addPieces(Lengths &lengths, uint32_t begin, uint32_t count) const {
-    for (uint32_t k = begin; k < begin + count; ++k) {
-      const nbc_piece &p = view_.pieces[k];
-      lengths.add(view_.buffers[p.shape].role, static_cast<int64_t>(p.first),
-                  static_cast<int64_t>(p.count), p.parts);
-    }
+  template <class... Part>
+  void wrongStep(StepId i, const Part &...parts) {
+    diag_.error(s_->steps[i].loc, "coredirect: variant ", view_.variantName(variant_), ": ", say(i),
+                ": ", parts...);
   }
 
   void dataOf(StepId i, const Entry &e) {
     const Step &step = s_->steps[i];
-    Lengths wanted, found;
-    addSection(wanted, s_->from(step));
-    addSection(wanted, s_->with(step));
-    uint32_t segments = 1 + (step.op == Op::copy);
+    const bool write = step.op == Op::copy;
+    uint32_t segments = 1 + write;
+    bool target = !write;
+    bool right = e.opcode == (write ? MLX5_WRITE : MLX5_SEND);
+    data_->why = "it has another opcode";
+    data_->want(s_->from(step), s_->with(step));
     for (const nbc_reloc &r : view_.relocsAt(variant_.relocs, e.offset, e.blocks * MLX5_WQEBB)) {
+      if (!right) break;
+      target |= r.rule == NBC_RELOC_RADDR;
       if (r.rule != NBC_RELOC_SGE && r.rule != NBC_RELOC_SLOT) continue;
-      addPieces(found, r.what, r.rule == NBC_RELOC_SGE ? r.extra + 1 : 1);
-      ++segments;
+      right = dataSegment(r, e.offset + segments++ * MLX5_SEGMENT);
     }
-    if (segments != e.segments || !(wanted == found) ||
-        e.opcode != (step.op == Op::copy ? MLX5_WRITE : MLX5_SEND))
-      diag_.error(step.loc, "coredirect: variant ", view_.variantName(variant_), ": ", say(i),
-                  ": its work queue entry moves other data");
+    right = right && data_->complete();
+    if (right && write)
+      for (const nbc_reloc &r : view_.relocsAt(variant_.relocs, e.offset, e.blocks * MLX5_WQEBB)) {
+        if (r.rule != NBC_RELOC_RADDR) continue;
+        data_->why = "it says in another place where to";
+        data_->want(s_->to(step));
+        right = right && r.at == e.offset + MLX5_SEGMENT && data_->foundTarget(r.what);
+      }
+    if (right && (segments != e.segments || !target)) {
+      right = false;
+      data_->why = cat("it has ", int(e.segments), " segments, and relocations for ", segments);
+    }
+    if (!right) wrongStep(i, "its work queue entry moves other data: ", data_->why);
+  }
+
+  bool dataSegment(const nbc_reloc &r, uint32_t place) {
+    data_->why = cat("a data segment is at ", r.at, " where it should be at ", place);
+    return r.at == place && data_->found(r.what, r.rule == NBC_RELOC_SGE ? r.extra + 1 : 1, true);
   }
 
   /// Of a receive; those of eager queues name rooms, not pieces.
   void dataOf(StepId i, const nbc_segment &posted, uint32_t number) {
-    const Step &step = s_->steps[i];
     const uint32_t stride = posted.bytes / posted.entries;
-    Lengths wanted, found;
-    addSection(wanted, s_->to(step));
-    for (const nbc_reloc &r :
-         view_.relocsAt(variant_.relocs, posted.offset + number * stride, stride))
-      addPieces(found, r.what, r.rule == NBC_RELOC_SGE ? r.extra + 1 : 1);
-    if (!(wanted == found))
-      diag_.error(step.loc, "coredirect: variant ", view_.variantName(variant_), ": ", say(i),
-                  ": its receive is for other data");
+    uint32_t place = posted.offset + number * stride;
+    bool right = true;
+    data_->want(s_->to(s_->steps[i]));
+    for (const nbc_reloc &r : view_.relocsAt(variant_.relocs, place, stride)) {
+      right = right && dataSegment(r, place);
+      place += MLX5_SEGMENT;
+    }
+    if (!right || !data_->complete()) wrongStep(i, "its receive is for other data: ", data_->why);
+  }
+
+  /// The rooms that eager messages are received into.
+  void ahead() {
+    for (uint32_t q = 0; q < queues_.size(); ++q) {
+      if (view_.queues[q].kind != NBC_QUEUE_EAGER) continue;
+      const nbc_segment *posted = view_.segment(view_.header.ahead_segments, q, NBC_RING_RECV);
+      if (!posted) continue;
+      const uint32_t stride = posted->bytes / posted->entries;
+      for (uint32_t k = 0; k < posted->entries; ++k) {
+        const StepId i = queues_[q].receiveSteps[k];
+        const Section to = s_->to(s_->steps[i]);
+        const uint32_t place = posted->offset + k * stride;
+        const auto rooms = view_.relocsAt(view_.header.ahead_relocs, place, stride);
+        if (rooms.size() != to.size() || (!rooms.empty() && rooms[0].at != place))
+          wrongStep(i, "its receive ahead of the call is into ", rooms.size(), " rooms");
+        else if (!rooms.empty() && !data_->slot(to, rooms[0]))
+          wrongStep(i, "its receive ahead of the call: ", data_->why);
+      }
+    }
+  }
+
+  /// The pieces of a section of the host.
+  bool dataOf(Section section, const nbc_range &pieces) {
+    data_->want(section);
+    return data_->found(pieces.begin, pieces.count, false) && data_->complete();
   }
 
   bool hosts() {
@@ -307,17 +382,11 @@ class Verifier {
         const Step &step = s_->steps[i];
         const nbc_host &host = view_.hosts[facts.hosts_begin + h];
         places_[i].stage = stage;
-        Lengths wanted[3], found[3];
-        addSection(wanted[0], s_->from(step));
-        addSection(wanted[1], s_->with(step));
-        addSection(wanted[2], s_->to(step));
-        addPieces(found[0], host.from.begin, host.from.count);
-        addPieces(found[1], host.with.begin, host.with.count);
-        addPieces(found[2], host.to.begin, host.to.count);
+        data_->why = "another operation";
         if ((host.op == NBC_HOST_REDUCE) != (step.op == Op::reduce) ||
-            !std::equal(wanted, wanted + 3, found))
-          diag_.error(step.loc, "coredirect: variant ", view_.variantName(variant_), ": ", say(i),
-                      ": the host does something else");
+            !dataOf(s_->from(step), host.from) || !dataOf(s_->with(step), host.with) ||
+            !dataOf(s_->to(step), host.to))
+          wrongStep(i, "the host does something else: ", data_->why);
       }
     }
     if (next == hostSteps_.size()) return true;
@@ -384,7 +453,7 @@ class Verifier {
   }
 
   void wait(const Entry &e, int64_t position) {
-    if (!s_) return;  // credits
+    if (!s_) return waitForCredit(e);
     Queue &queue = queues_[e.number];
     const uint8_t side = sideOf(e);
     std::vector<int64_t> &known = queue.known[side];
@@ -405,6 +474,16 @@ class Verifier {
     }
     for (uint32_t k = e.limit + 1; k-- > 0 && known[k] == kNever;) known[k] = position;
     waits_.push_back({position, step, clear});
+  }
+
+  void waitForCredit(const Entry &e) {
+    ++queues_[e.number].credits;
+    if (queues_[e.number].receives == 0)
+      wrong("entry ", e.index, " of mq waits for ", view_.queueName(e.number),
+            ", which brings no credit");
+    for (const nbc_reloc &r : view_.relocsAt(variant_.relocs, e.offset, MLX5_WQEBB))
+      if (r.rule == NBC_RELOC_CREDIT && r.side != NBC_SIDE_RECV)
+        wrong("entry ", e.index, " of mq waits for what was sent on ", view_.queueName(e.number));
   }
 
   /// What follows a WAIT in the queue comes after it in the program as well.
@@ -543,6 +622,7 @@ class Verifier {
   const Schedule *s_;
   const bool eager_;
   Diag &diag_;
+  PlaceVerifier *data_ = nullptr;  // while run() runs
   std::vector<Queue> queues_;
   std::vector<Place> places_;
   std::vector<StepId> hostSteps_;
@@ -568,23 +648,25 @@ void coredirect_verifyTemplate(const Template &t, std::span<const Legal> legals,
     return;
   }
   const View view(t);
-  bool credit = false;
-  for (size_t v = 0; v < view.variants.size(); ++v) {
-    const bool isCredit = view.variants[v].flags & NBC_VARIANT_CREDIT;
-    credit |= isCredit;
-    if (!isCredit && v >= legals.size()) break;
-    if (isCredit) {
-      Verifier(view, view.variants[v], nullptr, true, diag).run();
-    } else if (view.variants[v].protocol != legals[v].protocol ||
-               view.variants[v].flags != legals[v].flags) {
+  const EagerPeers peers(legals);
+  std::vector<uint32_t> owners(view.buffers.size(), UINT32_MAX);
+  if (view.variants.size() != legals.size() + peers.any())
+    diag.error({}, "coredirect: ", view.variants.size(), " variants of ", legals.size(),
+               peers.any() ? " and credits" : "");
+  for (size_t v = 0; v < view.variants.size() && v <= legals.size(); ++v) {
+    const nbc_variant &variant = view.variants[v];
+    if (v == legals.size()) {
+      if (variant.flags == NBC_VARIANT_CREDIT)
+        Verifier(view, variant, nullptr, true, diag).runCredits(peers);
+      else
+        diag.error({}, "coredirect: variant ", v, " is not that of credits");
+    } else if (variant.protocol != legals[v].protocol || variant.flags != legals[v].flags) {
       diag.error({}, "coredirect: variant ", v, " is not what it was emitted from");
     } else {
-      Verifier(view, view.variants[v], &legals[v].schedule, legals[v].protocol == NBC_EAGER, diag)
-          .run();
+      Verifier(view, variant, &legals[v].schedule, legals[v].protocol == NBC_EAGER, diag)
+          .run(owners);
     }
   }
-  if (view.variants.size() != legals.size() + credit)
-    diag.error({}, "coredirect: ", view.variants.size(), " variants of ", legals.size());
 }
 
 }  // namespace nbcc
