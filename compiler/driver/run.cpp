@@ -82,11 +82,11 @@ Timeline timelineOf(const std::vector<hca::Record> &trace) {
 
 class Runner {
  public:
-  Runner(Compilation &c, const std::vector<Template> &templates, int32_t rounds, uint64_t seed,
+  Runner(Compilation &c, const std::vector<Template> &templates, Written written, uint64_t seed,
          const Options &o, Diag &diag)
       : c_(c),
         templates_(templates),
-        rounds_(rounds),
+        written_(written),
         seed_(seed),
         o_(o),
         diag_(diag),
@@ -405,8 +405,11 @@ class Runner {
     if (queued)
       out << ", " << queued << " of " << calls() * o_.ranks << " had to wait for their turn";
     out << "\n";
-    line("rounds") << rounds_ << "\n";
-    line("messages") << n.messages << " with " << n.bytes << " bytes, on all ranks together\n";
+    int64_t messages = written_.messages * calls();
+    line("rounds") << written_.rounds << "\n";
+    line("messages") << messages << " in all, with " << n.bytes << " bytes; and "
+                     << static_cast<int64_t>(n.messages) - messages
+                     << " of the adapters' own (clear-to-send, credits, loopback)\n";
     line("entries") << n.entries << " carried out by the adapters, of these " << n.waits
                     << " waits and " << n.enables << " enables\n";
     line("host steps") << steps << "\n";
@@ -433,7 +436,7 @@ class Runner {
 
   Compilation &c_;
   const std::vector<Template> &templates_;
-  int32_t rounds_;
+  Written written_;
   uint64_t seed_;
   const Options &o_;
   Diag &diag_;
@@ -451,9 +454,9 @@ class Runner {
 
 }  // namespace
 
-void runTemplates(Compilation &c, const std::vector<Template> &templates, int32_t rounds,
+void runTemplates(Compilation &c, const std::vector<Template> &templates, Written written,
                   uint64_t seed, const Options &o, std::ostream &out, Diag &diag) {
-  Runner(c, templates, rounds, seed, o, diag).run(out);
+  Runner(c, templates, written, seed, o, diag).run(out);
 }
 
 void run(Compilation &c, const Options &o, std::ostream &out, Diag &diag) {
@@ -466,12 +469,10 @@ void run(Compilation &c, const Options &o, std::ostream &out, Diag &diag) {
   double block = static_cast<double>(o.count) * static_cast<double>(nbc_type_size(*type));
   double all = block * static_cast<double>(o.ranks) * o.calls;  // of one block on each rank
   const Collective &kind = collective(c.kind());
-  for (Shape shape : {kind.in, kind.out, kind.data})
-    if (shape == Shape::blocks && all * static_cast<double>(o.ranks) > kMostBytes)
-      all *= static_cast<double>(o.ranks);
+  if (kind.in == Shape::blocks || kind.out == Shape::blocks) all *= static_cast<double>(o.ranks);
   if (all > kMostBytes) {
     diag.error(Loc(), o.calls, " call", o.calls == 1 ? "" : "s", " on ", o.ranks, " ranks with ",
-               block, " bytes a block need ", all / (1 << 30), " GiB here; at most 4 are taken");
+               block, " bytes a block need ", all / (1 << 30), " GiB; at most 4 are taken");
     return;
   }
   if (*op == NBC_USER && *type != NBC_U64) {
@@ -484,16 +485,20 @@ void run(Compilation &c, const Options &o, std::ostream &out, Diag &diag) {
   }
 
   std::vector<Template> templates;
-  int32_t rounds = 0;
+  Written written;
   for (int64_t rank = 0; rank < o.ranks; ++rank) {
     std::vector<Legal> ways;
     std::optional<Template> t = c.compile(o.ranks, rank, o.root, o.inPlace || o.vary, &ways);
     if (!t) return;
-    rounds = std::max(rounds, ways.front().schedule.rounds);
+    const Schedule &s = ways.front().schedule;
+    written.rounds = std::max(written.rounds, s.rounds);
+    written.messages += std::count_if(s.steps.begin(), s.steps.end(), [](const Step &step) {
+      return step.op == Op::send || step.op == Op::signal;
+    });
     templates.push_back(std::move(*t));
   }
   for (uint64_t seed = o.seed; seed <= o.lastSeed && diag.ok(); ++seed) {
-    runTemplates(c, templates, rounds, seed, o, out, diag);
+    runTemplates(c, templates, written, seed, o, out, diag);
     if (!diag.ok() && o.adversarial)
       diag.note(Loc(), "with --seed=", seed,
                 o.vary ? " --vary: " + variationOf(o, seed).text() : std::string());

@@ -15,9 +15,14 @@ namespace nbcc {
 /// wrong; prints what moved, unless --quiet.
 void run(Compilation &, const Options &, std::ostream &, Diag &);
 
+/// For the report: what the schedules of all ranks say.
+struct Written {
+  int32_t rounds = 0;
+  int64_t messages = 0;  // of one call
+};
+
 /// The same for templates that are there, one for each rank, and one seed.
-/// `rounds` is for the report.
-void runTemplates(Compilation &, const std::vector<Template> &, int32_t rounds, uint64_t seed,
+void runTemplates(Compilation &, const std::vector<Template> &, Written, uint64_t seed,
                   const Options &, std::ostream &, Diag &);
 
 }  // namespace nbcc

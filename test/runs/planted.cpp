@@ -322,7 +322,7 @@ class Planting {
         options_.vary = vary;
         options_.count = 1;
         options_.calls = 7;
-        runTemplates(*compiled_.compilation, compiled_.templates, 0, seed, options_, said, diag);
+        runTemplates(*compiled_.compilation, compiled_.templates, {}, seed, options_, said, diag);
         if (!diag.ok()) return said.str();
       }
     return "";
