@@ -22,6 +22,8 @@
 // schedule stands behind, tells just those that eager variants receive from and
 // waits for just those that they send to.
 //
+// Long, since it is one state: the queues as they were read, which every check looks at.
+//
 // Linear in entries, steps and waits.
 
 #include <algorithm>
