@@ -49,6 +49,7 @@ struct Rank {
   std::string problem;  // first that occurred
 
   ~Rank() {
+    if (plan) nbc_plan_abandon(plan);  // a run that came to rest has calls that never end
     nbc_plan_free(plan);
     nbc_comm_free(comm);
   }

@@ -59,7 +59,8 @@ enum nbc_status {
   NBC_ERROR_UNSUPPORTED = -6, /* the template has no variant for this call */
   NBC_ERROR_DEVICE = -7,      /* a queue pair failed; the plan is of no more use */
   NBC_ERROR_BOOTSTRAP = -8,   /* the bootstrap could not exchange addresses */
-  NBC_ERROR_BUSY = -9         /* calls are still under way */
+  NBC_ERROR_BUSY = -9,        /* calls are still under way */
+  NBC_ERROR_ABANDONED = -10   /* by nbc_plan_abandon */
 };
 /* "the template is damaged or not for this runtime"; static, for any value. */
 const char *nbc_status_text(int status);
@@ -147,6 +148,11 @@ struct nbc_plan_options {
 int nbc_plan_create(nbc_comm *, const void *template_data, size_t bytes,
                     const struct nbc_plan_options *, nbc_plan **);
 int nbc_plan_connect(nbc_plan *);
+/* Gives up all calls under way: they are done, with NBC_ERROR_ABANDONED, their buffers
+ * are not touched any more, and the plan can only be freed. Local: peers that wait for
+ * this rank see its queue pairs fail, or must abandon their plans, too. For a call that
+ * cannot end because a peer has died: who only receives from the dead is told by nobody. */
+int nbc_plan_abandon(nbc_plan *);
 /* NBC_ERROR_BUSY while calls are under way. Null is fine. */
 int nbc_plan_free(nbc_plan *);
 

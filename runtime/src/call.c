@@ -24,16 +24,20 @@ static void end(struct call *c, int status) {
   c->state = CALL_DONE;
 }
 
-// The device is not to be trusted any more, so all that was asked of it has failed.
-static void fail(nbc_plan *plan) {
-  plan->status = NBC_ERROR_DEVICE;
+// The device is not to be trusted or waited for any more: all that was asked of it has failed.
+static void give_up(nbc_plan *plan, int status) {
+  plan->status = status;
   plan->target->destroy(plan);
   for (struct call *c = plan->oldest, *next; c; c = next) {
     next = c->next;
-    end(c, NBC_ERROR_DEVICE);
+    end(c, status);
   }
   plan->oldest = plan->newest = plan->waiting = plan->ringer = NULL;
   plan->under_way = 0;
+}
+
+static void fail(nbc_plan *plan) {
+  give_up(plan, NBC_ERROR_DEVICE);
 }
 
 static const struct nbc_stage *stages(const struct call *c) {
@@ -277,4 +281,10 @@ int nbc_wait(nbc_request *request) {
   }
   int done;
   return collect(c, &done);
+}
+
+int nbc_plan_abandon(nbc_plan *plan) {
+  if (!plan) return NBC_ERROR_ARGUMENT;
+  if (!plan->status) give_up(plan, NBC_ERROR_ABANDONED);
+  return 0;
 }

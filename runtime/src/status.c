@@ -26,6 +26,8 @@ const char *nbc_status_text(int status) {
       return "the bootstrap could not exchange addresses";
     case NBC_ERROR_BUSY:
       return "calls are still under way";
+    case NBC_ERROR_ABANDONED:
+      return "the plan was abandoned";
   }
   return "no known error";
 }
