@@ -21,6 +21,9 @@ struct Algorithm;
 struct Function;
 
 enum class Type { integer, boolean };
+
+/// Ports are numbered 0..kMaxPort.
+inline constexpr int64_t kMaxPort = 255;
 std::string_view name(Type);
 
 /// What collectives.def lists: the kind an algorithm achieves.

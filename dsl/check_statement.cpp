@@ -174,8 +174,8 @@ class BodyCheck {
       diag_.error(s.peer->loc, "a rank does not ", word(s), " to or from itself; use copy");
     if (!s.port) return;
     const std::optional<int64_t> port = integer(*s.port, "a port");
-    if (port && (*port < 0 || *port > INT16_MAX))
-      diag_.error(s.port->loc, "ports are numbered 0..", INT16_MAX, ", this is ", *port);
+    if (port && (*port < 0 || *port > kMaxPort))
+      diag_.error(s.port->loc, "ports are numbered 0..", kMaxPort, ", this is ", *port);
   }
 
   /// Declares the variable of the range. How many values it takes, where known.

@@ -21,7 +21,6 @@ namespace nbcc {
 namespace {
 
 constexpr int64_t kStop = 1;
-constexpr int64_t kMostPort = 255;
 
 }  // namespace
 
@@ -208,8 +207,8 @@ int64_t Sink::roundEnd() {
 }
 
 int64_t Sink::port(int64_t port, Place at) {
-  if (port < 0 || port > kMostPort)
-    return refuse(at, "port ", port, " is not in 0..", kMostPort, where());
+  if (port < 0 || port > ast::kMaxPort)
+    return refuse(at, "port ", port, " is not in 0..", ast::kMaxPort, where());
   port_ = static_cast<int16_t>(port);
   return 0;
 }
