@@ -15,7 +15,9 @@
 //
 // Connections. Per peer three queue pairs, each with a CQ of its own for receives
 // and, but for CTS, for sends: EAGER, CTS, DATA. A protocol that was not asked
-// for has none. Beside them the MQ, a queue pair connected to itself that sends
+// for has none. They serve both ways where both ends send to just those they receive
+// from (standard exchange); else what goes to a peer and what comes from it have three
+// each (ring, Bruck). Beside them the MQ, a queue pair connected to itself that sends
 // nothing, and, where there is something to do on the own rank, LOOPBACK, managed
 // and connected to itself: RDMA WRITE for copies, SEND with calc for reductions.
 //
