@@ -8,8 +8,10 @@
 #include "compiler/driver/compile.h"
 #include "compiler/driver/options.h"
 #include "compiler/driver/prove_range.h"
+#include "compiler/driver/reference.h"
 #include "compiler/driver/run.h"
 #include "compiler/driver/summary.h"
+#include "compiler/exchange/goal.h"
 #include "dsl/parse.h"
 
 namespace nbcc {
@@ -28,6 +30,19 @@ void emitSchedules(Compilation &c, const Options &o, std::ostream &out, Diag &di
       print(*s, out);
     }
   }
+}
+
+/// --emit=goal: all ranks, as written or after the passes of --run=.
+void emitGoal(Compilation &c, const Options &o, std::ostream &out, Diag &diag) {
+  const std::optional<nbc_type> type = typeNamed(o.type);
+  if (!type) return diag.error(Loc(), "there is no type '", o.type, "'");
+  std::vector<Schedule> ranks;
+  for (int64_t rank = 0; rank < o.ranks; ++rank) {
+    std::optional<Schedule> s = c.transformed(o.ranks, rank, o.root);
+    if (!s) return;
+    ranks.push_back(std::move(*s));
+  }
+  writeGoal(ranks, {o.count, nbc_type_size(*type)}, out, diag);
 }
 
 void emitTemplates(Compilation &c, const Options &o, std::ostream &out, Diag &diag) {
@@ -66,6 +81,7 @@ void compileAll(Compilation &c, const Options &o, Diag &diag) {
 
   std::ostringstream text;
   if (o.emit == Emit::schedule) emitSchedules(c, o, text, diag);
+  if (o.emit == Emit::goal) emitGoal(c, o, text, diag);
   if (o.emit == Emit::tasks || o.emit == Emit::resources || o.emit == Emit::templateBytes)
     emitTemplates(c, o, text, diag);
   if (o.emit != Emit::nothing) write(text.str(), o, diag);
@@ -108,6 +124,20 @@ void compileSchedules(Options &o, Diag &diag) {
   if (diag.ok()) compileAll(c, o, diag);
 }
 
+void checkGoalFile(const Options &o, Diag &diag) {
+  std::optional<uint16_t> file = readFile(o.file, diag);
+  if (!file) return;
+  std::optional<Goal> goal = readGoal(*file, diag);
+  if (!goal) return;
+  checkGoal(*goal, diag);  // every message meets its like, and everything ends
+  if (!diag.ok() || o.quiet) return;
+  std::cout
+      << o.file << ": " << goal->ranks() << " ranks, " << goal->operations.size()
+      << " operations: messages match and nothing waits for ever, though nothing is buffered\n"
+      << "  GOAL says nothing of data: matching, sizes and order were checked, not the "
+         "result\n";
+}
+
 }  // namespace
 }  // namespace nbcc
 
@@ -116,9 +146,16 @@ int main(int argc, char **argv) {
   Options options;
   if (std::optional<int> status = readOptions(argc, argv, options)) return *status;
   Diag diag(std::cerr);
-  if (options.input == Input::source)
-    compileSource(options, diag);
-  else
-    compileSchedules(options, diag);
+  switch (options.input) {
+    case Input::source:
+      compileSource(options, diag);
+      break;
+    case Input::schedule:
+      compileSchedules(options, diag);
+      break;
+    case Input::goal:
+      checkGoalFile(options, diag);
+      break;
+  }
   return diag.ok() ? 0 : 1;
 }

@@ -79,14 +79,15 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
               rank = "0", clock = "simulated", seeds;
   std::vector<std::string> parameters;
 
-  app.add_option("FILE", o.file, "source, or a schedule with -x schedule")->required();
-  app.add_option("-x", input, "what FILE holds")->check(CLI::IsMember({"nbc", "schedule"}));
+  app.add_option("FILE", o.file, "source, or what -x says")->required();
+  app.add_option("-x", input, "what FILE holds; goal: of LogGOPSim, checked for all but data")
+      ->check(CLI::IsMember({"nbc", "schedule", "goal"}));
   app.add_option("--algorithm", o.algorithm, "which one, where FILE holds several");
   app.add_option("-p", parameters, "a parameter of the algorithm: -p k=3")->type_name("NAME=VALUE");
   app.add_option("-o", o.output, "write to this file what --emit names; proves first");
 
-  app.add_option("--emit", emit, "print a stage's result")
-      ->check(CLI::IsMember({"ast", "llvm", "schedule", "tasks", "resources", "template"}));
+  app.add_option("--emit", emit, "print a stage's result; goal: all ranks, for LogGOPSim")
+      ->check(CLI::IsMember({"ast", "llvm", "schedule", "goal", "tasks", "resources", "template"}));
   app.add_option("--run-pass", o.passes, "run this pass alone (--run=<pass>; several: in order)")
       ->group("");
   app.add_option("--rounds", rounds, "overlap: a step waits for bytes; strict: for whole rounds")
@@ -165,7 +166,9 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
     return wrong(e.what(), " (nbcc --help lists all options)");
   }
 
-  if (input == "schedule") o.input = Input::schedule;
+  const std::map<std::string, Input> inputs{
+      {"nbc", Input::source}, {"schedule", Input::schedule}, {"goal", Input::goal}};
+  o.input = inputs.at(input);
   o.strictRounds = rounds == "strict";
   o.ranksGiven = ranks->count() > 0;
   o.clock = clock == "real" ? Clock::real : Clock::simulated;
@@ -173,6 +176,7 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
                                           {"ast", Emit::ast},
                                           {"llvm", Emit::llvm},
                                           {"schedule", Emit::schedule},
+                                          {"goal", Emit::goal},
                                           {"tasks", Emit::tasks},
                                           {"resources", Emit::resources},
                                           {"template", Emit::templateBytes}};
@@ -241,7 +245,9 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
       o.emit == Emit::tasks || o.emit == Emit::resources || o.emit == Emit::templateBytes || o.run;
   if (needsTarget && !o.target)
     return wrong(o.run ? "--run" : "--emit=" + emit, " needs --target (nbcc --help lists them)");
-  if (o.input == Input::schedule && (o.emit == Emit::ast || o.emit == Emit::llvm))
+  if (o.input == Input::goal && (o.emit != Emit::nothing || o.run || o.target))
+    return wrong("GOAL says nothing of data: it can be checked, not compiled, printed or run");
+  if (o.input != Input::source && (o.emit == Emit::ast || o.emit == Emit::llvm))
     return wrong("--emit=", emit, " needs a source, not a schedule");
   if (!o.output.empty() && o.emit == Emit::nothing)
     return wrong("-o needs --emit: what is to be written?");

@@ -13,8 +13,8 @@
 
 namespace nbcc {
 
-enum class Emit { nothing, ast, llvm, schedule, tasks, resources, templateBytes };
-enum class Input { source, schedule };
+enum class Emit { nothing, ast, llvm, schedule, goal, tasks, resources, templateBytes };
+enum class Input { source, schedule, goal };
 enum class Clock { simulated, real };
 
 struct Options {
