@@ -67,7 +67,7 @@ def nbcc(test, *arguments):
 
 def settings(source):
     """The -p arguments to try; the first are the defaults."""
-    heading = re.search(r"(?m)^\w+ \w+\(([^)]*)\)", source)
+    heading = re.search(r"(?m)^(?!fn )\w+ \w+\(([^)]*)\)", source)
     names = re.findall(r"(\w+)\s*=", heading[1]) if heading else []
     return [[]] + [["-p", f"{name}={value}"] for name in names for value in VALUES]
 
@@ -80,7 +80,7 @@ def prove(test, source):
 
 
 STATEMENT = re.compile(r"\b(?:copy|send|recv|exchange|signal|await|reduce)\b[^;{}]*(?:\{[^}]*\})?[^;{}]*;")
-PEER = re.compile(r"(.*(?:\b(?:to|from|with)|^signal|^await) )(.*);", re.DOTALL)
+PEER = re.compile(r"(.*(?:\b(?:to|from|with)|^signal|^await) )(.*?)( on port .*)?;", re.DOTALL)
 OPERANDS = re.compile(r"reduce (.*), (.*) -> (.*);", re.DOTALL)
 
 
@@ -91,7 +91,7 @@ def mutate(source):
         statement = found.group()
         wrong = [""]
         if peer := PEER.fullmatch(statement):
-            wrong.append(f"{peer[1]}({peer[2]} + 1) mod P;")
+            wrong.append(f"{peer[1]}({peer[2]} + 1) mod P{peer[3] or ''};")
         operands = OPERANDS.fullmatch(statement)
         if operands and "rank_order" in source:
             wrong.append(f"reduce {operands[2]}, {operands[1]} -> {operands[3]};")
