@@ -6,6 +6,7 @@
 //   Depth     stops the parser before it runs out of stack
 //   Recovery  what to say where a sentence breaks off, and where to go on
 //   Builder   ANTLR's tree to ours
+//   words     no tree: the words and comments one by one, for the formatter
 //
 // Each goes on only if the one before found nothing wrong. The grammar needs one token of
 // lookahead, so ANTLR's predictions are not used. Cost: linear in the text; a file of 40
@@ -823,7 +824,38 @@ class Builder {
   Diag &diag_;
 };
 
+Word::What whatIs(const Token *token) {
+  switch (token->getType()) {
+    case NbcLexer::NAME:
+      return Word::What::name;
+    case NbcLexer::INTEGER:
+      return Word::What::number;
+    case NbcLexer::STRING:
+      return Word::What::quoted;
+    case NbcLexer::LINE_COMMENT:
+    case NbcLexer::COMMENT:
+      return Word::What::comment;
+    default: {
+      const char first = token->getText().front();
+      return first >= 'a' && first <= 'z' ? Word::What::keyword : Word::What::symbol;
+    }
+  }
+}
+
 }  // namespace
+
+std::vector<Word> words(uint16_t file, const Diag &diag) {
+  antlr4::ANTLRInputStream characters(diag.fileText(file));
+  NbcLexer lexer(&characters);
+  lexer.removeErrorListeners();
+  std::vector<Word> result;
+  for (const auto &token : lexer.getAllTokens()) {
+    Word word{whatIs(token.get()), token->getText(), place(file, token.get()), 0};
+    word.lastLine = word.loc.line + static_cast<uint32_t>(std::ranges::count(word.text, '\n'));
+    result.push_back(std::move(word));
+  }
+  return result;
+}
 
 std::unique_ptr<File> parseOne(uint16_t file, Diag &diag) {
   const int before = diag.errors();

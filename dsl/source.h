@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// source.h - within dsl: from a path to text that the parser may see, and one text to its tree.
+// source.h - within dsl: from a path to text that the parser may see, and one text to its tree or
+// to its words.
 
 #pragma once
 
@@ -7,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "dsl/ast.h"
 #include "dsl/diag.h"
@@ -22,5 +24,17 @@ bool acceptable(uint16_t file, Diag &);
 
 /// The tree of one file; its imports are named, not followed. Null after errors.
 std::unique_ptr<ast::File> parseOne(uint16_t file, Diag &);
+
+/// One word of a text that parseOne() took, as it is written there.
+struct Word {
+  enum class What { name, keyword, number, quoted, symbol, comment };
+  What what{};
+  std::string text;
+  Loc loc;
+  uint32_t lastLine = 0;  // a comment may span lines
+};
+
+/// All words of a text in their order, comments among them.
+std::vector<Word> words(uint16_t file, const Diag &);
 
 }  // namespace nbcc

@@ -155,8 +155,8 @@ INTEGER: [0-9]+;
 STRING: '"' ~["\r\n]* '"';
 
 SPACE: [ \t\r\n]+ -> skip;
-LINE_COMMENT: '//' ~[\n]* -> skip;
-COMMENT: '/*' (~'*' | '*'+ ~[*/])* '*'+ '/' -> skip;
+LINE_COMMENT: '//' ~[\n]* -> channel(HIDDEN);  // the parser does not see it, the formatter does
+COMMENT: '/*' (~'*' | '*'+ ~[*/])* '*'+ '/' -> channel(HIDDEN);
 
 // What is wrong: parse() reports these and goes no further. Each takes all it can, so that a large
 // file of them is still read in one walk.

@@ -12,6 +12,7 @@
 #include "compiler/driver/run.h"
 #include "compiler/driver/summary.h"
 #include "compiler/exchange/goal.h"
+#include "dsl/format.h"
 #include "dsl/parse.h"
 
 namespace nbcc {
@@ -89,6 +90,10 @@ void compileAll(Compilation &c, const Options &o, Diag &diag) {
 }
 
 void compileSource(const Options &o, Diag &diag) {
+  if (o.format) {
+    if (std::optional<std::string> text = format(o.file, diag)) write(*text, o, diag);
+    return;
+  }
   std::unique_ptr<ast::File> file = parse(o.file, diag);
   if (!diag.ok()) return;
   check(*file, diag);  // every name has a declaration, every expression a type

@@ -84,7 +84,9 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
       ->check(CLI::IsMember({"nbc", "schedule", "goal"}));
   app.add_option("--algorithm", o.algorithm, "which one, where FILE holds several");
   app.add_option("-p", parameters, "a parameter of the algorithm: -p k=3")->type_name("NAME=VALUE");
-  app.add_option("-o", o.output, "write to this file what --emit names; proves first");
+  app.add_option("-o", o.output,
+                 "write to this file what --emit names, after a proof, or --format");
+  app.add_flag("--format", o.format, "print the source as it is to be laid out, and do no more");
 
   app.add_option("--emit", emit, "print a stage's result; goal: all ranks, for LogGOPSim")
       ->check(CLI::IsMember({"ast", "llvm", "schedule", "goal", "tasks", "resources", "template"}));
@@ -249,7 +251,11 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
     return wrong("GOAL says nothing of data: it can be checked, not compiled, printed or run");
   if (o.input != Input::source && (o.emit == Emit::ast || o.emit == Emit::llvm))
     return wrong("--emit=", emit, " needs a source, not a schedule");
-  if (!o.output.empty() && o.emit == Emit::nothing)
+  if (o.format && o.input != Input::source)
+    return wrong("--format needs a source; -x says that FILE holds something else");
+  if (o.format && (o.emit != Emit::nothing || o.run || o.prove))
+    return wrong("--format does no more than that: not with --emit, --run or --prove");
+  if (!o.output.empty() && o.emit == Emit::nothing && !o.format)
     return wrong("-o needs --emit: what is to be written?");
   if (!o.timeline.empty() && !o.run) return wrong("--timeline needs --run");
   return std::nullopt;

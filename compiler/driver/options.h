@@ -23,6 +23,7 @@ struct Options {
   std::string algorithm;                      // empty: the only one
   std::map<std::string, int64_t> parameters;  // -p name=value
 
+  bool format = false;  // --format: the source itself, laid out
   Emit emit = Emit::nothing;
   std::vector<std::string> passes;  // --run=<pass>, in this order
   std::string output;               // -o; empty: standard output
