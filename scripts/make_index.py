@@ -3,8 +3,9 @@
 """make_index.py [--check] - stdlib_algos/README.md from the heads and claims of the algorithms.
 
 Each file opens with a comment, `What: how.`, more, and paragraphs `Cost:`, `Use:` and `Source:`;
-the columns for rounds and blocks are its claims, which nbcc proves. With --check nothing is
-written: the status says whether the index is up to date.
+the columns for rounds and blocks are its claims, which nbcc proves. A collective's folder may hold a
+README.md, written by hand, with its theory; the index links to it, and it has to link to every
+algorithm beside it. With --check nothing is written: the status says whether the index is up to date.
 """
 
 import pathlib
@@ -117,10 +118,23 @@ def row(path):
     return [f"[{name}{parameters}]({kind}/{path.name})", *map(code, shown), " ".join(notes)]
 
 
+def theory(folder):
+    """A sentence that links to the folder's page of theory, if there is one."""
+    page = folder / "README.md"
+    if not page.exists():
+        return ""
+    linked = set(re.findall(r"\]\((\w+\.nbc)\)", page.read_text(encoding="utf-8")))
+    there = {path.name for path in folder.glob("*.nbc")}
+    for name in sorted(linked ^ there):
+        raise Malformed(f"{page}: " + (f"does not link to {name}" if name in there else
+                                       f"links to {name}, which is not there"))
+    return f"Lower bounds, and these algorithms compared: [{folder.name}]({folder.name}/README.md).\n\n"
+
+
 def index():
     parts = [INTRODUCTION]
     for folder in sorted(p for p in LIBRARY.iterdir() if p.is_dir()):
-        parts.append(f"\n## {folder.name}\n\n"
+        parts.append(f"\n## {folder.name}\n\n{theory(folder)}"
                      "| algorithm | rounds | blocks sent | when to use |\n"
                      "|---|---|---|---|\n")
         for path in sorted(folder.glob("*.nbc")):
