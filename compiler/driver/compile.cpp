@@ -68,6 +68,13 @@ Compilation::Compilation(std::vector<Schedule> read, const Options &options, Dia
   if (read_.empty()) diag.error(Loc(), options.file, " holds no schedule");
 }
 
+Compilation::Compilation(const Compilation &other, Diag &diag)
+    : options_(other.options_),
+      diag_(diag),
+      algorithm_(other.algorithm_),
+      parameters_(other.parameters_),
+      elaborator_(std::make_unique<Elaborator>(*other.elaborator_, diag)) {}
+
 ast::Kind Compilation::kind() const {
   return algorithm_ ? algorithm_->kind : read_.front().kind;
 }

@@ -25,6 +25,9 @@ class Compilation {
   Compilation(const ast::File &, const Options &, Diag &);
   /// From schedules that were read.
   Compilation(std::vector<Schedule>, const Options &, Diag &);
+  /// The same algorithm, for another thread: that has a Diag of its own, and knows
+  /// peers of its own. Only of what came from a source.
+  Compilation(const Compilation &, Diag &);
 
   const ast::Algorithm *algorithm() const { return algorithm_; }
   ast::Kind kind() const;

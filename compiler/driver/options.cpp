@@ -99,6 +99,8 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
   CLI::Option *proveOption =
       app.add_option("--prove", prove, "prove for these numbers of ranks [1..64]")
           ->type_name("A..B");
+  app.add_option("-j,--jobs", o.jobs, "numbers of ranks that are proven at once [as many as cores]")
+      ->check(CLI::Range(1, 1024));
   app.add_flag("--no-prove", o.noProve, "with -o: do not prove first");
 
   app.add_option("--target", target, "what to compile for");

@@ -31,6 +31,7 @@ struct Options {
 
   bool prove = false, noProve = false;
   int64_t proveFrom = 1, proveTo = 64;
+  unsigned jobs = 0;  // threads that prove; 0: as many as the machine runs at once
 
   const Target *target = nullptr;
   TargetOptions targetOptions;

@@ -1,84 +1,51 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// prove_range.cpp - every number of ranks, every root, every way to call it.
+// prove_range.cpp - every number of ranks, and what is true for all of them.
 //
-// Cost: the schedules of all ranks are held for one number of ranks at a time.
+// Cost: see prove_number.h; several numbers of ranks are proven at the same time.
 
 #include "compiler/driver/prove_range.h"
 
+#include <algorithm>
+#include <map>
 #include <ostream>
-#include <set>
+
+#include "compiler/driver/prove_ahead.h"
 
 namespace nbcc {
 namespace {
 
-constexpr int64_t kAllRootsUpTo = 16;
-constexpr int kMostFailures = 4;  // ranks: an endless loop takes a while on each
+/// Up to here is proven before there are threads: most mistakes show here already,
+/// and who makes one is told at once.
+constexpr int64_t kAloneUpTo = 8;
 
-std::set<int64_t> roots(ast::Kind kind, int64_t ranks) {
-  if (!collective(kind).hasRoot()) return {0};
-  std::set<int64_t> some{0, 1 % ranks, ranks / 2, ranks - 1};
-  if (ranks <= kAllRootsUpTo)
-    for (int64_t r = 0; r < ranks; ++r) some.insert(r);
-  return some;
-}
-
-/// Proves one number of ranks and one root. False: reported.
-bool proveOne(Compilation &c, int64_t ranks, int64_t root, RangeProof &result, Diag &diag) {
-  auto claims = c.claims(ranks, root);
-  if (!claims) return false;
-  std::vector<Schedule> written;
-  written.reserve(ranks);
-  int failed = 0;
-  for (int64_t rank = 0; rank < ranks; ++rank) {
-    std::optional<Schedule> s = c.written(ranks, rank, root);
-    if (s)
-      written.push_back(std::move(*s));
-    else if (++failed == kMostFailures)
-      break;
-  }
-  if (!diag.ok()) return false;
-
-  auto run = [&](std::span<const Schedule> schedules) {
-    Proof p = prove(schedules, *claims, diag);
-    ++result.proofs;
-    result.rankOrder &= p.rankOrder;
-    result.bitwiseSame &= p.bitwiseSame;
-    result.anyLengths &= p.anyLengths;
-    return p.holds && diag.ok();
-  };
-  if (!run(written)) return false;
-  if (written.front().order == Order::waits) return true;  // read so: nothing is left to the passes
-
-  std::vector<Schedule> placed;
-  if (hasInPlace(c.kind())) placed = written;
-  for (Schedule &s : written) c.improve(s, false);
-  if (!diag.ok() || !run(written)) return false;
-  if (placed.empty()) return true;
-  written.clear();
-  for (Schedule &s : placed) c.improve(s, true);
-  return diag.ok() && run(placed);
+void add(RangeProof &range, const NumberProof &p) {
+  ++(p.result == NumberProof::Result::skipped ? range.skipped : range.proven);
+  range.proofs += p.proofs;
+  range.rankOrder &= p.rankOrder;
+  range.bitwiseSame &= p.bitwiseSame;
+  range.anyLengths &= p.anyLengths;
 }
 
 }  // namespace
 
 RangeProof proveRange(Compilation &c, const Options &o, Diag &diag) {
+  using enum NumberProof::Result;
   RangeProof result{.from = o.proveFrom, .to = o.proveTo};
+  std::map<int64_t, NumberProof> ahead;
   for (int64_t ranks = o.proveFrom; ranks <= o.proveTo; ++ranks) {
-    std::optional<bool> applies = c.applies(ranks, false);
-    if (!applies) return result;
-    if (!*applies) {
-      ++result.skipped;
-      continue;
+    if (ranks == std::max(o.proveFrom, kAloneUpTo + 1)) ahead = proveAhead(c, ranks, o.proveTo, o);
+    NumberProof p = ahead[ranks];
+    // What went wrong there was told nobody; here it is.
+    if (p.result != proven && p.result != skipped) p = proveNumber(c, ranks, diag);
+    if (p.result == unusable) return result;
+    if (p.result == failed) {
+      diag.note(
+          Loc(), c.name(), " fails with ", ranks, " rank", ranks == 1 ? "" : "s",
+          collective(c.kind()).hasRoot() ? cat(", root ", p.root) : "",
+          ranks > o.proveFrom ? cat("; it is proven for fewer, from ", o.proveFrom, " on") : "");
+      return result;
     }
-    for (int64_t root : roots(c.kind(), ranks))
-      if (!proveOne(c, ranks, root, result, diag)) {
-        diag.note(
-            Loc(), c.name(), " fails with ", ranks, " rank", ranks == 1 ? "" : "s",
-            collective(c.kind()).hasRoot() ? cat(", root ", root) : "",
-            ranks > o.proveFrom ? cat("; it is proven for fewer, from ", o.proveFrom, " on") : "");
-        return result;
-      }
-    ++result.proven;
+    add(result, p);
   }
   if (result.proven == 0)
     diag.error(Loc(), c.name(), " applies to no number of ranks in ", o.proveFrom, "..", o.proveTo,

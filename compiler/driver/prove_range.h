@@ -19,10 +19,9 @@ struct RangeProof {
   bool rankOrder = true, bitwiseSame = true, anyLengths = true;
 };
 
-/// For each number of ranks, from small to large: as written, then as the passes
-/// leave it, then as called with MPI_IN_PLACE; for all roots up to 16 ranks, for
-/// some beyond. Stops at the first number of ranks that shows an error: it is the
-/// smallest.
+/// proveNumber() for each number of ranks, several at the same time (Options::jobs);
+/// what is found and reported does not depend on how many. Stops at the first number
+/// of ranks that shows an error: it is the smallest.
 RangeProof proveRange(Compilation &, const Options &, Diag &);
 
 /// One sentence or two: for how many ranks, what was found.

@@ -61,9 +61,8 @@ std::vector<Jit::Symbol> sinkSymbols() {
   };
 }
 
-}  // namespace
-
-struct Elaborator::Impl {
+/// What all elaborators of a file share. Only Compiled::steps changes once it is made.
+struct Code {
   /// The compiled functions of one algorithm.
   struct Compiled {
     Build *build = nullptr;
@@ -72,12 +71,11 @@ struct Elaborator::Impl {
   };
 
   const ast::File &file;
-  Diag &diag;
   Limits limits;
   std::unique_ptr<Jit> jit;
   std::unordered_map<const ast::Algorithm *, Compiled> compiled;
 
-  Impl(const ast::File &f, Diag &d, Limits l) : file(f), diag(d), limits(l) {}
+  Code(const ast::File &f, Limits l) : file(f), limits(l) {}
 
   void find(const ast::Algorithm &a) {
     Compiled &c = compiled[&a];
@@ -88,6 +86,13 @@ struct Elaborator::Impl {
       c.claims.push_back(
           a.claims[i].bound ? reinterpret_cast<Bound *>(jit->address(claimName(a, i))) : nullptr);
   }
+};
+
+}  // namespace
+
+struct Elaborator::Impl {
+  std::shared_ptr<Code> code;
+  Diag &diag;
 
   bool report(const Sink &sink) {
     if (sink.mistake()) diag.error(sink.mistake()->at, sink.mistake()->text);
@@ -96,7 +101,7 @@ struct Elaborator::Impl {
 
   std::optional<int64_t> evaluate(const ast::Algorithm &a, Bound *bound, int64_t ranks,
                                   int64_t root, const std::vector<int64_t> &parameters) {
-    Sink sink(a, ranks, limits);
+    Sink sink(a, ranks, code->limits);
     Checked value = bound(ranks, root, parameters.data(), &sink);
     if (report(sink) || !value.ok) return std::nullopt;
     return value.value;
@@ -104,23 +109,27 @@ struct Elaborator::Impl {
 };
 
 Elaborator::Elaborator(const ast::File &file, Diag &diag, Limits limits)
-    : impl_(std::make_unique<Impl>(file, diag, limits)) {
+    : impl_(new Impl{std::make_shared<Code>(file, limits), diag}) {
   std::string why;
-  impl_->jit = Jit::make(file, sinkSymbols(), why);
-  if (!impl_->jit) {
+  Code &code = *impl_->code;
+  code.jit = Jit::make(file, sinkSymbols(), why);
+  if (!code.jit) {
     diag.error(file.algorithms.empty() ? Loc() : file.algorithms.front()->loc, why);
     return;
   }
-  for (const auto &a : file.algorithms) impl_->find(*a);
+  for (const auto &a : file.algorithms) code.find(*a);
 }
+
+Elaborator::Elaborator(const Elaborator &other, Diag &diag)
+    : impl_(new Impl{other.impl_->code, diag}) {}
 
 Elaborator::~Elaborator() = default;
 
 std::optional<bool> Elaborator::applies(const ast::Algorithm &a, int64_t ranks,
                                         const std::vector<int64_t> &parameters, Loc *why) {
-  if (!impl_->jit) return std::nullopt;
+  if (!impl_->code->jit) return std::nullopt;
   assert(parameters.size() == a.parameters.size());
-  const std::vector<Bound *> &requirements = impl_->compiled.at(&a).requirements;
+  const std::vector<Bound *> &requirements = impl_->code->compiled.at(&a).requirements;
   for (size_t i = 0; i < requirements.size(); ++i) {
     std::optional<int64_t> holds = impl_->evaluate(a, requirements[i], ranks, 0, parameters);
     if (!holds) return std::nullopt;
@@ -133,9 +142,9 @@ std::optional<bool> Elaborator::applies(const ast::Algorithm &a, int64_t ranks,
 
 std::optional<std::vector<ClaimValue>> Elaborator::claims(const ast::Algorithm &a,
                                                           const Request &request) {
-  if (!impl_->jit) return std::nullopt;
+  if (!impl_->code->jit) return std::nullopt;
   assert(request.parameters.size() == a.parameters.size());
-  const std::vector<Bound *> &bounds = impl_->compiled.at(&a).claims;
+  const std::vector<Bound *> &bounds = impl_->code->compiled.at(&a).claims;
   std::vector<ClaimValue> values;
   for (size_t i = 0; i < bounds.size(); ++i) {
     ClaimValue v{a.claims[i].what, a.claims[i].op, 0, a.claims[i].loc};
@@ -151,7 +160,7 @@ std::optional<std::vector<ClaimValue>> Elaborator::claims(const ast::Algorithm &
 }
 
 std::optional<Schedule> Elaborator::elaborate(const ast::Algorithm &a, const Request &request) {
-  if (!impl_->jit) return std::nullopt;
+  if (!impl_->code->jit) return std::nullopt;
   assert(request.parameters.size() == a.parameters.size());
   assert(request.rank >= 0 && request.rank < request.ranks);
   assert(request.root >= 0 && request.root < request.ranks);
@@ -161,8 +170,8 @@ std::optional<Schedule> Elaborator::elaborate(const ast::Algorithm &a, const Req
     return std::nullopt;
   }
 
-  Impl::Compiled &compiled = impl_->compiled.at(&a);
-  Sink sink(a, request, impl_->limits);
+  Code::Compiled &compiled = impl_->code->compiled.at(&a);
+  Sink sink(a, request, impl_->code->limits);
   sink.reserve(compiled.steps.load(std::memory_order_relaxed));
   compiled.build(request.ranks, request.rank, request.root, request.parameters.data(), &sink);
   if (impl_->report(sink)) return std::nullopt;
@@ -174,7 +183,7 @@ std::optional<Schedule> Elaborator::elaborate(const ast::Algorithm &a, const Req
 /// Lowered once more: the JIT has used up what it compiled, and the same comes out.
 void Elaborator::print(std::ostream &out) const {
   llvm::LLVMContext context;
-  std::unique_ptr<llvm::Module> module = lower(impl_->file, context);
+  std::unique_ptr<llvm::Module> module = lower(impl_->code->file, context);
   optimize(*module);
   llvm::raw_os_ostream stream(out);
   module->print(stream, nullptr);

@@ -37,6 +37,9 @@ class Elaborator {
   /// Lowers and JIT-compiles the algorithms of a checked file, which must
   /// outlive the elaborator. Cannot fail but for the system (reported).
   Elaborator(const ast::File &, Diag &, Limits = {});
+  /// The same compiled code, reporting elsewhere: for another thread. Neither needs
+  /// the other to live.
+  Elaborator(const Elaborator &, Diag &);
   ~Elaborator();
 
   /// Whether `requires` holds. `why`, if given, gets the first one that does not.
@@ -48,7 +51,8 @@ class Elaborator {
   std::optional<std::vector<ClaimValue>> claims(const ast::Algorithm &, const Request &);
 
   /// One rank's schedule, Order::rounds. Empty where something was wrong, which
-  /// was reported with its place and values. Thread safe but for the Diag.
+  /// was reported with its place and values. Thread safe but for the Diag: threads
+  /// that run at the same time have an Elaborator and a Diag of their own each.
   std::optional<Schedule> elaborate(const ast::Algorithm &, const Request &);
 
   /// --emit=llvm: the module after optimisation.

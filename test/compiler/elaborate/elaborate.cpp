@@ -93,6 +93,19 @@ TEST(Elaborate, ranksMayRunInThreads) {
   }
 }
 
+TEST(Elaborate, anotherOneForTheSameCodeReportsElsewhere) {
+  std::ostringstream said, saidElsewhere;
+  Diag diag(said), elsewhere(saidElsewhere);
+  auto file = parseText("test.nbc", "barrier b { round { signal P + me; } }", diag);
+  check(*file, diag);
+  auto first = std::make_unique<Elaborator>(*file, diag);
+  Elaborator second(*first, elsewhere);
+  first.reset();  // the code stays
+  EXPECT_EQ(second.elaborate(*file->algorithms[0], {.ranks = 2}), std::nullopt);
+  EXPECT_EQ(said.str(), "");
+  EXPECT_NE(saidElsewhere.str().find("rank"), std::string::npos) << saidElsewhere.str();
+}
+
 TEST(Elaborate, whatIsTooLargeToCompileIsRefused) {
   std::string text = "barrier b {\n";
   for (int i = 0; i < 12'000; ++i)

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// prove_number.cpp - every root, every way to call it.
+//
+// Cost: the schedules of all ranks are held for one root at a time; while those
+// called in place wait for their turn, twice.
+
+#include "compiler/driver/prove_number.h"
+
+#include <algorithm>
+#include <set>
+
+#include "compiler/prove/prove.h"
+
+namespace nbcc {
+namespace {
+
+constexpr int64_t kAllRootsUpTo = 16;
+constexpr int kMostFailures = 4;  // ranks: an endless loop takes a while on each
+
+std::set<int64_t> roots(ast::Kind kind, int64_t ranks) {
+  if (!collective(kind).hasRoot()) return {0};
+  std::set<int64_t> some{0, 1 % ranks, ranks / 2, ranks - 1};
+  if (ranks <= kAllRootsUpTo)
+    for (int64_t r = 0; r < ranks; ++r) some.insert(r);
+  return some;
+}
+
+/// False: reported.
+bool proveRoot(Compilation &c, int64_t ranks, int64_t root, NumberProof &result, Diag &diag) {
+  auto claims = c.claims(ranks, root);
+  if (!claims) return false;
+  std::vector<Schedule> written;
+  written.reserve(ranks);
+  size_t bytes = 0;
+  int failed = 0;
+  for (int64_t rank = 0; rank < ranks; ++rank) {
+    std::optional<Schedule> s = c.written(ranks, rank, root);
+    if (s) {
+      bytes += s->bytes();
+      written.push_back(std::move(*s));
+    } else if (++failed == kMostFailures) {
+      break;
+    }
+  }
+  if (!diag.ok()) return false;
+  result.bytes = std::max(result.bytes, bytes);
+
+  auto run = [&](std::span<const Schedule> schedules) {
+    Proof p = prove(schedules, *claims, diag);
+    ++result.proofs;
+    result.rankOrder &= p.rankOrder;
+    result.bitwiseSame &= p.bitwiseSame;
+    result.anyLengths &= p.anyLengths;
+    return p.holds && diag.ok();
+  };
+  if (!run(written)) return false;
+  if (written.front().order == Order::waits) return true;  // read so: nothing is left to the passes
+
+  std::vector<Schedule> placed;
+  if (hasInPlace(c.kind())) placed = written;
+  for (Schedule &s : written) c.improve(s, false);
+  if (!diag.ok() || !run(written)) return false;
+  if (placed.empty()) return true;
+  written.clear();
+  for (Schedule &s : placed) c.improve(s, true);
+  return diag.ok() && run(placed);
+}
+
+}  // namespace
+
+NumberProof proveNumber(Compilation &c, int64_t ranks, Diag &diag) {
+  using enum NumberProof::Result;
+  NumberProof proof;
+  const std::optional<bool> applies = c.applies(ranks, false);
+  proof.result = !applies ? unusable : *applies ? proven : skipped;
+  if (proof.result != proven) return proof;
+  for (const int64_t root : roots(c.kind(), ranks)) {
+    if (proveRoot(c, ranks, root, proof, diag)) continue;
+    proof.result = failed;
+    proof.root = root;
+    break;
+  }
+  return proof;
+}
+
+}  // namespace nbcc

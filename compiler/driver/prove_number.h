@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// prove_number.h - prove an algorithm for one number of ranks.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "compiler/driver/compile.h"
+
+namespace nbcc {
+
+/// What came of it. Proven: all that is said here holds for all roots tried.
+struct NumberProof {
+  enum class Result {
+    unknown,   // was not tried
+    proven,    //
+    skipped,   // `requires` does not hold
+    failed,    // with this root
+    unusable,  // `requires` itself could not be worked out
+  };
+  Result result = Result::unknown;
+  int64_t root = 0;
+  int64_t proofs = 0;  // runs of the prover
+  size_t bytes = 0;    // of the schedules of all ranks, as written; the most of any root
+  bool rankOrder = true, bitwiseSame = true, anyLengths = true;
+};
+
+/// As written, then as the passes leave it, then as called with MPI_IN_PLACE; for
+/// all roots up to 16 ranks, for some beyond. The first that fails is reported.
+NumberProof proveNumber(Compilation &, int64_t ranks, Diag &);
+
+}  // namespace nbcc
