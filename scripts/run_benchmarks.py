@@ -3,10 +3,12 @@
 """run_benchmarks.py BUILD - every figure this project holds itself to.
 
 First the programs BUILD/bin/bench-*, each of which prints its own; then whole runs of nbcc: the
-least time of several, of the process from start to end.
+least time of several, of the process from start to end; then the proof of the whole library, each
+file once, slowest first.
 """
 
 import pathlib
+import resource
 import subprocess
 import sys
 import time
@@ -25,7 +27,18 @@ RUNS = [
     ("prove ring allgather for 512 ranks", 3.0, 2, ["allgather/ring.nbc", "--prove=512..512"]),
     ("simulated run of Bruck's allgather on 1024 ranks", 2.0, 2,
      ["allgather/bruck.nbc", "--target=coredirect", "--ranks=1024", "--count=1", "--run", "--quiet"]),
+    ("Bruck's allgather, one rank of 2^20, to its schedule", 0.2, 5,
+     ["allgather/bruck.nbc", "--ranks=1048576", "--emit=schedule"]),
+    ("Bruck's allgather, one rank of 2^20, after all passes", 0.2, 5,
+     ["allgather/bruck.nbc", "--ranks=1048576", "--emit=schedule", "--run=default"]),
+    ("recursive doubling, one rank of 2^20, to its schedule", 0.2, 5,
+     ["allreduce/recursive_doubling.nbc", "--ranks=1048576", "--emit=schedule"]),
+    ("recursive doubling, one rank of 2^20, after all passes", 0.2, 5,
+     ["allreduce/recursive_doubling.nbc", "--ranks=1048576", "--emit=schedule", "--run=default"]),
 ]
+LIBRARY_SECONDS = 60
+LIBRARY_JOBS = 2
+SHOWN = 8  # of the library's files, the slowest
 
 
 def seconds(command):
@@ -33,6 +46,28 @@ def seconds(command):
     if subprocess.run(command, stdout=subprocess.DEVNULL, check=False).returncode != 0:
         sys.exit(f"failed: {' '.join(map(str, command))}")
     return time.perf_counter() - begin
+
+
+def prove_library(nbcc):
+    """Wall and CPU seconds of the proof of all files for 1..128 ranks; whether it took too long."""
+    def cpu():
+        usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return usage.ru_utime + usage.ru_stime
+
+    took = []
+    for file in sorted(LIBRARY.glob("*/*.nbc")):
+        before = cpu()
+        wall = seconds([nbcc, file, "--prove=1..128", f"--jobs={LIBRARY_JOBS}"])
+        took.append((wall, cpu() - before, file.relative_to(LIBRARY)))
+    took.sort(reverse=True)
+    wall, processor = sum(t[0] for t in took), sum(t[1] for t in took)
+    print("library:")
+    for t in took[:SHOWN]:
+        print(f"  {t[2]}: {t[0]:.2f} s, CPU {t[1]:.2f} s")
+    print(f"  all {len(took)} files proven for 1..128 ranks with {LIBRARY_JOBS} jobs: {wall:.1f} s, "
+          f"CPU {processor:.1f} s (at most {LIBRARY_SECONDS} s"
+          f"{'' if wall <= LIBRARY_SECONDS else ': too slow'})", flush=True)
+    return wall > LIBRARY_SECONDS
 
 
 def main():
@@ -50,6 +85,7 @@ def main():
         slow += took > limit
         print(f"  {what}: {took:.3f} s (at most {limit:g} s{'' if took <= limit else ': too slow'})",
               flush=True)
+    slow += prove_library(programs / "nbcc")
     sys.exit(1 if slow else 0)
 
 
