@@ -35,6 +35,7 @@ FOREIGN = {
     "antlr4": ["dsl/parse.cpp"],
     "Nbc": ["dsl/parse.cpp"],
     "CLI/": ["compiler/driver"],
+    "pugixml": ["compiler/exchange"],
 }
 
 SOURCES = {".h", ".c", ".cpp", ".def"}

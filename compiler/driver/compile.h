@@ -32,6 +32,9 @@ class Compilation {
   const ast::Algorithm *algorithm() const { return algorithm_; }
   ast::Kind kind() const;
   std::string name() const;
+  /// Of schedules that were read: their root; whether `in` was replaced already.
+  int64_t readRoot() const { return read_.front().root; }
+  bool readInPlace() const { return !algorithm_ && read_.front().inPlace; }
   const Elaborator &elaborator() const { return *elaborator_; }
 
   /// Whether `requires` holds for this many ranks; reports where it is asked to.

@@ -12,6 +12,7 @@
 #include "compiler/driver/run.h"
 #include "compiler/driver/summary.h"
 #include "compiler/exchange/goal.h"
+#include "compiler/exchange/msccl.h"
 #include "dsl/format.h"
 #include "dsl/parse.h"
 
@@ -129,6 +130,31 @@ void compileSchedules(Options &o, Diag &diag) {
   if (diag.ok()) compileAll(c, o, diag);
 }
 
+/// Proves each way in which the file says that it may be called; prints only the one
+/// that --in-place asks for, or the only one.
+void compileMsccl(Options &o, Diag &diag) {
+  std::optional<uint16_t> file = readFile(o.file, diag);
+  if (!file) return;
+  std::optional<Msccl> msccl = readMsccl(*file, diag);
+  if (!msccl) return;
+  o.ranks = o.proveFrom = o.proveTo = static_cast<int64_t>(msccl->gpus.size());
+  o.root = msccl->root;
+  if (o.emit == Emit::nothing) o.prove = true;
+  if (o.emit == Emit::schedule) o.allRanks = true;
+  if (o.inPlace && !msccl->inPlace)
+    return diag.error(Loc(), o.file, " says inplace=\"0\": it cannot be called in place");
+  const bool both = o.emit == Emit::nothing;
+  for (const bool inPlace : {false, true}) {
+    if (inPlace ? !msccl->inPlace : !msccl->outOfPlace) continue;
+    if (!both && inPlace != (o.inPlace || !msccl->outOfPlace)) continue;
+    std::vector<Schedule> schedules = scheduleMsccl(*msccl, inPlace, diag);
+    if (!diag.ok()) return;
+    Compilation c(std::move(schedules), o, diag);
+    if (diag.ok()) compileAll(c, o, diag);
+    if (!diag.ok()) return;
+  }
+}
+
 void checkGoalFile(const Options &o, Diag &diag) {
   std::optional<uint16_t> file = readFile(o.file, diag);
   if (!file) return;
@@ -160,6 +186,9 @@ int main(int argc, char **argv) {
       break;
     case Input::goal:
       checkGoalFile(options, diag);
+      break;
+    case Input::msccl:
+      compileMsccl(options, diag);
       break;
   }
   return diag.ok() ? 0 : 1;

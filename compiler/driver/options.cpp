@@ -80,8 +80,9 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
   std::vector<std::string> parameters;
 
   app.add_option("FILE", o.file, "source, or what -x says")->required();
-  app.add_option("-x", input, "what FILE holds; goal: of LogGOPSim, checked for all but data")
-      ->check(CLI::IsMember({"nbc", "schedule", "goal"}));
+  app.add_option("-x", input,
+                 "what FILE holds; goal: of LogGOPSim, checked for all but data; msccl: XML")
+      ->check(CLI::IsMember({"nbc", "schedule", "goal", "msccl"}));
   app.add_option("--algorithm", o.algorithm, "which one, where FILE holds several");
   app.add_option("-p", parameters, "a parameter of the algorithm: -p k=3")->type_name("NAME=VALUE");
   app.add_option("-o", o.output,
@@ -170,8 +171,10 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
     return wrong(e.what(), " (nbcc --help lists all options)");
   }
 
-  const std::map<std::string, Input> inputs{
-      {"nbc", Input::source}, {"schedule", Input::schedule}, {"goal", Input::goal}};
+  const std::map<std::string, Input> inputs{{"nbc", Input::source},
+                                            {"schedule", Input::schedule},
+                                            {"goal", Input::goal},
+                                            {"msccl", Input::msccl}};
   o.input = inputs.at(input);
   o.strictRounds = rounds == "strict";
   o.ranksGiven = ranks->count() > 0;

@@ -14,7 +14,7 @@
 namespace nbcc {
 
 enum class Emit { nothing, ast, llvm, schedule, goal, tasks, resources, templateBytes };
-enum class Input { source, schedule, goal };
+enum class Input { source, schedule, goal, msccl };
 enum class Clock { simulated, real };
 
 struct Options {

@@ -74,7 +74,10 @@ NumberProof proveNumber(Compilation &c, int64_t ranks, Diag &diag) {
   const std::optional<bool> applies = c.applies(ranks, false);
   proof.result = !applies ? unusable : *applies ? proven : skipped;
   if (proof.result != proven) return proof;
-  for (const int64_t root : roots(c.kind(), ranks)) {
+  // A schedule that was read is of one root.
+  const std::set<int64_t> some =
+      c.algorithm() ? roots(c.kind(), ranks) : std::set<int64_t>{c.readRoot()};
+  for (const int64_t root : some) {
     if (proveRoot(c, ranks, root, proof, diag)) continue;
     proof.result = failed;
     proof.root = root;

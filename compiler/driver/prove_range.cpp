@@ -66,7 +66,7 @@ void print(const RangeProof &p, Compilation &c, std::ostream &out) {
     out << "  as written, as optimised" << (hasInPlace(c.kind()) ? ", in place" : "")
         << (collective(c.kind()).hasRoot() ? ", roots" : "") << ": ";
   else
-    out << "  as read: ";
+    out << "  as read" << (c.readInPlace() ? ", in place: " : ": ");
   out << p.proofs << (p.proofs == 1 ? " proof\n" : " proofs\n");
   const Collective &kind = collective(c.kind());
   if (kind.in == Shape::blocks || kind.out == Shape::blocks)
