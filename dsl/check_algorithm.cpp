@@ -51,6 +51,9 @@ void checkAlgorithm(Algorithm &a, const Functions &functions, Diag &diag) {
         c.what == Claim::What::rank_order || c.what == Claim::What::bitwise_same;
     if (ofReductions && !collective(a.kind).reduces)
       diag.error(c.loc, name(a.kind), " reduces nothing, so '", name(c.what), "' says nothing");
+    if (c.what == Claim::What::bitwise_same && collective(a.kind).isPrefix())
+      diag.error(c.loc, name(a.kind), " gives each rank another result, so '", name(c.what),
+                 "' says nothing");
     if (!c.bound) continue;
     const std::optional<int64_t> bound =
         expressions.expect(*c.bound, Type::integer, "the bound of a claim", Context::claim, &a);

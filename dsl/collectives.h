@@ -30,6 +30,11 @@ struct Collective {
   bool reduces;
 
   bool hasRoot() const { return where != Where::everywhere; }
+  /// Each rank's result is a reduction of other ranks: none is to be like another.
+  bool isPrefix() const { return kind == ast::Kind::scan || kind == ast::Kind::exscan; }
+  /// As MPI has reduce_scatter in place: `out` has P blocks, those of `in`, and the
+  /// result is put in the first.
+  bool hasAllInOut() const { return reduces && in == Shape::blocks; }
 };
 
 std::span<const Collective> collectives();

@@ -62,7 +62,7 @@ def all_cases(ranks, only):
             continue
         kind, source = path.parent.name, path.read_text(encoding="utf-8")
         kinds = [(t, "sum") for t in TYPES]
-        if kind in ("allreduce", "reduce"):
+        if "reduce" in kind or kind.endswith("scan"):
             kinds = REDUCTIONS + ([NOT_COMMUTING] if "rank_order" in source else [])
         for parameters in [""] + PARAMETERS.get(algorithm, []):
             for protocol in PROTOCOLS:

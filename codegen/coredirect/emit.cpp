@@ -27,7 +27,8 @@ namespace {
 using namespace crosschannel;
 
 static_assert(int(NBC_ALLGATHER) == int(ast::Kind::allgather) &&
-                  int(NBC_BARRIER) == int(ast::Kind::barrier),
+                  int(NBC_BARRIER) == int(ast::Kind::barrier) &&
+                  int(NBC_EXSCAN) == int(ast::Kind::exscan),
               "nbc_kind is in the order of collectives.def");
 
 /// One variant on its way: its program, and where in the table of pieces its data are.
@@ -75,6 +76,9 @@ class Emitter {
         if (known == kNone)
           known = addBuffer(buffer.name, roleOf(buffer), buffer.significant,
                             static_cast<uint64_t>(buffer.blocks));
+        // `out` of reduce_scatter is longer in place: the template has the longest.
+        buffers_[known].blocks =
+            std::max(buffers_[known].blocks, static_cast<uint64_t>(buffer.blocks));
       }
   }
 

@@ -31,7 +31,7 @@ bool PlaceVerifier::callers(BufferId b) const {
   return s_.buffers[b].role != Role::scratch && s_.buffers[b].role != Role::slots;
 }
 
-/// UINT32_MAX: the template has none of this role, name and length.
+/// UINT32_MAX: the template has none of this role, name and length. In place it may be longer.
 uint32_t PlaceVerifier::callersBuffer(BufferId b) const {
   const Buffer &buffer = s_.buffers[b];
   const uint32_t role = buffer.role == Role::in    ? NBC_ROLE_IN
@@ -40,7 +40,7 @@ uint32_t PlaceVerifier::callersBuffer(BufferId b) const {
   for (uint32_t k = 0; k < view_.buffers.size(); ++k) {
     const nbc_buffer &found = view_.buffers[k];
     const std::string_view name(found.name, strnlen(found.name, sizeof found.name));
-    if (found.role == role && found.blocks == static_cast<uint64_t>(buffer.blocks) &&
+    if (found.role == role && found.blocks >= static_cast<uint64_t>(buffer.blocks) &&
         name == std::string_view(buffer.name).substr(0, sizeof found.name - 1))
       return k;
   }

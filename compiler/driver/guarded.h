@@ -14,14 +14,11 @@ class Guarded {
  public:
   explicit Guarded(const std::vector<std::byte> &content) : size_(content.size()) {
     memory_.assign(size_ + 2 * kGuard, kByte);
-    store(0, content);
+    std::ranges::copy(content, memory_.begin() + kGuard);
   }
   void *data() { return memory_.data() + kGuard; }
   size_t size() const { return size_; }
   std::byte at(size_t i) const { return memory_[kGuard + i]; }
-  void store(size_t at, const std::vector<std::byte> &bytes) {
-    std::copy(bytes.begin(), bytes.end(), memory_.begin() + static_cast<ptrdiff_t>(kGuard + at));
-  }
   bool guardsIntact() const {
     for (size_t i = 0; i < kGuard; ++i)
       if (memory_[i] != kByte || memory_[kGuard + size() + i] != kByte) return false;

@@ -69,13 +69,18 @@ void print(const RangeProof &p, Compilation &c, std::ostream &out) {
     out << "  as read" << (c.readInPlace() ? ", in place: " : ": ");
   out << p.proofs << (p.proofs == 1 ? " proof\n" : " proofs\n");
   const Collective &kind = collective(c.kind());
-  if (kind.in == Shape::blocks || kind.out == Shape::blocks)
+  const bool blocks = kind.in == Shape::blocks || kind.out == Shape::blocks;
+  if (blocks && kind.kind != ast::Kind::reduce_scatter_block)  // there they never differ
     out << "  lengths of blocks: "
-        << (p.anyLengths ? "any, also of v-variants" : "the same on all ranks") << "\n";
+        << (!p.anyLengths        ? "the same on all ranks"
+            : kind.hasAllInOut() ? "any; in place the same on all ranks"
+                                 : "any, also of v-variants")
+        << "\n";
   if (!kind.reduces) return;
   out << "  operators: "
-      << (p.rankOrder ? "any, also those that do not commute" : "commutative only")
-      << "\n  results: "
+      << (p.rankOrder ? "any, also those that do not commute" : "commutative only") << "\n";
+  if (kind.isPrefix() || kind.hasAllInOut()) return;  // no two ranks have the same result
+  out << "  results: "
       << (p.bitwiseSame ? "the same bits on all ranks" : "may differ between ranks in rounding")
       << "\n";
 }

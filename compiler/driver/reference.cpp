@@ -170,8 +170,12 @@ size_t Reference::inBytes(int64_t rank) const {
     case ast::Kind::gather:
     case ast::Kind::allreduce:
     case ast::Kind::reduce:
+    case ast::Kind::scan:
+    case ast::Kind::exscan:
       return one;
     case ast::Kind::alltoall:
+    case ast::Kind::reduce_scatter:
+    case ast::Kind::reduce_scatter_block:
       return all;
     case ast::Kind::scatter:
       return rank == root_ ? all : 0;
@@ -192,6 +196,10 @@ size_t Reference::outBytes(int64_t rank) const {
       return rank == root_ ? all : 0;
     case ast::Kind::reduce:
       return rank == root_ ? one : 0;
+    case ast::Kind::scan:
+    case ast::Kind::exscan:
+    case ast::Kind::reduce_scatter:
+    case ast::Kind::reduce_scatter_block:
     case ast::Kind::allreduce:
     case ast::Kind::scatter:
     case ast::Kind::bcast:
@@ -233,20 +241,21 @@ std::vector<std::byte> Reference::before(int64_t rank, int call) const {
   return std::vector<std::byte>(outBytes(rank), std::byte{0xa5});
 }
 
-/// in[0] op in[1] op ... op in[P - 1], element by element.
-std::vector<std::byte> Reference::reduced(int call) const {
-  if (reducedCall_ == call) return reduced_;
-  reduced_ = block(0, 0, call);
+/// in[0] op in[1] op ... op in[ranks - 1] of one block, element by element.
+std::vector<std::byte> Reference::reduced(int64_t ranks, int64_t index, int call) const {
+  const Reduced what{ranks, index, call};
+  if (reducedWhat_ == what) return reduced_;
+  reduced_ = block(0, index, call);
   withType(type_, [&](auto t) {
-    for (int64_t r = 1; r < ranks_; ++r)
+    for (int64_t r = 1; r < ranks; ++r)
       for (uint64_t e = 0; e < count_; ++e) {
-        auto v = contribution<decltype(t)>(key(call, r, 0, e), r, op_);
+        auto v = contribution<decltype(t)>(key(call, r, index, e), r, op_);
         std::memcpy(&t, reduced_.data() + e * sizeof t, sizeof t);
         t = combine(t, v, op_);
         std::memcpy(reduced_.data() + e * sizeof t, &t, sizeof t);
       }
   });
-  reducedCall_ = call;
+  reducedWhat_ = what;
   return reduced_;
 }
 
@@ -267,7 +276,15 @@ std::vector<std::byte> Reference::after(int64_t rank, int call) const {
       return block(root_, 0, call);
     case ast::Kind::allreduce:
     case ast::Kind::reduce:
-      return reduced(call);
+      return reduced(ranks_, 0, call);
+    case ast::Kind::reduce_scatter:
+    case ast::Kind::reduce_scatter_block:
+      return reduced(ranks_, rank, call);
+    case ast::Kind::scan:
+      return reduced(rank + 1, 0, call);
+    case ast::Kind::exscan:
+      if (rank > 0) return reduced(rank, 0, call);
+      return {};  // undefined: any bytes are right
     case ast::Kind::barrier:
       return {};
   }

@@ -36,11 +36,12 @@ class Reference {
   std::vector<std::byte> in(int64_t rank, int call) const;
   /// What `out` (bcast: `data`) holds before the call: garbage; bcast at the root: the data.
   std::vector<std::byte> before(int64_t rank, int call) const;
+  /// What it begins with after the call; the rest may be anything.
   std::vector<std::byte> after(int64_t rank, int call) const;
 
  private:
   std::vector<std::byte> block(int64_t from, int64_t index, int call) const;
-  std::vector<std::byte> reduced(int call) const;
+  std::vector<std::byte> reduced(int64_t ranks, int64_t index, int call) const;
   void append(std::vector<std::byte> &, const std::vector<std::byte> &) const;
 
   ast::Kind kind_;
@@ -49,7 +50,12 @@ class Reference {
   nbc_type type_;
   nbc_op op_;
   size_t size_;
-  mutable int reducedCall_ = -1;
+  struct Reduced {
+    int64_t ranks = 0, index = 0;
+    int call = -1;
+    bool operator==(const Reduced &) const = default;
+  };
+  mutable Reduced reducedWhat_;
   mutable std::vector<std::byte> reduced_;
 };
 

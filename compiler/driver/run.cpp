@@ -7,6 +7,7 @@
 
 #include "compiler/driver/run.h"
 
+#include <algorithm>
 #include <chrono>
 #include <deque>
 #include <fstream>
@@ -186,6 +187,10 @@ class Runner {
         return own;
       case ast::Kind::alltoall:
       case ast::Kind::allreduce:
+      case ast::Kind::reduce_scatter:
+      case ast::Kind::reduce_scatter_block:
+      case ast::Kind::scan:
+      case ast::Kind::exscan:
         return 0;
       case ast::Kind::reduce:
         return rank == o_.root ? std::optional<size_t>(0) : std::nullopt;
@@ -205,15 +210,19 @@ class Runner {
   void prepareCalls() {
     for (int64_t r = 0; r < o_.ranks; ++r)
       for (int n = 0; n < calls(); ++n) {
-        auto call = std::make_unique<Call>(
-            Call{Guarded(reference(n).in(r, n)), Guarded(reference(n).before(r, n))});
+        const std::vector<std::byte> in = reference(n).in(r, n);
+        std::vector<std::byte> out = reference(n).before(r, n);
+        const std::optional<size_t> at = placedAt(r, n);
+        if (at) {
+          out.resize(
+              std::max(out.size(), *at + in.size()));  // reduce_scatter: more than the result
+          std::ranges::copy(in, out.begin() + static_cast<ptrdiff_t>(*at));
+        }
+        auto call = std::make_unique<Call>(Call{Guarded(in), Guarded(out)});
         nbc_call &a = call->arguments;
         a.in = call->in.data();
         (c_.kind() == ast::Kind::bcast ? a.data : a.out) = call->out.data();
-        if (std::optional<size_t> at = placedAt(r, n)) {
-          call->out.store(*at, reference(n).in(r, n));
-          a.in = NBC_IN_PLACE;
-        }
+        if (at) a.in = NBC_IN_PLACE;
         if (scatterInPlace(r, n)) a.out = NBC_IN_PLACE;
         a.count = shape(n).count;
         a.type = type_;

@@ -11,6 +11,9 @@
 //   gather         at the root: in is out[root]
 //   scatter        at the root: out is in[root]
 //   bcast, barrier have no such call
+//   scan, exscan   in is out
+//   reduce_scatter, reduce_scatter_block: in is out, block by block, and out is out[0];
+//                  so `out` has P blocks from here on
 //
 // A copy of bytes onto themselves vanishes. Where bytes of that region are written
 // before `in` was last read, they are no longer what the caller gave: then the
@@ -31,6 +34,7 @@
 #include "compiler/passes/passes.h"
 #include "compiler/passes/remove_unused_scratch.h"
 #include "compiler/passes/side_by_side.h"
+#include "dsl/collectives.h"
 
 namespace nbcc {
 namespace {
@@ -70,6 +74,10 @@ Alias aliasOf(const Schedule &s) {
       return {whole.from, whole.to, s.rank};
     case ast::Kind::alltoall:
     case ast::Kind::allreduce:
+    case ast::Kind::reduce_scatter:
+    case ast::Kind::reduce_scatter_block:
+    case ast::Kind::scan:
+    case ast::Kind::exscan:
       return whole;
     case ast::Kind::reduce:
       return atRoot ? whole : Alias();
@@ -280,6 +288,7 @@ void substituteInPlace(Schedule &s, const PassContext &) {
   if (s.order != Order::rounds || s.inPlace) return;
   s.inPlace = true;
   const Alias alias = aliasOf(s);
+  if (alias.to >= 0 && collective(s.kind).hasAllInOut()) s.buffers[alias.to].blocks = s.ranks;
   if (alias.from < 0 || alias.to < 0) return;
   // Not of this collective's shape: for prove to say.
   if (s.buffers[alias.from].blocks + alias.shift > s.buffers[alias.to].blocks) return;

@@ -107,10 +107,19 @@ void Memory::placeCaller(const Schedule &s, const Buffer &buffer, Place &p) cons
       if (buffer.role == Role::in) p.length = s.rank * s.ranks, p.lengthStep = 1;
       if (buffer.role == Role::out) p.length = s.rank, p.lengthStep = s.ranks;
       return;
+    case ast::Kind::reduce_scatter:
+      // In place all are equally long; see postcondition.cpp.
+      if (s.inPlace) return;
+      if (buffer.role == Role::in) p.lengthStep = 1;
+      if (buffer.role == Role::out) p.length = s.rank;
+      return;
     case ast::Kind::allreduce:
     case ast::Kind::reduce:
     case ast::Kind::bcast:
     case ast::Kind::barrier:
+    case ast::Kind::reduce_scatter_block:
+    case ast::Kind::scan:
+    case ast::Kind::exscan:
       return;
   }
 }

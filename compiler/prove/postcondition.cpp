@@ -10,21 +10,34 @@
 //   gather       in = r                    out[i] = i, at the root
 //   scatter      in[i] = i, at the root    out = r
 //   barrier      (barrier.cpp)
+//   reduce_scatter, reduce_scatter_block
+//                in[i] = (i, r)            out = (r, 0), ..., (r, P - 1), each once
+//   scan         in = r                    out = 0, ..., r, each once
+//   exscan       in = r                    out = 0, ..., r - 1, each once; rank 0: anything
 //
-// on rank r. In place, as MPI has it, there is no `in` where there is a result:
-// the contribution lies where the result will, out[r] of r's own for allgather
-// and gather, all of `out` else. Scatter: the root has no `out`, its block stays.
+// on rank r. A pair (a, b) is contribution a P + b: what is expected of a reduction is
+// then a run of numbers, and what is meant for another block is not in it.
+//
+// In place, as MPI has it, there is no `in` where there is a result: the contribution
+// lies where the result will, out[r] of r's own for allgather and gather, all of `out`
+// else. Scatter: the root has no `out`, its block stays. reduce_scatter: `out` has P
+// blocks, the contributions, and the result is put in the first. Where blocks differ in
+// length MPI has no blocks there, but one row of elements that the result overlaps
+// anyhow; so in place they are equally long for us.
 
 #include <algorithm>
 #include <array>
 
 #include "compiler/prove/stages.h"
+#include "dsl/collectives.h"
 
 namespace nbcc {
 
 int64_t contributions(const Schedule &s) {
   switch (s.kind) {
     case ast::Kind::alltoall:
+    case ast::Kind::reduce_scatter:
+    case ast::Kind::reduce_scatter_block:
       return s.ranks * s.ranks;
     case ast::Kind::bcast:
       return 1;
@@ -34,6 +47,8 @@ int64_t contributions(const Schedule &s) {
     case ast::Kind::gather:
     case ast::Kind::scatter:
     case ast::Kind::barrier:
+    case ast::Kind::scan:
+    case ast::Kind::exscan:
       return s.ranks;
   }
   return 0;
@@ -48,7 +63,12 @@ Value contribution(const Schedule &s, const Buffer &buffer, int64_t block) {
       return s.inPlace ? (out && block == own ? own : kUndefined) : in ? own : kUndefined;
     case ast::Kind::alltoall:
       return (s.inPlace ? out : in) ? static_cast<Value>(s.rank * s.ranks + block) : kUndefined;
+    case ast::Kind::reduce_scatter:
+    case ast::Kind::reduce_scatter_block:
+      return (s.inPlace ? out : in) ? static_cast<Value>(block * s.ranks + s.rank) : kUndefined;
     case ast::Kind::allreduce:
+    case ast::Kind::scan:
+    case ast::Kind::exscan:
       return (s.inPlace ? out : in) ? own : kUndefined;
     case ast::Kind::reduce:
       return (s.inPlace && atRoot ? out : in) ? own : kUndefined;
@@ -64,28 +84,38 @@ Value contribution(const Schedule &s, const Buffer &buffer, int64_t block) {
   return kUndefined;
 }
 
-Value expected(const Schedule &s, const Buffer &buffer, int64_t block) {
+Expected expected(const Schedule &s, const Buffer &buffer, int64_t block) {
   const bool atRoot = s.rank == s.root;
   const bool out = buffer.role == Role::out;
+  const auto row = [](bool isExpected, int64_t first, int64_t count) {
+    return isExpected ? Expected{static_cast<Value>(first), static_cast<Value>(count)} : Expected{};
+  };
   switch (s.kind) {
     case ast::Kind::allgather:
-      return out ? static_cast<Value>(block) : kUndefined;
+      return row(out, block, 1);
     case ast::Kind::alltoall:
-      return out ? static_cast<Value>(block * s.ranks + s.rank) : kUndefined;
+      return row(out, block * s.ranks + s.rank, 1);
     case ast::Kind::allreduce:
-      return out ? kAll : kUndefined;
+      return row(out, 0, s.ranks);
     case ast::Kind::reduce:
-      return out && atRoot ? kAll : kUndefined;
+      return row(out && atRoot, 0, s.ranks);
     case ast::Kind::bcast:
-      return buffer.role == Role::data ? 0 : kUndefined;
+      return row(buffer.role == Role::data, 0, 1);
     case ast::Kind::gather:
-      return out && atRoot ? static_cast<Value>(block) : kUndefined;
+      return row(out && atRoot, block, 1);
     case ast::Kind::scatter:
-      return out && !(s.inPlace && atRoot) ? static_cast<Value>(s.rank) : kUndefined;
+      return row(out && !(s.inPlace && atRoot), s.rank, 1);
     case ast::Kind::barrier:
-      return kUndefined;
+      return {};
+    case ast::Kind::reduce_scatter:
+    case ast::Kind::reduce_scatter_block:
+      return row(out && block == 0, s.rank * s.ranks, s.ranks);
+    case ast::Kind::scan:
+      return row(out, 0, s.rank + 1);
+    case ast::Kind::exscan:
+      return row(out, 0, s.rank);
   }
-  return kUndefined;
+  return {};
 }
 
 namespace {
@@ -93,7 +123,12 @@ namespace {
 class Result {
  public:
   Result(const Together &all, const Memory &memory, Values &values, Findings &findings)
-      : all_(all), memory_(memory), trees_(values.trees), held_(values.held), findings_(findings) {}
+      : all_(all),
+        memory_(memory),
+        trees_(values.trees),
+        held_(values.held),
+        findings_(findings),
+        reduces_(collective(all.ranks[0].kind).reduces) {}
 
   Combining check() {
     for (const Schedule &s : all_.ranks)
@@ -107,31 +142,37 @@ class Result {
     if (buffer.role != Role::out && buffer.role != Role::data) return;
     bool told = false;  // what else is wrong in this buffer mostly follows
     for (int64_t block = 0; block < buffer.blocks && !told; ++block) {
-      const Value wanted = expected(s, buffer, block);
-      if (wanted == kUndefined) continue;
+      const Expected wanted = expected(s, buffer, block);
+      if (wanted.nothing()) continue;
       const Cells cells = memory_.block(s.rank, id, block).cells;
       for (int64_t c = cells.begin; c < cells.end && !told; ++c) {
         const Value found = held_[memory_.firstCell(s.rank) + c];
-        told = wanted == kAll ? !isAll(s, c, found) : found != wanted;
-        if (told && wanted == kAll)
-          reportCombined(s, c, found);
+        told = reduces_ ? !isCombined(s, c, found, wanted) : found != wanted.first;
+        if (told && reduces_)
+          reportCombined(s, c, found, wanted);
         else if (told)
-          report(s, c, found, wanted);
-        else if (wanted == kAll)
+          report(s, c, found, wanted.first);
+        else if (s.kind == ast::Kind::allreduce)  // elsewhere no two ranks have the same result
           compareRanks(s, c - cells.begin, found);
       }
     }
   }
 
-  bool isAll(const Schedule &s, int64_t cell, Value found) {
+  bool isCombined(const Schedule &s, int64_t cell, Value found, Expected wanted) {
     if (found < 0) return false;
-    if (found == complete_) return true;  // as its neighbour
-    if (!trees_.isComplete(found)) return false;
+    // As its neighbour: the same tree is the same run.
+    if (found == complete_ && wanted.first == run_.first && wanted.count == run_.count) return true;
+    if (!trees_.isRun(found, wanted.first, wanted.count)) return false;
     complete_ = found;
+    run_ = wanted;
     if (!trees_.inOrder(found) && combining_.outOfOrder.empty())
       combining_.outOfOrder =
-          cat("rank ", s.rank, " combines ", at(s, cell), " as ", trees_.toString(found));
+          cat("rank ", s.rank, " combines ", at(s, cell), " as ", treeOf(found));
     return true;
+  }
+
+  std::string treeOf(Value v) const {
+    return trees_.toString(v, static_cast<Value>(all_.ranks[0].ranks));
   }
 
   /// Is the tree of a cell, counted from the buffer's first, that of all ranks, up to swaps?
@@ -141,8 +182,8 @@ class Result {
     if (other.value == found || !combining_.unlike.empty()) return;
     if (upToSwaps_.empty()) upToSwaps_ = trees_.upToSwaps();
     if (upToSwaps_[other.value] == upToSwaps_[found]) return;
-    combining_.unlike = cat("rank ", other.rank, " combines as ", trees_.toString(other.value),
-                            " what rank ", s.rank, " combines as ", trees_.toString(found));
+    combining_.unlike = cat("rank ", other.rank, " combines as ", treeOf(other.value),
+                            " what rank ", s.rank, " combines as ", treeOf(found));
   }
 
   std::string at(const Schedule &s, int64_t cell) const {
@@ -163,7 +204,7 @@ class Result {
 
   std::string nameOf(Value v) const {
     const Schedule &s = all_.ranks[0];
-    if (!trees_.isLeaf(v)) return cat("the combination ", trees_.toString(v));
+    if (!trees_.isLeaf(v)) return cat("the combination ", treeOf(v));
     if (s.kind == ast::Kind::alltoall)
       return cat("the block of rank ", v / s.ranks, " for rank ", v % s.ranks);
     if (s.kind == ast::Kind::scatter) return cat("the root's block for rank ", v);
@@ -183,7 +224,7 @@ class Result {
                            nameOf(found), ", not ", nameOf(wanted), whenWritten(last));
   }
 
-  void reportCombined(const Schedule &s, int64_t cell, Value found) {
+  void reportCombined(const Schedule &s, int64_t cell, Value found, Expected wanted) {
     const Step *last = writer(s, cell);
     const Loc loc = last ? last->loc : placeOf(s, cell);
     if (!findings_.take(loc)) return;
@@ -192,7 +233,15 @@ class Result {
                            ", where the result belongs");
       return;
     }
-    const std::vector<uint8_t> often = trees_.occurrences(found);
+    const std::vector<uint8_t> all = trees_.occurrences(found);
+    if (const std::string stray = strayIn(s, all, wanted); !stray.empty()) {
+      findings_.diag.error(loc, "contribution of ", stray, " is in ", at(s, cell), " of rank ",
+                           s.rank, ", where it does not belong", whenWritten(last));
+      return;
+    }
+    // Leaf wanted.first + r is rank r's: a run begins at a multiple of the ranks.
+    const std::vector<uint8_t> often(all.begin() + wanted.first,
+                                     all.begin() + wanted.first + wanted.count);
     const std::string twice = ranksThatOccur(often, 2), never = ranksThatOccur(often, 0);
     if (!twice.empty())
       findings_.diag.error(loc, "contribution of ", twice, " is counted twice in ", at(s, cell),
@@ -201,6 +250,18 @@ class Result {
     else
       findings_.diag.error(loc, "contribution of ", never, " is missing in ", at(s, cell),
                            " of rank ", s.rank, whenWritten(last));
+  }
+
+  /// The first contribution that is not wanted at all: "rank 3", "rank 3 to block 2".
+  static std::string strayIn(const Schedule &s, const std::vector<uint8_t> &often,
+                             Expected wanted) {
+    for (size_t leaf = 0; leaf < often.size(); ++leaf) {
+      const auto v = static_cast<Value>(leaf);
+      if (often[leaf] == 0 || (v >= wanted.first && v - wanted.first < wanted.count)) continue;
+      const bool ofBlock = collective(s.kind).in == Shape::blocks;
+      return cat("rank ", v % s.ranks, ofBlock ? cat(" to block ", v / s.ranks) : "");
+    }
+    return {};
   }
 
   static std::string whenWritten(const Step *last) {
@@ -235,8 +296,10 @@ class Result {
   Trees &trees_;
   const std::vector<Value> &held_;
   Findings &findings_;
+  const bool reduces_;
   Combining combining_;
-  Value complete_ = kUndefined;
+  Value complete_ = kUndefined;   // found last, and
+  Expected run_;                  // of what
   std::vector<First> first_;      // by cell of the vector: who has it first
   std::vector<Value> upToSwaps_;  // made only where it is needed
 };

@@ -90,10 +90,16 @@ struct Values {
 Values follow(const Together &, const Memory &, const Partners &, const std::vector<Event> &,
               Findings &);
 
+/// What a block is to hold at the end: contributions first, first + 1, ..., each once;
+/// several only of kinds that reduce. None: nothing is expected.
+struct Expected {
+  Value first = 0, count = 0;
+  bool nothing() const { return count == 0; }
+};
+
 /// What is contributed by, and expected of, a block; see postcondition.cpp.
-inline constexpr Value kAll = -3;  // every rank's contribution, combined
 Value contribution(const Schedule &, const Buffer &, int64_t block);
-Value expected(const Schedule &, const Buffer &, int64_t block);
+Expected expected(const Schedule &, const Buffer &, int64_t block);
 int64_t contributions(const Schedule &);
 
 /// How a reduction combines, and where that is seen; empty where it is true.

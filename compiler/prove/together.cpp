@@ -13,6 +13,7 @@ namespace {
 /// How many blocks the collective gives a buffer; 0: there is none.
 int64_t blocksOf(const Schedule &s, Role role) {
   const Collective &c = collective(s.kind);
+  if (role == Role::out && s.inPlace && c.hasAllInOut()) return s.ranks;
   switch (role == Role::in ? c.in : role == Role::out ? c.out : c.data) {
     case Shape::none:
       return 0;
@@ -48,7 +49,7 @@ bool callersBuffersFit(const Schedule &s, Diag &diag) {
     Buffer absent;
     absent.role = role;
     if (seen[static_cast<int>(role)] || blocksOf(s, role) == 0) continue;
-    if (expected(s, absent, 0) == kUndefined) continue;
+    if (expected(s, absent, 0).nothing()) continue;
     diag.error({}, "rank ", s.rank, " has no buffer `", name(role), "`, where the result belongs");
     return false;
   }

@@ -67,10 +67,10 @@ std::vector<uint8_t> Trees::occurrences(Value root) const {
   return often;
 }
 
-bool Trees::isComplete(Value root) {
-  // As many as there are, and no two of them the same.
-  if (size(root) != leaves_) return false;
-  if (inOrder(root)) return true;
+bool Trees::isRun(Value root, Value first, Value count) {
+  // As many as there are to be, all of them wanted, and no two the same.
+  if (size(root) != count) return false;
+  if (inOrder(root)) return this->first(root) == first;
   seen_.resize(static_cast<size_t>(leaves_) + pairs_.size(), 0);
   ++search_;
   Value distinct = 0;
@@ -81,13 +81,14 @@ bool Trees::isComplete(Value root) {
     if (seen_[v] == search_) continue;
     seen_[v] = search_;
     if (isLeaf(v)) {
+      if (v < first || v - first >= count) return false;
       ++distinct;
     } else {
       stack_.push_back(pair(v).left);
       stack_.push_back(pair(v).right);
     }
   }
-  return distinct == leaves_;
+  return distinct == count;
 }
 
 std::vector<Value> Trees::upToSwaps() const {
@@ -109,7 +110,7 @@ std::vector<Value> Trees::upToSwaps() const {
   return like;
 }
 
-std::string Trees::toString(Value root) const {
+std::string Trees::toString(Value root, Value ranks) const {
   constexpr int kMostLeaves = 12;
   const bool nested = size(root) <= kMostLeaves;  // else only the leaves, in order
   constexpr Value kClose = -1, kSpace = -2;
@@ -126,7 +127,7 @@ std::string Trees::toString(Value root) const {
       text += ' ';
     } else if (isLeaf(v)) {
       if (++leaves > kMostLeaves) return text + "...";
-      text += std::to_string(v);
+      text += std::to_string(v % ranks);
       if (!nested) text += ' ';
     } else if (nested) {
       text += '(';

@@ -42,15 +42,17 @@ class Trees {
 
   /// How often each leaf occurs; at most 2.
   std::vector<uint8_t> occurrences(Value) const;
-  /// Whether each leaf occurs exactly once. Linear in the leaves.
-  bool isComplete(Value);
+  /// Whether each leaf of [first, first + count) occurs exactly once, and no other.
+  /// Linear in the leaves.
+  bool isRun(Value, Value first, Value count);
 
   /// By value: a number that trees share which differ only in the order of the
   /// two operands of their nodes, as the result of + and * does not depend on it.
   std::vector<Value> upToSwaps() const;
 
   /// "((0 1) 2)"; of more than twelve leaves the first, in order: "3 0 1 ...".
-  std::string toString(Value) const;
+  /// Each leaf is written modulo `ranks`.
+  std::string toString(Value, Value ranks = kMany) const;
 
  private:
   struct Pair {
@@ -65,7 +67,7 @@ class Trees {
   std::vector<Pair> pairs_;
   std::vector<Value> table_;  // open addressing; a pair's value, 0: free
   bool full_ = false;
-  std::vector<uint32_t> seen_;  // isComplete: by value, in which search
+  std::vector<uint32_t> seen_;  // isRun: by value, in which search
   uint32_t search_ = 0;
   std::vector<Value> stack_;
 };

@@ -166,7 +166,8 @@ struct nbc_plan_info {
 };
 void nbc_plan_query(const nbc_plan *, struct nbc_plan_info *);
 
-/* MPI_IN_PLACE, as nbc_call.in (scatter: as nbc_call.out). */
+/* MPI_IN_PLACE, as nbc_call.in (scatter: as nbc_call.out). reduce_scatter: then `out`
+ * has the P blocks of `in`; the result is put in the first, the others are unspecified. */
 #define NBC_IN_PLACE ((void *)-1)
 
 struct nbc_call {

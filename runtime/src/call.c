@@ -154,13 +154,12 @@ static int choose(nbc_plan *plan, struct call *c, bool in_place) {
 }
 
 static int set_operation(const nbc_plan *plan, struct call *c, const struct nbc_call *call) {
-  uint32_t kind = plan->tables.header->kind;
   c->type = (uint8_t)call->type;
   c->op = (uint8_t)call->op;
   c->calc = MLX5_CALC_NONE;
   c->reduce = NULL;
   c->context = call->user_context;
-  if (kind != NBC_ALLREDUCE && kind != NBC_REDUCE) return 0;
+  if (!kind_reduces(plan->tables.header->kind)) return 0;
   c->reduce = call->op == NBC_USER ? call->user : nbc_reduction(call->type, call->op);
   if (!c->reduce) return NBC_ERROR_ARGUMENT;
   c->calc = (uint8_t)calc_operation(call->type, call->op);
@@ -203,10 +202,11 @@ static int set_arguments(nbc_plan *plan, struct call *c, const struct nbc_call *
 }
 
 static int acquire(nbc_plan *plan, struct call *c) {
+  const uint64_t *blocks = plan->caller_blocks[!!(c->variant->v->flags & NBC_VARIANT_IN_PLACE)];
   for (uint32_t role = 0; role < CALLER_ROLES; ++role) {
     if (!(c->variant->registered >> role & 1) || c->block == 0) continue;
-    int r = comm_acquire(plan->comm, c->base[role], c->block * plan->caller_blocks[role],
-                         plan->access[role], plan->hint[role]);
+    int r = comm_acquire(plan->comm, c->base[role], c->block * blocks[role], plan->access[role],
+                         plan->hint[role]);
     if (r < 0) return r;
     c->registration[role] = plan->hint[role] = r;
   }

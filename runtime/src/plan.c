@@ -156,7 +156,8 @@ static int make_memory(nbc_plan *plan) {
     if (b->role < CALLER_ROLES && b->significant) plan->significant |= 1u << b->role;
   }
   for (uint32_t role = 0; role < CALLER_ROLES; ++role)
-    plan->caller_blocks[role] = blocks_of(t, role);
+    for (int in_place = 0; in_place < 2; ++in_place)
+      plan->caller_blocks[in_place][role] = blocks_of(t, role, in_place);
 
   uint64_t set, all_slots, all_staging, all;
   if (staging > MOST_MEMORY || __builtin_mul_overflow(slots, plan->stride[NBC_EAGER], &set) ||
@@ -223,8 +224,7 @@ static uint32_t own_calc(const nbc_plan *plan) {
 }
 
 static bool reduces(const nbc_plan *plan) {
-  uint32_t kind = plan->tables.header->kind;
-  return (kind == NBC_ALLREDUCE || kind == NBC_REDUCE) && plan->comm->bootstrap.ranks > 1;
+  return kind_reduces(plan->tables.header->kind) && plan->comm->bootstrap.ranks > 1;
 }
 
 static int publish_calc(const nbc_plan *plan) {

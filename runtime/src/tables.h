@@ -25,7 +25,8 @@ struct tables tables_of(const void *data);
 enum { CALLER_ROLES = NBC_ROLE_DATA + 1, ROLES = NBC_ROLE_SLOTS + 1 };
 
 // Blocks of a caller's buffer; 0: the kind has no such buffer.
-uint64_t blocks_of(const struct nbc_template *, uint32_t role);
+uint64_t blocks_of(const struct nbc_template *, uint32_t role, bool in_place);
+bool kind_reduces(uint32_t kind);
 
 // The role whose buffer is replaced by NBC_IN_PLACE; CALLER_ROLES: none, on this rank.
 uint32_t in_place_role(const struct nbc_template *);

@@ -41,14 +41,40 @@ struct tables tables_of(const void *data) {
   };
 }
 
-uint64_t blocks_of(const struct nbc_template *t, uint32_t role) {
+bool kind_reduces(uint32_t kind) {
+  switch ((enum nbc_kind)kind) {
+    case NBC_ALLREDUCE:
+    case NBC_REDUCE:
+    case NBC_REDUCE_SCATTER:
+    case NBC_REDUCE_SCATTER_BLOCK:
+    case NBC_SCAN:
+    case NBC_EXSCAN:
+      return true;
+    case NBC_ALLGATHER:
+    case NBC_ALLTOALL:
+    case NBC_BCAST:
+    case NBC_GATHER:
+    case NBC_SCATTER:
+    case NBC_BARRIER:
+    case NBC_KINDS:
+      break;
+  }
+  return false;
+}
+
+uint64_t blocks_of(const struct nbc_template *t, uint32_t role, bool in_place) {
   static const struct {
     uint8_t in, out, data;  // 0: none, 1: one block or vector, 2: a block a rank
   } shapes[NBC_KINDS] = {
-      [NBC_ALLGATHER] = {1, 2, 0}, [NBC_ALLTOALL] = {2, 2, 0}, [NBC_ALLREDUCE] = {1, 1, 0},
-      [NBC_REDUCE] = {1, 1, 0},    [NBC_BCAST] = {0, 0, 1},    [NBC_GATHER] = {1, 2, 0},
-      [NBC_SCATTER] = {2, 1, 0},   [NBC_BARRIER] = {0, 0, 0},
+      [NBC_ALLGATHER] = {1, 2, 0},      [NBC_ALLTOALL] = {2, 2, 0},
+      [NBC_ALLREDUCE] = {1, 1, 0},      [NBC_REDUCE] = {1, 1, 0},
+      [NBC_BCAST] = {0, 0, 1},          [NBC_GATHER] = {1, 2, 0},
+      [NBC_SCATTER] = {2, 1, 0},        [NBC_BARRIER] = {0, 0, 0},
+      [NBC_REDUCE_SCATTER] = {2, 1, 0}, [NBC_REDUCE_SCATTER_BLOCK] = {2, 1, 0},
+      [NBC_SCAN] = {1, 1, 0},           [NBC_EXSCAN] = {1, 1, 0},
   };
+  // In place `out` begins as `in`: of reduce_scatter it is longer than the result.
+  if (in_place && role == NBC_ROLE_OUT && kind_reduces(t->kind)) role = NBC_ROLE_IN;
   uint8_t shape = role == NBC_ROLE_IN    ? shapes[t->kind].in
                   : role == NBC_ROLE_OUT ? shapes[t->kind].out
                                          : shapes[t->kind].data;
@@ -60,6 +86,10 @@ uint32_t in_place_role(const struct nbc_template *t) {
     case NBC_ALLGATHER:
     case NBC_ALLTOALL:
     case NBC_ALLREDUCE:
+    case NBC_REDUCE_SCATTER:
+    case NBC_REDUCE_SCATTER_BLOCK:
+    case NBC_SCAN:
+    case NBC_EXSCAN:
       return NBC_ROLE_IN;
     case NBC_REDUCE:
     case NBC_GATHER:
@@ -144,7 +174,7 @@ static int check_buffers(const struct tables *s, const char **why) {
     if (b->role >= ROLES) return damaged(why, "buffer %u: role %u", i, b->role);
     if (b->role < CALLER_ROLES) {
       if (seen & 1u << b->role) return damaged(why, "buffer %u: role %u comes twice", i, b->role);
-      if (blocks_of(t, b->role) == 0)
+      if (blocks_of(t, b->role, false) == 0)
         return damaged(why, "buffer %u: kind %u has no role %u", i, t->kind, b->role);
       seen |= 1u << b->role;
     } else if (b->blocks > UINT32_MAX || b->first > UINT32_MAX) {
@@ -183,7 +213,8 @@ static int check_pieces(const struct tables *s, const char **why) {
       return damaged(why, "piece %u: shape %u is no caller's buffer", i, p->shape);
     if (p->parts == 0 || p->parts > INT32_MAX)
       return damaged(why, "piece %u: %u parts", i, p->parts);
-    uint64_t end = blocks_of(t, s->buffers[p->shape].role) * p->parts;  // both below 2^31
+    // The most of any variant; allowed() looks at each. Both factors are below 2^31.
+    uint64_t end = blocks_of(t, s->buffers[p->shape].role, true) * p->parts;
     if (p->first > end || p->count > end - p->first)
       return damaged(why, "piece %u: %llu parts from %llu on, of %llu", i,
                      (unsigned long long)p->count, (unsigned long long)p->first,
@@ -283,12 +314,15 @@ static bool in_segments(const struct tables *s, struct nbc_range range, uint32_t
   return at >= g->offset && (uint64_t)at + width <= (uint64_t)g->offset + g->bytes;
 }
 
-// Whether a variant may touch a piece: slots are of eager ones, and in place
-// there is no buffer to read.
+// Whether a variant may touch a piece: slots are of eager ones, in place there is no
+// buffer to read, and only in place is `out` of reduce_scatter longer than the result.
 static bool allowed(const struct tables *s, const struct nbc_variant *v, uint32_t piece) {
-  uint32_t role = s->buffers[s->pieces[piece].buffer].role;
+  const struct nbc_piece *p = &s->pieces[piece];
+  uint32_t role = s->buffers[p->buffer].role;
   if (role == NBC_ROLE_SLOTS) return v->protocol == NBC_EAGER;
-  return !(v->flags & NBC_VARIANT_IN_PLACE) || role != in_place_role(s->header);
+  if (role >= CALLER_ROLES) return true;
+  if (v->flags & NBC_VARIANT_IN_PLACE) return role != in_place_role(s->header);
+  return p->first + p->count <= blocks_of(s->header, role, false) * p->parts;
 }
 
 enum list { BIND, CALL, AHEAD };
@@ -329,7 +363,10 @@ static int check_reloc(const struct tables *s, uint32_t index, enum list list,
       return 0;
     case PIECE: {
       uint64_t extra = r->rule == NBC_RELOC_SGE ? r->extra : 0;
-      if (r->what + extra >= s->header->pieces.count || !allowed(s, v, r->what)) break;
+      if (r->what + extra >= s->header->pieces.count) break;
+      uint64_t last = r->what;
+      while (last <= r->what + extra && allowed(s, v, (uint32_t)last)) ++last;
+      if (last <= r->what + extra) break;
       if (r->rule == NBC_RELOC_SLOT && s->buffers[s->pieces[r->what].buffer].role < CALLER_ROLES)
         break;
       return 0;

@@ -53,7 +53,10 @@ TEST(Template, eachPromiseBrokenOnce) {
   auto reloc = [](Bytes &b, uint32_t i) { return b.table<nbc_reloc>(b.header()->relocs) + i; };
   auto variant = [](Bytes &b) { return b.table<nbc_variant>(b.header()->variants); };
   const Damage damages[] = {
-      {"kind 8 of 8", [](Bytes &b) { b.header()->kind = NBC_KINDS; }},
+      {"kind 12 of 12", [](Bytes &b) { b.header()->kind = NBC_KINDS; }},
+      // Its `out` has 4 blocks in place only.
+      {"host operation 1: piece 2 is not of this variant",
+       [](Bytes &b) { b.header()->kind = NBC_REDUCE_SCATTER; }},
       {"rank 4 of 4", [](Bytes &b) { b.header()->rank = 4; }},
       {"root 9 of 4", [](Bytes &b) { b.header()->root = 9; }},
       {"0 ranks", [](Bytes &b) { b.header()->ranks = 0; }},

@@ -80,6 +80,10 @@ enum nbc_kind { /* in the order of dsl/collectives.def */
                 NBC_GATHER,
                 NBC_SCATTER,
                 NBC_BARRIER,
+                NBC_REDUCE_SCATTER,
+                NBC_REDUCE_SCATTER_BLOCK,
+                NBC_SCAN,
+                NBC_EXSCAN,
                 NBC_KINDS
 };
 

@@ -263,15 +263,26 @@ class Executor {
       case ast::Kind::bcast:
         return contribution(s.root, 0, element);
       case ast::Kind::allreduce:
-      case ast::Kind::reduce: {
-        Element all = contribution(0, 0, element);
-        for (int64_t r = 1; r < s.ranks; ++r) all = join(all, contribution(r, 0, element));
-        return all;
-      }
+      case ast::Kind::reduce:
+        return joined(s.ranks, 0, element);
+      case ast::Kind::reduce_scatter:
+      case ast::Kind::reduce_scatter_block:
+        return joined(s.ranks, s.rank, element);
+      case ast::Kind::scan:
+        return joined(s.rank + 1, 0, element);
+      case ast::Kind::exscan:
+        return joined(s.rank, 0, element);
       case ast::Kind::barrier:
         break;
     }
     return {};
+  }
+
+  /// Of ranks 0 .. ranks - 1, in this order.
+  Element joined(int64_t ranks, int64_t block, int64_t element) const {
+    Element all = contribution(0, block, element);
+    for (int64_t r = 1; r < ranks; ++r) all = join(all, contribution(r, block, element));
+    return all;
   }
 
   const std::vector<Schedule> &all_;

@@ -177,6 +177,134 @@ TEST(Postcondition, Reduce) {
   }
 }
 
+/// Two ranks send each other the other's block.
+std::string reduceScatter(const std::string &kind) {
+  const bool inPlace = kind.find("in-place") != kind.npos;
+  const std::string buffers = inPlace ? "out out[2]\nscratch t[1] like out[0]\n"
+                                      : "in in[2]\nout out[1]\nscratch t[1] like out[0]\n";
+  const std::string in = inPlace ? "out" : "in";
+  const std::string to = inPlace ? "out[0]" : "out";
+  return text(kind,
+              {cat(buffers, "%0 = send ", in, "[1] to 1 round 0\n%1 = recv t from 1 round 0\n",
+                   "%2 = reduce ", in, "[0] with t -> ", to, " round 1\n"),
+               cat(buffers, "%0 = send ", in, "[0] to 0 round 0\n%1 = recv t from 0 round 0\n",
+                   "%2 = reduce t with ", in, "[1] -> ", to, " round 1\n")});
+}
+
+TEST(Postcondition, ReduceScatter) {
+  for (const char *kind : {"reduce_scatter", "reduce_scatter_block", "reduce_scatter in-place",
+                           "reduce_scatter_block in-place"}) {
+    Proof proof;
+    EXPECT_EQ(said(reduceScatter(kind), &proof), "");
+    EXPECT_TRUE(proof.rankOrder);
+    EXPECT_TRUE(proof.bitwiseSame);
+    EXPECT_TRUE(proof.anyLengths);
+  }
+}
+
+TEST(Postcondition, ReduceScatterSeesAnotherBlock) {
+  const std::string right = reduceScatter("reduce_scatter_block");
+  // As many contributions as there are to be, from all ranks; one is another block's.
+  EXPECT_EQ(broken(right, "reduce t with in[1]", "reduce t with in[0]"),
+            "error: contribution of rank 1 to block 0 is in out of rank 1, where it does not "
+            "belong, last written in round 1\n");
+  EXPECT_EQ(
+      broken(right, "reduce t with in[1] -> out round 1\n",
+             "reduce t with in[1] -> out round 1\n%3 = reduce out with in[0] -> out round 1\n"),
+      "error: contribution of rank 1 to block 0 is in out of rank 1, where it does not "
+      "belong, last written in round 1\n");
+  EXPECT_EQ(broken(right, "%2 = reduce t with in[1] -> out", "%2 = copy in[1] -> out"),
+            "error: contribution of rank 0 is missing in out of rank 1, last written in round 1\n");
+  EXPECT_EQ(broken(right, "reduce t with in[1]", "reduce t with t"),
+            "error: contribution of rank 0 is counted twice in out of rank 1, and that of rank 1 "
+            "is missing, last written in round 1\n");
+}
+
+TEST(Postcondition, ReduceScatterIsInRankOrderPerBlock) {
+  std::string swapped = reduceScatter("reduce_scatter");
+  swapped.replace(swapped.find("reduce t with in[1]"), 19, "reduce in[1] with t");
+  EXPECT_EQ(said(swapped, nullptr, {{ast::Claim::What::rank_order, ast::Operator::eq, 0, {}}}),
+            "error: claims rank_order, but with 2 ranks rank 1 combines out as (1 0)\n");
+}
+
+TEST(Postcondition, ReduceScatterKnowsLengths) {
+  // A block as long as another rank's: right only where all are equally long.
+  const std::string other = reduceScatter("reduce_scatter");
+  Proof proof;
+  std::string text = other;
+  text.replace(text.find("scratch t[1] like out[0]"), 24, "scratch t[1] like in[1]");
+  EXPECT_EQ(said(text, &proof), "");
+  EXPECT_FALSE(proof.anyLengths);
+  text.replace(text.find("reduce_scatter"), 14, "reduce_scatter_block");
+  text.replace(text.rfind("reduce_scatter "), 15, "reduce_scatter_block ");
+  EXPECT_EQ(said(text, &proof), "");
+  EXPECT_TRUE(proof.anyLengths);
+}
+
+TEST(Postcondition, ReduceScatterInPlaceHasAllInOut) {
+  const std::string right = reduceScatter("reduce_scatter in-place");
+  EXPECT_EQ(broken(right, "reduce t with out[1] -> out[0]", "reduce t with out[1] -> out[1]"),
+            "error: contribution of rank 1 to block 0 is in out[0] of rank 1, where it does not "
+            "belong\n");
+  // As long as the result alone: the input has no place.
+  EXPECT_EQ(said(text("reduce_scatter in-place", {"out out[1]\n", "out out[1]\n"})),
+            "error: out of rank 0 has 1 block, but in reduce_scatter among 2 ranks it has 2\n");
+}
+
+const std::string scan = text("scan", {"in in[1]\nout out[1]\n%0 = copy in -> out\n"
+                                       "%1 = send in to 1 round 0\n",
+                                       "in in[1]\nout out[1]\nscratch t[1] like in\n"
+                                       "%0 = recv t from 0 round 0\n"
+                                       "%1 = reduce t with in -> out round 1\n"
+                                       "%2 = send out to 2 round 1\n",
+                                       "in in[1]\nout out[1]\nscratch t[1] like in\n"
+                                       "%0 = recv t from 1 round 1\n"
+                                       "%1 = reduce t with in -> out round 2\n"});
+
+TEST(Postcondition, Scan) {
+  Proof proof;
+  EXPECT_EQ(said(scan, &proof), "");
+  EXPECT_TRUE(proof.rankOrder);
+  EXPECT_EQ(broken(scan, "send out to 2", "send in to 2"),
+            "error: contribution of rank 0 is missing in out of rank 2, last written in round 2\n");
+  EXPECT_EQ(broken(scan, "send out to 2", "send t to 2"),
+            "error: contribution of rank 1 is missing in out of rank 2, last written in round 2\n");
+  // Too much is wrong too: what is right for rank 1 is not for rank 0.
+  EXPECT_EQ(said(text("scan", {"in in[1]\nout out[1]\nscratch t[1] like in\n"
+                               "%0 = recv t from 1\n%1 = reduce in with t -> out round 1\n",
+                               "in in[1]\nout out[1]\n%0 = send in to 0\n"})),
+            "error: contribution of rank 1 is in out of rank 0, where it does not belong, last "
+            "written in round 1\nerror: rank 1 never writes out, where the result belongs\n");
+}
+
+TEST(Postcondition, ScanInPlace) {
+  const std::string right = text("scan in-place", {"out out[1]\n%0 = send out to 1\n",
+                                                   "out out[1]\nscratch t[1] like out\n"
+                                                   "%0 = recv t from 0\n"
+                                                   "%1 = reduce t with out -> out round 1\n"});
+  Proof proof;
+  EXPECT_EQ(said(right, &proof), "");
+  EXPECT_TRUE(proof.rankOrder);
+  EXPECT_EQ(broken(right, "%1 = reduce t with out -> out", "%1 = reduce t with t -> out"),
+            "error: contribution of rank 0 is counted twice in out of rank 1, and that of rank 1 "
+            "is missing, last written in round 1\n");
+}
+
+TEST(Postcondition, Exscan) {
+  const std::string right =
+      text("exscan", {"in in[1]\n%0 = send in to 1 round 0\n",
+                      "in in[1]\nout out[1]\n%0 = recv out from 0 round 0\n"});
+  EXPECT_EQ(said(right), "");  // rank 0 has no result, nor need it have an `out`
+  EXPECT_EQ(broken(right, "%0 = recv out from 0 round 0\n",
+                   "scratch t[1] like in\n%0 = recv t from 0 round 0\n"
+                   "%1 = reduce t with in -> out round 1\n"),
+            "error: contribution of rank 1 is in out of rank 1, where it does not belong, last "
+            "written in round 1\n");
+  EXPECT_EQ(broken(right, "%0 = recv out from 0 round 0\n",
+                   "scratch t[1] like in\n%0 = recv t from 0 round 0\n"),
+            "error: rank 1 never writes out, where the result belongs\n");
+}
+
 TEST(Postcondition, ManyMissing) {
   Lines ranks(7, "in in[1]\nout out[1]\n%0 = copy in -> out at 3:5\n");
   EXPECT_EQ(said(text("allreduce", ranks)),

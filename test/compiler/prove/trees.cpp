@@ -28,11 +28,24 @@ TEST(Trees, Order) {
 TEST(Trees, Complete) {
   Trees t(4);
   const Value even = t.combine(0, 2), odd = t.combine(3, 1);
-  EXPECT_TRUE(t.isComplete(t.combine(even, odd)));
-  EXPECT_FALSE(t.isComplete(even));
-  EXPECT_FALSE(t.isComplete(t.combine(even, even)));  // four, but not the four
-  EXPECT_FALSE(t.isComplete(t.combine(t.combine(even, odd), 0)));
+  EXPECT_TRUE(t.isRun(t.combine(even, odd), 0, 4));
+  EXPECT_FALSE(t.isRun(even, 0, 4));
+  EXPECT_FALSE(t.isRun(t.combine(even, even), 0, 4));  // four, but not the four
+  EXPECT_FALSE(t.isRun(t.combine(t.combine(even, odd), 0), 0, 4));
   EXPECT_EQ(t.occurrences(t.combine(even, t.combine(even, 3))), (std::vector<uint8_t>{2, 0, 2, 1}));
+}
+
+TEST(Trees, ARunIsOfTheWantedLeaves) {
+  Trees t(9);
+  const Value high = t.combine(4, 3), all = t.combine(5, high);
+  EXPECT_TRUE(t.isRun(all, 3, 3));
+  EXPECT_FALSE(t.isRun(all, 2, 3));                            // as many, but others: out of order,
+  EXPECT_FALSE(t.isRun(t.combine(t.combine(3, 4), 5), 2, 3));  // and in order
+  EXPECT_FALSE(t.isRun(all, 3, 4));
+  EXPECT_FALSE(t.isRun(t.combine(t.combine(3, 3), 5), 3, 3));
+  EXPECT_TRUE(t.isRun(7, 7, 1));
+  EXPECT_FALSE(t.isRun(7, 6, 1));
+  EXPECT_EQ(t.toString(all, 3), "(2 (1 0))");
 }
 
 TEST(Trees, DoublingAThousandTimesDoesNotOverflow) {
