@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // build.cpp - what is checked is lowered, compiled, run for a few ranks, verified, proven, improved
-// by the passes and proven again.
+// by the passes and proven again; and what is proven is written as GOAL, read back and checked.
 //
 // The strongest promises of the compiler are asked for here: what the elaborator makes passes
-// verify(), what the passes make too, and what held as written holds as improved. Limits are
-// tight, so that a loop without end ends. Some 10 ms for an input that is a program: LLVM.
+// verify(), what the passes make too, what held as written holds as improved and as GOAL. Limits
+// are tight, so that a loop without end ends. Some 10 ms for an input that is a program: LLVM.
 
 #include "compiler/elaborate/elaborate.h"
+#include "compiler/exchange/goal.h"
 #include "compiler/passes/passes.h"
 #include "compiler/prove/prove.h"
 #include "dsl/collectives.h"
@@ -30,6 +31,14 @@ std::vector<Schedule> improved(const std::vector<Schedule> &written, bool inPlac
   return result;
 }
 
+void asGoal(const std::vector<Schedule> &proven, Attempt &run) {
+  std::ostringstream text;
+  writeGoal(proven, {.elements = 7, .elementBytes = 4}, text, run.diag);
+  std::optional<Goal> goal = readGoal(run.diag.addFile("written.goal", text.str()), run.diag);
+  if (goal) checkGoal(*goal, run.diag);
+  wanted(run.diag.ok(), "proven, but as GOAL: ", run.said.str(), text.str());
+}
+
 void buildOne(Elaborator &elaborator, const ast::Algorithm &algorithm, const Request &request,
               Attempt &run) {
   std::optional<std::vector<ClaimValue>> claims = elaborator.claims(algorithm, request);
@@ -49,13 +58,16 @@ void buildOne(Elaborator &elaborator, const ast::Algorithm &algorithm, const Req
   wanted(proof.holds == run.diag.ok(), "a proof that ", proof.holds ? "holds" : "fails",
          ", and this said: ", run.said.str());
   if (!proof.holds) return;
+  asGoal(written, run);
 
   for (const bool inPlace : {false, true}) {
     if (inPlace && collective(algorithm.kind).in == Shape::none) continue;
-    const Proof after = prove(improved(written, inPlace, run), *claims, run.diag);
+    const std::vector<Schedule> better = improved(written, inPlace, run);
+    const Proof after = prove(better, *claims, run.diag);
     // In place a right algorithm may be wrong; the user is told so.
     wanted(inPlace || after.holds, "right as written, but not as improved: ", run.said.str());
     if (!after.holds) return;
+    asGoal(better, run);
   }
 }
 
