@@ -20,7 +20,8 @@ namespace nbcc::ast {
 struct Algorithm;
 struct Function;
 
-enum class Type { integer, boolean };
+/// A group is an ordered set of ranks, as MPI_Group is; at run time the number of one in the sink.
+enum class Type { integer, boolean, group };
 
 /// Ports are numbered 0..kMaxPort.
 inline constexpr int64_t kMaxPort = 255;
@@ -56,7 +57,7 @@ struct Variable {
     ranks,      // P
     root,       // root
     parameter,  // of the algorithm or function: value(index)
-    local,      // let, a loop's variable, a set's variable: integer or boolean
+    local,      // let, a loop's variable, a set's variable: integer or boolean; group: a group
     buffer,     // in, out, data, scratch, or a split: a view of memory
   };
   What what{};
@@ -70,13 +71,13 @@ struct Expr;
 using ExprPtr = std::unique_ptr<Expr>;
 
 struct Expr {
-  enum class What { integer, boolean, name, unary, binary, conditional, builtin, call };
+  enum class What { integer, boolean, name, unary, binary, conditional, builtin, call, member };
   What what{};
   Loc loc;                    // of the operator for binary, else of the first token
   int64_t value = 0;          // integer, boolean
-  std::string text;           // name, builtin, call: as written
+  std::string text;           // name, builtin, call: as written; member: the group's name
   Operator op{};              // unary, binary
-  std::vector<ExprPtr> args;  // operands; conditional: if, then, else
+  std::vector<ExprPtr> args;  // operands; conditional: if, then, else; member: g[i] as g, i
 
   Type type = Type::integer;           // check:
   const Variable *variable = nullptr;  // check: name
@@ -92,16 +93,32 @@ struct Range {
   ExprPtr condition;       // may be null
 };
 
-/// x, x[i], x[i +: n], x[{ j in 0 ..< P : cond }]
+/// x, x[i], x[i +: n], x[{ j in 0 ..< P : cond }], x[g]: the elements that a group's ranks number
 struct Section {
-  enum class What { whole, element, range, set };
+  enum class What { whole, element, range, set, group };
   What what{};
   Loc loc;
   std::string text;                    // the buffer's name
   const Variable *buffer = nullptr;    // check:
-  ExprPtr first, count;                // element: first; range: both
+  ExprPtr first, count;                // element, group: first; range: both
   std::unique_ptr<Variable> variable;  // set: j
   std::unique_ptr<Range> range;        // set: 0 ..< P : cond
+};
+
+/// `k = 2` in run gather.knomial(k = 2, root = 0)
+struct Argument {
+  std::string name;
+  Loc loc;
+  ExprPtr value;
+};
+
+/// `in = section`, or `out[i] = section` for each element i of the callee's buffer.
+struct Binding {
+  std::string name;  // of the callee's buffer: in, out, data
+  Loc loc;
+  std::unique_ptr<Variable> element;  // i; null: all of the buffer at once
+  const Variable *buffer = nullptr;   // check: the callee's
+  std::unique_ptr<Section> section;   // of the caller's
 };
 
 struct Statement;
@@ -124,6 +141,9 @@ struct Statement {
     for_range,  // variable in range body
     for_step,   // variable = value; condition; variable op= step; body
     if_,        // condition, body, otherwise
+    group,      // variable = value (a group); or { element in range }; or value for each element in
+                // range
+    run,        // kind.text (arguments) among value with bindings
   };
   What what{};
   Loc loc;
@@ -136,11 +156,23 @@ struct Statement {
   std::unique_ptr<Variable> variable;  // what the statement declares
   std::unique_ptr<Variable> element;   // scratch t[j in ...]: j
   Block body, otherwise;
+
+  std::string kind, text;             // run: gather, linear
+  std::vector<Argument> arguments;    // run
+  std::vector<Binding> bindings;      // run
+  const Algorithm *callee = nullptr;  // run
 };
 
-/// `rounds <= 3`, or a property that has no number: `rank_order`, `bitwise_same`.
+/// `rounds <= 3`, or a property that has no number: `rank_order`, `bitwise_same`, `any_lengths`.
 struct Claim {
-  enum class What { rounds, messages, sent, rank_order, bitwise_same };
+  enum class What {
+    rounds,
+    messages,
+    sent,
+    /* no number: */ rank_order,
+    bitwise_same,
+    any_lengths
+  };
   What what{};
   Loc loc;
   Operator op{};  // eq, le, lt, ge, gt
@@ -164,8 +196,12 @@ struct Algorithm {
   Block body;
   /// me, P, root and the buffers of the kind, in this order: in, out, data.
   std::vector<std::unique_ptr<Variable>> predefined;  // check:
-  int locals = 0;   // check: integer and boolean variables, numbered from 0
-  int buffers = 0;  // check: buffers, those of the kind first
+  /// Where `run` finds it: unique among all that a File holds. parse(): "gather.linear", or with
+  /// the number of its file behind it where another one has that name.
+  std::string symbol;
+  bool topology = false;  // check: asks where ranks are, itself or in what it runs
+  int locals = 0;         // check: integer and boolean variables, numbered from 0
+  int buffers = 0;        // check: buffers, those of the kind first
 };
 
 /// fn parent(v, d) = (v - 1) / d;
@@ -182,12 +218,22 @@ struct Import {
   Loc loc;
 };
 
-/// A source file and all it imports (each once, depth first, before the importer's own).
+/// One text, and those whose functions and algorithms it may name: its own, and all it imports.
+struct Source {
+  uint16_t id = 0;  // Loc::file
+  std::vector<uint16_t> sees;
+};
+
+/// A source file and all it imports (each once, depth first, before the importer's own); then those
+/// that `run` reaches, with theirs.
 struct File {
   uint16_t id = 0;  // Loc::file of the importer's own text
+  std::vector<Source> sources;
   std::vector<Import> imports;
   std::vector<std::unique_ptr<Function>> functions;
   std::vector<std::unique_ptr<Algorithm>> algorithms;  // the importer's own only
+  /// Algorithms of other files that `run` reaches, directly or not.
+  std::vector<std::unique_ptr<Algorithm>> called;
 };
 
 }  // namespace nbcc::ast

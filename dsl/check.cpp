@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// check.cpp - a file: its functions, those that are called before those that call; its algorithms.
+// check.cpp - a file: its functions and algorithms, those that are called before those that call.
 //
 //   fn f(x) = g(x) + 1;      fn g(x) = f(x);      =>      an error: f -> g -> f
 //
-// Functions call each other in any order of writing. Cost: linear in the tree.
+// They call each other in any order of writing. Cost: linear in the tree.
 
 #include "dsl/check.h"
 
 #include <algorithm>
+#include <iterator>
 
+#include "dsl/call_order.h"
 #include "dsl/parse.h"
+#include "dsl/runs.h"
 
 namespace nbcc {
 
@@ -17,113 +20,107 @@ using namespace ast;
 
 namespace {
 
+/// Functions by their names, file by file. One that two files define is reported where both are
+/// seen.
 Functions named(const File &file, Diag &diag) {
   Functions result;
   for (const auto &f : file.functions) {
     if (findBuiltin(f->name)) {
       diag.error(f->loc, "'", f->name, "' is built in and cannot be defined");
-    } else if (comesLater(f->name)) {
-      diag.error(f->loc, "'", f->name,
-                 "' is kept for a later version of the language and cannot be a name");
-    } else if (const auto [at, fresh] = result.byName.emplace(f->name, f.get()); !fresh) {
+    } else if (const auto [at, fresh] = result.byFile[f->loc.file].emplace(f->name, f.get());
+               !fresh) {
       diag.error(f->loc, "function '", f->name, "' is defined already");
       diag.note(at->second->loc, "here");
     }
   }
+  for (const Source &source : file.sources) {
+    std::unordered_map<std::string_view, const Function *> all;
+    const std::unordered_set<uint16_t> sees(source.sees.begin(), source.sees.end());
+    for (const auto &f : file.functions) {
+      if (!sees.contains(f->loc.file)) continue;
+      const auto [at, fresh] = all.emplace(f->name, f.get());
+      if (fresh || at->second->loc.file == f->loc.file) continue;
+      diag.error(f->loc, "function '", f->name, "' is defined already");
+      diag.note(at->second->loc, "here");
+    }
+    result.sees[source.id] = source.sees;
+  }
   return result;
 }
 
-void collectCalls(const Expr &e, const Functions &functions, std::vector<const Function *> &calls) {
+void collectCalls(const Expr &e, const Functions &functions, std::vector<Function *> &calls) {
   if (e.what == Expr::What::call)
-    if (const Function *callee = functions.find(e.text)) calls.push_back(callee);
+    if (Function *callee = functions.find(e.text, e.loc.file)) calls.push_back(callee);
   for (const ExprPtr &argument : e.args) collectCalls(*argument, functions, calls);
 }
-
-/// Functions in an order in which each comes after those it calls. What is left
-/// over calls itself, by whatever way, or calls what does; that is reported.
-/// By counting, not by recursion: chains of calls may be long.
-class CallOrder {
- public:
-  CallOrder(const File &file, const Functions &functions) {
-    for (const auto &f : file.functions) {
-      std::vector<const Function *> &calls = calls_[f.get()];
-      collectCalls(*f->body, functions, calls);
-      std::ranges::sort(calls);
-      const auto doubles = std::ranges::unique(calls);
-      calls.erase(doubles.begin(), doubles.end());
-      open_[f.get()] = calls.size();
-      for (const Function *callee : calls) callers_[callee].push_back(f.get());
-    }
-    for (const auto &f : file.functions)
-      if (open_[f.get()] == 0) order_.push_back(f.get());
-    for (size_t i = 0; i < order_.size(); ++i)
-      for (const Function *caller : callers_[order_[i]])
-        if (--open_[caller] == 0) order_.push_back(caller);
-  }
-
-  const std::vector<const Function *> &order() const { return order_; }
-
-  /// One error for each circle.
-  void reportCircles(const File &file, Functions &functions, Diag &diag) const {
-    std::unordered_map<const Function *, const Function *> walkOf;  // seen, and from where
-    for (const auto &f : file.functions) {
-      if (open_.at(f.get()) == 0) continue;
-      functions.wrong.insert(f.get());
-      const Function *at = f.get();
-      while (!walkOf.contains(at)) {
-        walkOf[at] = f.get();
-        at = nextInCircle(at);
-      }
-      if (walkOf[at] == f.get()) report(at, diag);
-    }
-  }
-
- private:
-  const Function *nextInCircle(const Function *f) const {
-    return *std::ranges::find_if(calls_.at(f), [&](const Function *g) { return open_.at(g) > 0; });
-  }
-
-  void report(const Function *start, Diag &diag) const {
-    std::string way = start->name;
-    const Function *at = start;
-    for (int shown = 0; shown == 0 || at != start; ++shown) {
-      at = nextInCircle(at);
-      if (shown < 8)
-        way += " -> " + at->name;
-      else if (shown == 8)
-        way += " -> ...";
-    }
-    diag.error(start->loc, "a function cannot call itself: ", way);
-  }
-
-  std::unordered_map<const Function *, std::vector<const Function *>> calls_, callers_;
-  std::unordered_map<const Function *, size_t> open_;  // called ones without a place in the order
-  std::vector<const Function *> order_;
-};
 
 void checkFunction(Function &f, Functions &functions, Diag &diag) {
   Scope scope(diag);
   scope.enter();
   for (const auto &parameter : f.parameters) scope.declare(*parameter);
-  const Found body =
-      ExpressionCheck(functions, scope, diag).check(*f.body, Context::function, nullptr);
-  if (body.type)
+  ExpressionCheck expressions(functions, scope, diag);
+  const Found body = expressions.check(*f.body, Context::function, nullptr);
+  if (body.type == Type::group)
+    diag.error(f.body->loc, "a function gives an integer or a boolean, this is a group");
+  if (body.type && body.type != Type::group)
     f.type = *body.type;
   else
     functions.wrong.insert(&f);
+  if (expressions.asksForTopology()) functions.askForTopology.insert(&f);
   scope.leave();
+}
+
+void checkFunctions(File &file, Functions &functions, Diag &diag) {
+  CallOrder<Function> calls;
+  for (const auto &f : file.functions) {
+    std::vector<Function *> called;
+    collectCalls(*f->body, functions, called);
+    calls.add(f.get(), std::move(called));
+  }
+  const std::vector<Function *> order = calls.order();
+  for (const auto &f : file.functions)
+    if (calls.leftOver(f.get())) functions.wrong.insert(f.get());
+  for (Function *f : calls.circles())
+    diag.error(f->loc, "a function cannot call itself: ", calls.way(f, [](const Function &g) {
+      return g.name;
+    }));
+  for (Function *f : order) checkFunction(*f, functions, diag);
+}
+
+/// Those that are run before those that run them: what a callee asks for, its callers do.
+void checkAlgorithms(File &file, const Functions &functions, Diag &diag) {
+  std::vector<Algorithm *> all;
+  for (const auto &a : file.algorithms) all.push_back(a.get());
+  for (const auto &a : file.called) all.push_back(a.get());
+
+  std::unordered_map<const Algorithm *, Algorithm *> writable;
+  for (Algorithm *a : all) {
+    predefine(*a);
+    writable[a] = a;
+  }
+  CallOrder<Algorithm> runs;
+  for (Algorithm *a : all) {
+    std::vector<Algorithm *> callees;
+    forEachRun(a->body, [&](const Statement &run) { callees.push_back(writable.at(run.callee)); });
+    runs.add(a, std::move(callees));
+  }
+  std::vector<Algorithm *> order = runs.order();
+  const auto title = [](const Algorithm &a) { return cat(name(a.kind), ".", a.name); };
+  for (Algorithm *a : runs.circles())
+    diag.error(a->loc, "an algorithm cannot run itself: ", runs.way(a, title));
+  std::ranges::copy_if(all, std::back_inserter(order),
+                       [&](Algorithm *a) { return runs.leftOver(a); });
+
+  for (Algorithm *a : order) checkAlgorithm(*a, functions, diag);
 }
 
 }  // namespace
 
 void check(File &file, Diag &diag) {
   Functions functions = named(file, diag);
-  const CallOrder calls(file, functions);
-  calls.reportCircles(file, functions, diag);
-  std::unordered_map<const Function *, Function *> writable;
-  for (const auto &f : file.functions) writable[f.get()] = f.get();
-  for (const Function *f : calls.order()) checkFunction(*writable[f], functions, diag);
+  checkFunctions(file, functions, diag);
 
+  checkAlgorithms(file, functions, diag);
   if (file.algorithms.empty()) diag.error({1, 1, file.id}, "there is no algorithm in this file");
   std::unordered_map<std::string_view, Loc> seen;
   for (const auto &a : file.algorithms) {
@@ -131,7 +128,6 @@ void check(File &file, Diag &diag) {
       diag.error(a->loc, "algorithm '", a->name, "' is defined already");
       diag.note(at->second, "here");
     }
-    checkAlgorithm(*a, functions, diag);
   }
 }
 

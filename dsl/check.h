@@ -4,6 +4,7 @@
 //   check.cpp              a file: which declarations there are, in which order to look at them
 //   check_algorithm.cpp    the head of an algorithm: parameters, requires, claims
 //   check_statement.cpp    its body: what may stand where, what a section may name
+//   check_run.cpp          `run`: what it gives to the algorithm that it runs
 //   check_expression.cpp   names, types, calls, constants
 
 #pragma once
@@ -21,13 +22,15 @@
 namespace nbcc {
 
 struct Functions {
-  std::unordered_map<std::string_view, const ast::Function *> byName;
-  std::unordered_set<const ast::Function *> wrong;  // of no type: that was said
+  std::unordered_map<uint16_t, std::unordered_map<std::string_view, ast::Function *>> byFile;
+  std::unordered_map<uint16_t, std::vector<uint16_t>> sees;  // a file: those it may name
+  std::unordered_set<const ast::Function *> wrong;           // of no type: that was said
+  std::unordered_set<const ast::Function *> askForTopology;
 
-  const ast::Function *find(std::string_view name) const {
-    const auto found = byName.find(name);
-    return found == byName.end() ? nullptr : found->second;
-  }
+  /// Named in `file`. Null: none.
+  ast::Function *find(std::string_view name, uint16_t file) const;
+  /// All that may be named there.
+  std::vector<std::string_view> names(uint16_t file) const;
 };
 
 /// Where an expression stands, for what it may name.
@@ -52,8 +55,13 @@ class ExpressionCheck {
   std::optional<int64_t> expect(ast::Expr &, ast::Type, std::string_view what, Context,
                                 const ast::Algorithm *);
 
+  /// Whether any expression so far asks where ranks are.
+  bool asksForTopology() const { return asksForTopology_; }
+
  private:
   Found found(ast::Expr &);
+  Found builtin(ast::Expr &, const BuiltinFunction &);
+  Found member(ast::Expr &);
   Found name(ast::Expr &);
   Found call(ast::Expr &);
   Found unary(ast::Expr &);
@@ -69,13 +77,24 @@ class ExpressionCheck {
   Diag &diag_;
   Context context_ = Context::body;
   const ast::Algorithm *algorithm_ = nullptr;
+  bool asksForTopology_ = false;
 };
+
+/// me, P, root and the buffers: before anything is checked, as `run` names those of others.
+void predefine(ast::Algorithm &);
 
 /// Completes and checks one algorithm.
 void checkAlgorithm(ast::Algorithm &, const Functions &, Diag &);
 
-/// The body. `scope` holds what the head declares.
-void checkBody(ast::Algorithm &, const Functions &, Scope &scope, Diag &);
+/// The body. `scope` holds what the head declares. `expressions` are those of the algorithm.
+void checkBody(ast::Algorithm &, ExpressionCheck &expressions, Scope &scope, Diag &);
+
+/// What a `run` in `caller` names of its callee: parameters, root, buffers; each once, none left
+/// out.
+void checkRunNames(ast::Statement &run, const ast::Algorithm &caller, Diag &);
+
+/// "gather has no 'data'; its buffers are 'in' and 'out'"
+void sayNoBuffer(ast::Kind, Loc, std::string_view name, Diag &);
 
 /// "1 block", "4 blocks".
 std::string counted(int64_t count, std::string_view what);

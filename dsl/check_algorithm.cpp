@@ -2,20 +2,18 @@
 // check_algorithm.cpp - the head of an algorithm: what is predefined, parameters, requires, claims.
 
 #include "dsl/check.h"
+#include "dsl/runs.h"
 
 namespace nbcc {
 
 using namespace ast;
 
-namespace {
-
-void predefine(Algorithm &a, Scope &scope) {
+void predefine(Algorithm &a) {
   const auto add = [&](Variable::What what, std::string_view name) {
     auto variable = std::make_unique<Variable>();
     variable->what = what;
     variable->name = name;
     if (what == Variable::What::buffer) variable->index = a.buffers++;
-    scope.declare(*variable);
     a.predefined.push_back(std::move(variable));
   };
   const Collective &c = collective(a.kind);
@@ -24,22 +22,24 @@ void predefine(Algorithm &a, Scope &scope) {
   add(Variable::What::rank, "me");
   add(Variable::What::ranks, "P");
   if (c.hasRoot()) add(Variable::What::root, "root");
-  if (c.in != Shape::none) add(Variable::What::buffer, "in");
-  if (c.out != Shape::none) add(Variable::What::buffer, "out");
-  if (c.data != Shape::none) add(Variable::What::buffer, "data");
+  for (std::string_view buffer : {"in", "out", "data"})
+    if (c.shape(buffer) != Shape::none) add(Variable::What::buffer, buffer);
 }
-
-}  // namespace
 
 void checkAlgorithm(Algorithm &a, const Functions &functions, Diag &diag) {
   Scope scope(diag);
   ExpressionCheck expressions(functions, scope, diag);
   scope.enter();
-  predefine(a, scope);
+  for (const auto &variable : a.predefined) scope.declare(*variable);
   for (Parameter &p : a.parameters) {
-    if (p.initialExpr)
+    if (p.initialExpr) {
+      const int before = diag.errors();
       p.initial =
           expressions.expect(*p.initialExpr, Type::integer, "a parameter", Context::constant, &a);
+      if (!p.initial && diag.errors() == before)
+        diag.error(p.initialExpr->loc,
+                   "the value of a parameter is written in numbers and + - * / mod xor");
+    }
     scope.declare(*p.variable);
   }
 
@@ -51,6 +51,8 @@ void checkAlgorithm(Algorithm &a, const Functions &functions, Diag &diag) {
         c.what == Claim::What::rank_order || c.what == Claim::What::bitwise_same;
     if (ofReductions && !collective(a.kind).reduces)
       diag.error(c.loc, name(a.kind), " reduces nothing, so '", name(c.what), "' says nothing");
+    if (c.what == Claim::What::any_lengths && !collective(a.kind).hasBlocks())
+      diag.error(c.loc, name(a.kind), " has no blocks, so '", name(c.what), "' says nothing");
     if (c.what == Claim::What::bitwise_same && collective(a.kind).isPrefix())
       diag.error(c.loc, name(a.kind), " gives each rank another result, so '", name(c.what),
                  "' says nothing");
@@ -61,7 +63,9 @@ void checkAlgorithm(Algorithm &a, const Functions &functions, Diag &diag) {
       diag.error(c.bound->loc, "no algorithm has ", *bound, " ", name(c.what));
   }
 
-  checkBody(a, functions, scope, diag);
+  checkBody(a, expressions, scope, diag);
+  a.topology = expressions.asksForTopology();
+  forEachRun(a.body, [&](const Statement &run) { a.topology |= run.callee->topology; });
   scope.leave();
 }
 

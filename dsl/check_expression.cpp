@@ -23,10 +23,38 @@ std::string counted(int64_t count, std::string_view what) {
 namespace {
 
 std::string_view article(Type type) {
-  return type == Type::integer ? "an integer" : "a boolean";
+  switch (type) {
+    case Type::integer:
+      return "an integer";
+    case Type::boolean:
+      return "a boolean";
+    case Type::group:
+      return "a group";
+  }
+  return "?";
 }
 
 }  // namespace
+
+Function *Functions::find(std::string_view name, uint16_t file) const {
+  const auto seen = sees.find(file);
+  if (seen == sees.end()) return nullptr;
+  for (uint16_t other : seen->second)
+    if (const auto there = byFile.find(other); there != byFile.end())
+      if (const auto found = there->second.find(name); found != there->second.end())
+        return found->second;
+  return nullptr;
+}
+
+std::vector<std::string_view> Functions::names(uint16_t file) const {
+  std::vector<std::string_view> result;
+  const auto seen = sees.find(file);
+  if (seen == sees.end()) return result;
+  for (uint16_t other : seen->second)
+    if (const auto there = byFile.find(other); there != byFile.end())
+      for (const auto &[name, unused] : there->second) result.push_back(name);
+  return result;
+}
 
 Found ExpressionCheck::check(Expr &e, Context context, const Algorithm *algorithm) {
   context_ = context;
@@ -72,6 +100,9 @@ Found ExpressionCheck::found(Expr &e) {
     case Expr::What::call:
       result = call(e);
       break;
+    case Expr::What::member:
+      result = member(e);
+      break;
   }
   if (result.type) e.type = *result.type;
   return result;
@@ -84,6 +115,8 @@ Found ExpressionCheck::name(Expr &e) {
   }
   const Variable *variable = scope_.find(e.text);
   if (!variable) {
+    if (const BuiltinFunction *known = findBuiltin(e.text); known && known->arguments.empty())
+      return builtin(e, *known);
     sayUndeclared(e);
     return {};
   }
@@ -113,9 +146,7 @@ void ExpressionCheck::sayUndeclared(const Expr &e) {
                 "' is not a parameter of this function, and it sees nothing else");
   else if (e.text == "root" && algorithm_)
     diag_.error(e.loc, ast::name(algorithm_->kind), " has no root");
-  else if (comesLater(e.text))
-    diag_.error(e.loc, "'", e.text, "' comes with a later version of the language");
-  else if (functions_.find(e.text) || findBuiltin(e.text))
+  else if (functions_.find(e.text, e.loc.file) || findBuiltin(e.text))
     diag_.error(e.loc, "'", e.text, "' is a function: ", e.text, "(...)");
   else
     diag_.error(e.loc, "'", e.text, "' is not declared",
@@ -123,43 +154,68 @@ void ExpressionCheck::sayUndeclared(const Expr &e) {
 }
 
 Found ExpressionCheck::call(Expr &e) {
+  if (const BuiltinFunction *known = findBuiltin(e.text)) return builtin(e, *known);
+
+  for (size_t i = 0; i < e.args.size(); ++i)
+    is(found(*e.args[i]), Type::integer, *e.args[i], cat("argument ", i + 1, " of '", e.text, "'"));
+  e.function = functions_.find(e.text, e.loc.file);
+  if (!e.function) {
+    std::vector<std::string_view> known;
+    if (diag_.errors() < Diag::kMost) {
+      known = functions_.names(e.loc.file);
+      for (const BuiltinFunction &b : builtins()) known.push_back(b.name);
+    }
+    diag_.error(e.loc, "there is no function '", e.text, "'", didYouMean(e.text, known));
+    return {};
+  }
+  asksForTopology_ |= functions_.askForTopology.contains(e.function);
+  if (const size_t wanted = e.function->parameters.size(); e.args.size() != wanted) {
+    diag_.error(e.loc, "'", e.text, "' takes ", counted(static_cast<int64_t>(wanted), "argument"),
+                ", not ", e.args.size());
+    diag_.note(e.function->loc, "here");
+  }
+  if (functions_.wrong.contains(e.function)) return {};
+  return {e.function->type, {}};
+}
+
+Found ExpressionCheck::builtin(Expr &e, const BuiltinFunction &builtin) {
+  const bool brackets = e.what == Expr::What::call;
+  e.what = Expr::What::builtin;
+  e.builtin = builtin.builtin;
+  asksForTopology_ |= nbcc::asksForTopology(builtin.builtin);
+
   std::vector<Found> arguments;
   for (size_t i = 0; i < e.args.size(); ++i) {
     arguments.push_back(found(*e.args[i]));
-    is(arguments.back(), Type::integer, *e.args[i], cat("argument ", i + 1, " of '", e.text, "'"));
+    const bool group = i < builtin.arguments.size() && builtin.arguments[i] == 'g';
+    is(arguments.back(), group ? Type::group : Type::integer, *e.args[i],
+       cat("argument ", i + 1, " of '", e.text, "'"));
   }
+  const size_t wanted = builtin.arguments.size();
+  if (wanted == 0 && brackets)
+    diag_.error(e.loc, "'", e.text, "' takes no arguments and is written without brackets");
+  else if (e.args.size() != wanted)
+    diag_.error(e.loc, "'", e.text, "' takes ", counted(static_cast<int64_t>(wanted), "argument"),
+                ", not ", e.args.size());
+  else
+    checkConstantArguments(e, arguments);
+  return {builtin.result, {}};
+}
 
-  int64_t wanted = 0;
-  Found result;
-  if (const BuiltinFunction *builtin = findBuiltin(e.text)) {
-    e.what = Expr::What::builtin;
-    e.builtin = builtin->builtin;
-    wanted = builtin->arguments;
-    result.type = builtin->result;
-  } else if (const Function *function = functions_.find(e.text)) {
-    e.function = function;
-    wanted = static_cast<int64_t>(e.function->parameters.size());
-    if (!functions_.wrong.contains(function)) result.type = function->type;
-  } else {
-    std::vector<std::string_view> known;
-    if (diag_.errors() < Diag::kMost) {
-      for (const auto &[name, unused] : functions_.byName) known.push_back(name);
-      for (const BuiltinFunction &b : builtins()) known.push_back(b.name);
-    }
-    if (comesLater(e.text))
-      diag_.error(e.loc, "'", e.text, "' comes with a later version of the language");
-    else
-      diag_.error(e.loc, "there is no function '", e.text, "'", didYouMean(e.text, known));
+/// g[i]
+Found ExpressionCheck::member(Expr &e) {
+  const Variable *variable = scope_.find(e.text);
+  if (context_ == Context::body && variable && variable->what == Variable::What::buffer) {
+    diag_.error(e.loc, "'", e.text, "' is a buffer, not a group; its elements are no values");
+    found(*e.args[1]);
     return {};
   }
-  if (static_cast<int64_t>(e.args.size()) != wanted) {
-    diag_.error(e.loc, "'", e.text, "' takes ", counted(wanted, "argument"), ", not ",
-                e.args.size());
-    if (e.function) diag_.note(e.function->loc, "here");
-    return result;
-  }
-  if (e.what == Expr::What::builtin) checkConstantArguments(e, arguments);
-  return result;
+  is(found(*e.args[0]), Type::group, *e.args[0], cat("'", e.text, "' before '['"));
+  const Found index = found(*e.args[1]);
+  if (is(index, Type::integer, *e.args[1], "an index") && index.value && *index.value < 0)
+    diag_.error(e.args[1]->loc, "the members of a group are numbered from 0, this is ",
+                *index.value);
+  return {Type::integer, {}};
 }
 
 void ExpressionCheck::checkConstantArguments(const Expr &e, const std::vector<Found> &arguments) {
@@ -191,6 +247,17 @@ void ExpressionCheck::checkConstantArguments(const Expr &e, const std::vector<Fo
     case Builtin::odd:
     case Builtin::min:
     case Builtin::max:
+    case Builtin::size:
+    case Builtin::rank_in:
+    case Builtin::nodes:
+      break;
+    case Builtin::node_of:
+    case Builtin::first_on_node:
+    case Builtin::local_rank:
+      least(0, 0, "the rank");
+      break;
+    case Builtin::ranks_on:
+      least(0, 0, "the node");
       break;
   }
 }
@@ -260,6 +327,10 @@ Found ExpressionCheck::conditional(Expr &e) {
   is(found(*e.args[0]), Type::boolean, *e.args[0], "the condition");
   const Found yes = found(*e.args[1]), no = found(*e.args[2]);
   if (!yes.type || !no.type) return {};
+  if (yes.type == Type::group || no.type == Type::group) {
+    diag_.error(e.loc, "'then' and 'else' give integers or booleans, not groups");
+    return {};
+  }
   if (*yes.type == *no.type) return {yes.type, {}};
   diag_.error(e.loc, "'then' gives ", article(*yes.type), ", 'else' gives ", article(*no.type));
   return {};

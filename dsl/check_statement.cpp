@@ -20,12 +20,11 @@ namespace {
 
 class BodyCheck {
  public:
-  BodyCheck(Algorithm &a, const Functions &functions, Scope &scope, Diag &diag)
-      : algorithm_(a), scope_(scope), diag_(diag), expressions_(functions, scope, diag) {
-    const Collective &c = collective(a.kind);
+  BodyCheck(Algorithm &a, ExpressionCheck &expressions, Scope &scope, Diag &diag)
+      : algorithm_(a), scope_(scope), diag_(diag), expressions_(expressions) {
     for (const auto &variable : a.predefined) {
       if (variable->what != Variable::What::buffer) continue;
-      const Shape shape = variable->name == "in" ? c.in : variable->name == "out" ? c.out : c.data;
+      const Shape shape = collective(a.kind).shape(variable->name);
       BufferFacts &facts = buffers_[variable.get()];
       facts.shape = shape;
       if (shape != Shape::blocks) facts.size = 1;
@@ -92,9 +91,13 @@ class BodyCheck {
         break;
       case let: {
         const Found value = expressions_.check(*s.value, Context::body, &algorithm_);
-        if (value.type) s.variable->type = *value.type;
+        const bool right = value.type && value.type != Type::group;
+        if (value.type && !right)
+          diag_.error(s.value->loc, "'let' names an integer or a boolean, this is a group: group ",
+                      s.variable->name, " = ...");
+        if (right) s.variable->type = *value.type;
         local(*s.variable);
-        if (!value.type) scope_.setWrong(*s.variable);
+        if (!right) scope_.setWrong(*s.variable);
         break;
       }
       case for_range:
@@ -111,6 +114,12 @@ class BodyCheck {
         block(s.body);
         block(s.otherwise);
         break;
+      case group:
+        groupOfRanks(s);
+        break;
+      case run:
+        runAnother(s);
+        break;
     }
   }
 
@@ -118,6 +127,8 @@ class BodyCheck {
     using enum Statement::What;
     switch (s.what) {
       case let:
+      case split:
+      case group:
       case for_range:
       case for_step:
       case if_:
@@ -137,18 +148,21 @@ class BodyCheck {
       case copy:
       case reduce:
       case scratch:
-      case split:
         if (!inRound_) return true;
         diag_.error(s.loc, "'", word(s), "' is local and must stand before or after the round");
+        return false;
+      case run:
+        if (!inRound_) return true;
+        diag_.error(s.loc, "'run' has rounds of its own and must stand before or after the round");
         return false;
     }
     return true;
   }
 
   static std::string_view word(const Statement &s) {
-    static constexpr std::array<std::string_view, 14> words = {
-        "round",  "send",    "recv",  "exchange", "signal", "await", "copy",
-        "reduce", "scratch", "split", "let",      "for",    "for",   "if"};
+    static constexpr std::array<std::string_view, 16> words = {
+        "round",   "send",  "recv", "exchange", "signal", "await", "copy",  "reduce",
+        "scratch", "split", "let",  "for",      "for",    "if",    "group", "run"};
     return words[static_cast<size_t>(s.what)];
   }
 
@@ -178,20 +192,25 @@ class BodyCheck {
       diag_.error(s.port->loc, "ports are numbered 0..", kMaxPort, ", this is ", *port);
   }
 
-  /// Declares the variable of the range. How many values it takes, where known.
-  std::optional<int64_t> range(Range &r, Variable &variable) {
+  /// What is known of a range: where it begins, and how many values it takes.
+  struct RangeFacts {
+    std::optional<int64_t> low, count;
+  };
+
+  /// Declares the variable of the range.
+  RangeFacts range(Range &r, Variable &variable) {
     const std::optional<int64_t> low = integer(*r.low, "a bound");
     const std::optional<int64_t> high = integer(*r.high, "a bound");
     local(variable);
     if (r.condition) boolean(*r.condition, "the condition");
-    if (!low || !high) return {};
+    if (!low || !high) return {low, {}};
     if (*low > *high) {
       diag_.error(r.loc, "nothing is in ", *low, r.inclusive ? " .. " : " ..< ", *high);
-      return {};
+      return {low, {}};
     }
     int64_t count = 0;
-    if (__builtin_sub_overflow(*high, *low, &count)) return {};
-    return count + (r.inclusive && count < INT64_MAX);
+    if (__builtin_sub_overflow(*high, *low, &count)) return {low, {}};
+    return {low, count + (r.inclusive && count < INT64_MAX)};
   }
 
   void loop(Statement &s) {
@@ -221,7 +240,7 @@ class BodyCheck {
   std::optional<int64_t> section(Section &s) {
     const Variable *found = scope_.find(s.text);
     if (!found)
-      sayNoBuffer(s);
+      sayNoBuffer(algorithm_.kind, s.loc, s.text, diag_);
     else if (found->what != Variable::What::buffer)
       diag_.error(s.loc, "'", s.text, "' is a value, not a buffer");
     else
@@ -231,9 +250,16 @@ class BodyCheck {
     switch (s.what) {
       case Section::What::whole:
         return facts.size;
-      case Section::What::element: {
-        const std::optional<int64_t> index = integer(*s.first, "an index");
-        if (index) inside(s, facts, *index, 1);
+      case Section::What::element:
+      case Section::What::group: {
+        const Found index = expressions_.check(*s.first, Context::body, &algorithm_);
+        if (index.type == Type::group) {
+          s.what = Section::What::group;
+          return {};
+        }
+        if (index.type == Type::boolean)
+          diag_.error(s.first->loc, "an index must be an integer or a group, this is a boolean");
+        if (index.value) inside(s, facts, *index.value, 1);
         return 1;
       }
       case Section::What::range: {
@@ -252,20 +278,6 @@ class BodyCheck {
         return {};
     }
     return {};
-  }
-
-  void sayNoBuffer(const Section &s) {
-    const Collective &c = collective(algorithm_.kind);
-    if (s.text != "in" && s.text != "out" && s.text != "data") {
-      diag_.error(s.loc, "there is no buffer '", s.text, "'");
-    } else if (c.data != Shape::none) {
-      diag_.error(s.loc, name(algorithm_.kind), " has no '", s.text, "'; its buffer is 'data'");
-    } else if (c.in != Shape::none) {
-      diag_.error(s.loc, name(algorithm_.kind), " has no '", s.text,
-                  "'; its buffers are 'in' and 'out'");
-    } else {
-      diag_.error(s.loc, name(algorithm_.kind), " has no buffers");
-    }
   }
 
   /// Whether first +: count, both known, lies in the buffer.
@@ -307,7 +319,7 @@ class BodyCheck {
     BufferFacts facts;
     if (s.range) {
       scope_.enter();
-      facts.size = range(*s.range, *s.element);
+      facts.size = range(*s.range, *s.element).count;
       if (s.range->low->what == Expr::What::integer && s.range->low->value != 0)
         diag_.error(s.range->low->loc, "the elements of scratch are numbered from 0, not from ",
                     s.range->low->value);
@@ -344,18 +356,68 @@ class BodyCheck {
     declareBuffer(*s.variable, facts);
   }
 
+  // Groups and other algorithms
+
+  void groupOfRanks(Statement &s) {
+    bool right = true;
+    if (s.range) {
+      scope_.enter();
+      const std::optional<int64_t> low = range(*s.range, *s.element).low;
+      if (!s.value) {
+        isRank(low, *s.range->low);
+      } else {
+        isRank(integer(*s.value, "a rank"), *s.value);
+        if (low && *low != 0)
+          diag_.error(s.range->low->loc, "the members of a group are numbered from 0, not from ",
+                      *low);
+      }
+      scope_.leave();
+    } else {
+      right = isGroup(*s.value, cat("the value of '", s.variable->name, "'"));
+    }
+    local(*s.variable);
+    if (!right) scope_.setWrong(*s.variable);
+  }
+
+  bool isGroup(Expr &e, std::string_view what) {
+    expressions_.expect(e, Type::group, what, Context::body, &algorithm_);
+    return e.type == Type::group;
+  }
+
+  void isRank(std::optional<int64_t> value, const Expr &e) {
+    if (value && *value < 0) diag_.error(e.loc, "there is no rank ", *value);
+  }
+
+  void runAnother(Statement &s) {
+    for (const Argument &a : s.arguments) {
+      const std::optional<int64_t> value = integer(*a.value, cat("'", a.name, "'"));
+      if (a.name == "root" && collective(s.callee->kind).hasRoot()) isRank(value, *a.value);
+    }
+    if (s.value) isGroup(*s.value, "what follows 'among'");
+    checkRunNames(s, algorithm_, diag_);
+    for (Binding &b : s.bindings) {
+      scope_.enter();
+      if (b.element) local(*b.element);
+      if (b.name == "in")
+        section(*b.section);
+      else
+        target(*b.section);
+      scope_.leave();
+    }
+  }
+
   Algorithm &algorithm_;
   Scope &scope_;
   Diag &diag_;
-  ExpressionCheck expressions_;
+  ExpressionCheck &expressions_;
   std::unordered_map<const Variable *, BufferFacts> buffers_;
   bool inRound_ = false;
 };
 
 }  // namespace
 
-void checkBody(Algorithm &a, const Functions &functions, Scope &scope, Diag &diag) {
-  BodyCheck(a, functions, scope, diag).block(a.body);
+void checkBody(Algorithm &a, ExpressionCheck &expressions, Scope &scope, Diag &diag) {
+  BodyCheck(a, expressions, scope, diag).block(a.body);
 }
 
 }  // namespace nbcc

@@ -50,6 +50,9 @@ std::span<const BuiltinFunction> builtins() {
 const BuiltinFunction *findBuiltin(std::string_view name) {
   return find(builtins(), name);
 }
+bool asksForTopology(ast::Builtin builtin) {
+  return builtin >= ast::Builtin::nodes;
+}
 
 namespace ast {
 
@@ -58,7 +61,15 @@ std::string_view name(Kind kind) {
 }
 
 std::string_view name(Type type) {
-  return type == Type::integer ? "integer" : "boolean";
+  switch (type) {
+    case Type::integer:
+      return "integer";
+    case Type::boolean:
+      return "boolean";
+    case Type::group:
+      return "group";
+  }
+  return "?";
 }
 
 std::string_view name(Claim::What what) {
@@ -73,6 +84,8 @@ std::string_view name(Claim::What what) {
       return "rank_order";
     case Claim::What::bitwise_same:
       return "bitwise_same";
+    case Claim::What::any_lengths:
+      return "any_lengths";
   }
   return "?";
 }

@@ -30,6 +30,10 @@ struct Collective {
   bool reduces;
 
   bool hasRoot() const { return where != Where::everywhere; }
+  bool hasBlocks() const { return in >= Shape::block && in <= Shape::blocks; }
+  Shape shape(std::string_view buffer) const {
+    return buffer == "in" ? in : buffer == "out" ? out : buffer == "data" ? data : Shape::none;
+  }
   /// Each rank's result is a reduction of other ranks: none is to be like another.
   bool isPrefix() const { return kind == ast::Kind::scan || kind == ast::Kind::exscan; }
   /// As MPI has reduce_scatter in place: `out` has P blocks, those of `in`, and the
@@ -44,12 +48,13 @@ const Collective *findCollective(std::string_view name);  // null: none
 struct BuiltinFunction {
   ast::Builtin builtin;
   std::string_view name;
-  int arguments;
+  std::string_view arguments;  // a letter each: i, an integer; g, a group
   ast::Type result;
   std::string_view summary;
 };
 
 std::span<const BuiltinFunction> builtins();
 const BuiltinFunction *findBuiltin(std::string_view name);  // null: none
+bool asksForTopology(ast::Builtin);
 
 }  // namespace nbcc

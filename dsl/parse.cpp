@@ -243,7 +243,8 @@ class Recovery : public antlr4::DefaultErrorStrategy {
       if (next == Token::EOF) return false;
       if (next == NbcLexer::LBRACE) ++depth;
       if (next == NbcLexer::RBRACE) {
-        const bool ofSet = parser->getTokenStream()->LA(2) == NbcLexer::RBRACKET;
+        const size_t after = parser->getTokenStream()->LA(2);
+        const bool ofSet = after == NbcLexer::RBRACKET || after == NbcLexer::SEMI;
         if (depth == 0 && !ofSet) return false;
         depth -= depth > 0;
         parser->consume();
@@ -284,6 +285,8 @@ class Recovery : public antlr4::DefaultErrorStrategy {
       diag_.error(at, "'", found->getText(), "' is a word of the language and cannot be a name");
     } else if (wants(expected, NbcLexer::LET) && found->getType() == NbcLexer::NAME) {
       sayNoStatement(parser, found);
+    } else if (context->getRuleIndex() == NbcParser::RuleArguments) {
+      diag_.error(at, "arguments are given by name: (root = ...), found ", shown(found));
     } else if (found->getType() == NbcLexer::ASSIGN && wants(expected, NbcLexer::LBRACE)) {
       diag_.error(at, "'=' only declares; '==' compares");
     } else {
@@ -295,8 +298,8 @@ class Recovery : public antlr4::DefaultErrorStrategy {
 
   void sayNoStatement(Parser *parser, const Token *found) {
     static constexpr std::string_view statements[] = {
-        "round",  "send",    "recv",  "exchange", "signal", "await", "copy",
-        "reduce", "scratch", "split", "let",      "for",    "if"};
+        "round",   "send",  "recv", "exchange", "signal", "await", "copy", "reduce",
+        "scratch", "split", "let",  "for",      "if",     "group", "run"};
     const Loc at = place(file_, found);
     const std::string text = found->getText();
     if (parser->getTokenStream()->LA(2) == NbcLexer::ASSIGN)
@@ -308,7 +311,7 @@ class Recovery : public antlr4::DefaultErrorStrategy {
   static bool wants(const IntervalSet &expected, size_t type) { return expected.contains(type); }
 
   static bool isWord(const Token *token) {
-    return token->getType() >= NbcLexer::AND && token->getType() <= NbcLexer::XOR;
+    return token->getType() >= NbcLexer::AMONG && token->getType() <= NbcLexer::XOR;
   }
 
   static std::string shown(const Token *token) {
@@ -397,17 +400,19 @@ class Builder {
     return result;
   }
 
+  const Collective *knownCollective(const Token *kind) {
+    const Collective *found = findCollective(kind->getText());
+    if (found) return found;
+    std::string all;
+    for (const Collective &known : collectives())
+      all += (all.empty() ? "" : ", ") + std::string(known.name);
+    diag_.error(at(kind), "no collective is called '", kind->getText(), "'; there are ", all);
+    return nullptr;
+  }
+
   std::unique_ptr<Algorithm> algorithm(G::AlgorithmContext *c) {
     auto result = std::make_unique<Algorithm>();
-    const std::string kind = c->kind->getText();
-    if (const Collective *found = findCollective(kind)) {
-      result->kind = found->kind;
-    } else {
-      std::string all;
-      for (const Collective &known : collectives())
-        all += (all.empty() ? "" : ", ") + std::string(known.name);
-      diag_.error(at(c->kind), "no collective is called '", kind, "'; there are ", all);
-    }
+    if (const Collective *found = knownCollective(c->kind)) result->kind = found->kind;
     result->name = c->name->getText();
     result->loc = at(c->name);
     for (G::ParameterContext *p : c->parameter()) {
@@ -447,11 +452,8 @@ class Builder {
   Claim claim(G::ClaimContext *c) {
     using enum Claim::What;
     static constexpr std::pair<std::string_view, Claim::What> known[] = {
-        {"rounds", rounds},
-        {"messages", messages},
-        {"sent", sent},
-        {"rank_order", rank_order},
-        {"bitwise_same", bitwise_same}};
+        {"rounds", rounds},         {"messages", messages},         {"sent", sent},
+        {"rank_order", rank_order}, {"bitwise_same", bitwise_same}, {"any_lengths", any_lengths}};
     Claim result;
     result.loc = at(c);
     const std::string name = c->NAME()->getText();
@@ -459,11 +461,11 @@ class Builder {
         std::ranges::find(known, name, &std::pair<std::string_view, Claim::What>::first);
     if (found == std::end(known)) {
       diag_.error(result.loc, "nothing is known of '", name,
-                  "'; claims are rounds, messages, sent, rank_order and bitwise_same");
+                  "'; claims are rounds, messages, sent, rank_order, bitwise_same and any_lengths");
       return result;
     }
     result.what = found->second;
-    const bool property = result.what == rank_order || result.what == bitwise_same;
+    const bool property = result.what >= rank_order;
     if (property && c->compare()) {
       diag_.error(at(c->compare()), "'", name, "' is claimed as it is, without a number");
     } else if (!property && !c->compare()) {
@@ -549,11 +551,51 @@ class Builder {
         return loop(static_cast<G::ForContext *>(context));
       case G::IF:
         return branch(static_cast<G::IfContext *>(context));
+      case G::GROUP:
+        return group(static_cast<G::GroupContext *>(context));
+      case G::RUN:
+        return run(static_cast<G::RunContext *>(context));
       default:
-        diag_.error(at(context), "'", context->getStart()->getText(),
-                    "' comes with a later version of the language");
-        return nullptr;
+        std::abort();  // not in the grammar
     }
+  }
+
+  StatementPtr group(G::GroupContext *c) {
+    auto s = make(Statement::What::group, c);
+    s->variable = variable(Variable::What::local, c->NAME(0));
+    s->variable->type = Type::group;
+    if (c->expression()) s->value = expression(c->expression());
+    if (c->range()) {
+      s->element = variable(Variable::What::local, c->NAME(1));
+      s->range = range(c->range());
+    }
+    if (!c->set()) return s;
+    if (s->range)
+      diag_.error(at(c->set()), "the members of '", s->variable->name, "[", s->element->name,
+                  " in ...]' are given one by one: = rank");
+    s->element = variable(Variable::What::local, c->set()->NAME());
+    s->range = setRange(c->set());
+    return s;
+  }
+
+  StatementPtr run(G::RunContext *c) {
+    auto s = make(Statement::What::run, c);
+    s->kind = c->kind->getText();
+    s->text = c->name->getText();
+    knownCollective(c->kind);
+    if (c->arguments())
+      for (G::ArgumentContext *a : c->arguments()->argument())
+        s->arguments.push_back({a->NAME()->getText(), at(a), expression(a->expression())});
+    if (c->expression()) s->value = expression(c->expression());
+    for (G::BindingContext *b : c->binding()) {
+      Binding binding;
+      binding.name = b->getStart()->getText();
+      binding.loc = at(b);
+      if (b->LBRACKET()) binding.element = variable(Variable::What::local, b->NAME().back());
+      binding.section = section(b->section());
+      s->bindings.push_back(std::move(binding));
+    }
+    return s;
   }
 
   StatementPtr scratch(G::ScratchContext *c) {
@@ -658,6 +700,12 @@ class Builder {
     return result;
   }
 
+  std::unique_ptr<Range> setRange(G::SetContext *c) {
+    auto result = range(c->range());
+    if (c->expression()) result->condition = expression(c->expression());
+    return result;
+  }
+
   std::unique_ptr<Section> section(G::SectionContext *c) {
     auto result = std::make_unique<Section>();
     result->loc = at(c);
@@ -665,11 +713,10 @@ class Builder {
     G::SelectorContext *selector = c->selector();
     if (!selector) {
       result->what = Section::What::whole;
-    } else if (auto *set = dynamic_cast<G::SetContext *>(selector)) {
+    } else if (auto *chosen = dynamic_cast<G::ChosenContext *>(selector)) {
       result->what = Section::What::set;
-      result->variable = variable(Variable::What::local, set->NAME());
-      result->range = range(set->range());
-      if (set->expression()) result->range->condition = expression(set->expression());
+      result->variable = variable(Variable::What::local, chosen->set()->NAME());
+      result->range = setRange(chosen->set());
     } else {
       auto *elements = static_cast<G::ElementsContext *>(selector);
       result->what = elements->PLUSRANGE() ? Section::What::range : Section::What::element;
@@ -813,9 +860,17 @@ class Builder {
       result.expr->value = token->getType() == G::TRUE;
       return result;
     }
-    auto *c = static_cast<G::NameOrCallContext *>(context);
-    Built result = leaf(c->LPAREN() ? Expr::What::call : Expr::What::name, at(token));
+    auto *c = static_cast<G::NamedContext *>(context);
+    Built result = leaf(c->LPAREN()     ? Expr::What::call
+                        : c->LBRACKET() ? Expr::What::member
+                                        : Expr::What::name,
+                        at(token));
     result.expr->text = text;
+    if (c->LBRACKET()) {
+      Built group = leaf(Expr::What::name, at(token));
+      group.expr->text = text;
+      adopt(result, std::move(group));
+    }
     for (G::ExpressionContext *argument : c->expression()) adopt(result, nested(argument));
     return result;
   }

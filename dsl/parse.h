@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <iosfwd>
 #include <memory>
+#include <vector>
 
 #include "dsl/ast.h"
 #include "dsl/diag.h"
@@ -21,12 +22,21 @@ inline constexpr size_t kMaxName = 100;          // characters
 inline constexpr int kMaxImportDepth = 32;
 inline constexpr size_t kMaxFiles = 256;
 
+/// Where `run gather.linear` is looked for as gather/linear.nbc, where neither the file itself nor
+/// what it imports has it: the folder above its own first, then these.
+std::vector<std::filesystem::path> standardLibrary();
+
 /// Reads `path` and, depth first, all it imports (relative to the importing
-/// file). Every syntax error is reported; null where there was any.
-std::unique_ptr<ast::File> parse(const std::filesystem::path &path, Diag &);
+/// file), and all that is reached by `run`. Every syntax error is reported; null where there was
+/// any.
+std::unique_ptr<ast::File> parse(
+    const std::filesystem::path &path, Diag &,
+    const std::vector<std::filesystem::path> &library = standardLibrary());
 
 /// The same for a text that has no file; imports are relative to `path`'s folder.
-std::unique_ptr<ast::File> parseText(const std::filesystem::path &path, std::string text, Diag &);
+std::unique_ptr<ast::File> parseText(
+    const std::filesystem::path &path, std::string text, Diag &,
+    const std::vector<std::filesystem::path> &library = standardLibrary());
 
 /// Names, kinds, types, constant ranges, what a round may hold, what claims and
 /// requirements may speak of. Completes the tree; reports all it finds.

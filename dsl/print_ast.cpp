@@ -24,6 +24,7 @@ class Printer {
     for (const Import &import : file.imports) out_ << "import \"" << import.path << "\"\n";
     for (const auto &function : file.functions) print(*function);
     for (const auto &algorithm : file.algorithms) print(*algorithm);
+    for (const auto &algorithm : file.called) print(*algorithm);
   }
 
  private:
@@ -119,6 +120,12 @@ class Printer {
       case if_:
         out_ << "if ", print(*s.condition);
         break;
+      case group:
+        printGroup(s);
+        break;
+      case run:
+        printRun(s);
+        break;
     }
     if (s.port) out_ << " on port ", print(*s.port);
     out_ << "\n";
@@ -128,6 +135,41 @@ class Printer {
       out_ << "else\n";
       print(s.otherwise, depth + 1);
     }
+  }
+
+  void printGroup(const Statement &s) {
+    out_ << "group " << s.variable->name;
+    if (s.range && !s.value) {
+      out_ << " = ", printSet(*s.element, *s.range);
+      return;
+    }
+    if (s.range) out_ << "[" << s.element->name << " in ", print(*s.range), out_ << "]";
+    out_ << " = ", print(*s.value);
+  }
+
+  void printRun(const Statement &s) {
+    out_ << "run " << s.kind << "." << s.text;
+    if (!s.arguments.empty()) {
+      for (size_t i = 0; i < s.arguments.size(); ++i) {
+        out_ << (i ? ", " : "(") << s.arguments[i].name << " = ";
+        print(*s.arguments[i].value);
+      }
+      out_ << ")";
+    }
+    if (s.value) out_ << " among ", print(*s.value);
+    for (size_t i = 0; i < s.bindings.size(); ++i) {
+      const Binding &b = s.bindings[i];
+      out_ << (i ? ", " : " with ") << b.name;
+      if (b.element) out_ << "[" << b.element->name << "]";
+      out_ << " = ", print(*b.section);
+    }
+  }
+
+  /// { j in 0 ..< P : cond }
+  void printSet(const Variable &variable, const Range &r) {
+    out_ << "{ " << variable.name << " in ", print(r);
+    if (r.condition) out_ << " : ", print(*r.condition);
+    out_ << " }";
   }
 
   void print(const Range &r) {
@@ -142,15 +184,14 @@ class Printer {
       case Section::What::whole:
         break;
       case Section::What::element:
+      case Section::What::group:
         out_ << "[", print(*s.first), out_ << "]";
         break;
       case Section::What::range:
         out_ << "[", print(*s.first), out_ << " +: ", print(*s.count), out_ << "]";
         break;
       case Section::What::set:
-        out_ << "[{ " << s.variable->name << " in ", print(*s.range);
-        if (s.range->condition) out_ << " : ", print(*s.range->condition);
-        out_ << " }]";
+        out_ << "[", printSet(*s.variable, *s.range), out_ << "]";
         break;
     }
   }
@@ -179,9 +220,14 @@ class Printer {
         out_ << "(if ", print(*e.args[0]), out_ << " then ", print(*e.args[1]);
         out_ << " else ", print(*e.args[2]), out_ << ")";
         break;
+      case Expr::What::member:
+        out_ << e.text << "[", print(*e.args[1]), out_ << "]";
+        break;
       case Expr::What::builtin:
       case Expr::What::call:
-        out_ << e.text << "(";
+        out_ << e.text;
+        if (e.args.empty() && e.what == Expr::What::builtin) break;  // nodes
+        out_ << "(";
         for (size_t i = 0; i < e.args.size(); ++i) out_ << (i ? ", " : ""), print(*e.args[i]);
         out_ << ")";
         break;

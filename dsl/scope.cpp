@@ -3,21 +3,15 @@
 
 #include "dsl/scope.h"
 
-#include <algorithm>
+#include "dsl/collectives.h"
 
 namespace nbcc {
 
-bool comesLater(std::string_view name) {
-  static constexpr std::string_view words[] = {"node_of", "nodes", "ranks_on", "first_on_node",
-                                               "local_rank"};
-  return std::ranges::find(words, name) != std::end(words);
-}
-
 void Scope::declare(const ast::Variable &variable) {
   const ast::Variable *&entry = visible_[variable.name];
-  if (comesLater(variable.name)) {
-    diag_.error(variable.loc, "'", variable.name,
-                "' is kept for a later version of the language and cannot be a name");
+  if (const BuiltinFunction *builtin = findBuiltin(variable.name);
+      builtin && builtin->arguments.empty()) {
+    diag_.error(variable.loc, "'", variable.name, "' is built in and cannot be declared");
   } else if (entry && entry->loc.known()) {
     diag_.error(variable.loc, "'", variable.name, "' is declared already");
     diag_.note(entry->loc, "here");

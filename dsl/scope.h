@@ -45,7 +45,4 @@ class Scope {
   std::vector<size_t> marks_;
 };
 
-/// Words of topology and groups: not known yet, and so not to be used for anything else.
-bool comesLater(std::string_view name);
-
 }  // namespace nbcc

@@ -1,11 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// source.cpp - files, read with care: bounded, UTF-8, imports followed depth first.
-//
-//   b.nbc: import "a.nbc";  fn f ...      =>      one File: the functions of a, then those of b
-//   a.nbc: fn g ...
-//
-// A file is read once, however often it is imported; a cycle is an error. Cost: linear in the
-// bytes.
+// source.cpp - one file, read with care: bounded, and UTF-8. Cost: linear in the bytes.
 
 #include "dsl/source.h"
 
@@ -13,7 +7,6 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
-#include <set>
 
 #include "dsl/parse.h"
 
@@ -104,86 +97,6 @@ bool acceptable(uint16_t file, Diag &diag) {
     i += length;
   }
   return true;
-}
-
-namespace {
-
-/// Follows imports.
-class Loader {
- public:
-  explicit Loader(Diag &diag) : diag_(diag) {}
-
-  std::unique_ptr<ast::File> load(const fs::path &path, std::string text) {
-    std::unique_ptr<ast::File> result = std::make_unique<ast::File>();
-    result_ = result.get();
-    const int before = diag_.errors();
-    add(path, std::move(text));
-    return diag_.errors() == before ? std::move(result) : nullptr;
-  }
-
- private:
-  static fs::path identity(const fs::path &path) {
-    std::error_code error;
-    fs::path canonical = fs::weakly_canonical(path, error);
-    return error ? path.lexically_normal() : canonical;
-  }
-
-  void add(const fs::path &path, std::string text) {
-    const uint16_t file = diag_.addFile(path.string(), std::move(text));
-    if (chain_.empty()) result_->id = file;
-    seen_.insert(identity(path));
-    chain_.push_back(path);
-    if (std::unique_ptr<ast::File> own =
-            acceptable(file, diag_) ? parseOne(file, diag_) : nullptr) {
-      for (const ast::Import &import : own->imports) follow(import, path.parent_path());
-      std::ranges::move(own->imports, std::back_inserter(result_->imports));
-      std::ranges::move(own->functions, std::back_inserter(result_->functions));
-      if (chain_.size() == 1) result_->algorithms = std::move(own->algorithms);
-    }
-    chain_.pop_back();
-  }
-
-  void follow(const ast::Import &import, const fs::path &folder) {
-    const fs::path path = (folder / import.path).lexically_normal();
-    const fs::path wanted = identity(path);
-    const auto above = std::ranges::find(chain_, wanted, identity);
-    if (above != chain_.end()) {
-      diag_.error(import.loc, "these files import each other: ", cycle(above, path));
-    } else if (seen_.contains(wanted)) {
-      return;
-    } else if (chain_.size() > static_cast<size_t>(kMaxImportDepth)) {
-      diag_.error(import.loc, "imports go more than ", kMaxImportDepth, " files deep");
-    } else if (seen_.size() >= kMaxFiles) {
-      diag_.error(import.loc, "more than ", kMaxFiles, " files are imported");
-    } else if (std::optional<std::string> text = readSource(path, import.loc, diag_)) {
-      add(path, std::move(*text));
-    } else {
-      seen_.insert(wanted);
-    }
-  }
-
-  std::string cycle(std::vector<fs::path>::const_iterator from, const fs::path &last) const {
-    std::string text;
-    for (; from != chain_.end(); ++from) text += from->filename().string() + " -> ";
-    return text + last.filename().string();
-  }
-
-  Diag &diag_;
-  ast::File *result_ = nullptr;
-  std::set<fs::path> seen_;
-  std::vector<fs::path> chain_;  // the file being read, and who imports it
-};
-
-}  // namespace
-
-std::unique_ptr<ast::File> parse(const fs::path &path, Diag &diag) {
-  std::optional<std::string> text = readSource(path, {}, diag);
-  if (!text) return nullptr;
-  return Loader(diag).load(path, std::move(*text));
-}
-
-std::unique_ptr<ast::File> parseText(const fs::path &path, std::string text, Diag &diag) {
-  return Loader(diag).load(path, std::move(text));
 }
 
 }  // namespace nbcc

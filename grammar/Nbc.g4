@@ -43,8 +43,18 @@ statement
   | LET NAME ASSIGN expression SEMI                                      # let
   | FOR NAME (IN range condition? | ASSIGN loop) block                   # for
   | IF expression block (ELSE (IF expression)? block)*                   # if
-  | (GROUP | RUN) ~SEMI* SEMI                                            # later
+  | GROUP NAME (LBRACKET NAME IN range RBRACKET)? ASSIGN (set | expression) SEMI  # group
+  | RUN kind=(NAME | REDUCE) DOT name=NAME arguments?
+      (AMONG expression)? (WITH binding (COMMA binding)*)? SEMI          # run
   ;
+
+arguments: LPAREN (argument (COMMA argument)*)? RPAREN;
+
+argument: NAME ASSIGN expression;
+
+binding: (NAME | IN) (LBRACKET NAME RBRACKET)? ASSIGN section;
+
+set: LBRACE NAME IN range (COLON expression)? RBRACE;
 
 port: ON PORT expression;
 
@@ -59,8 +69,8 @@ range: expression (UPTO | BELOW) expression;
 section: (NAME | IN) (LBRACKET selector RBRACKET)?;
 
 selector
-  : expression (PLUSRANGE expression)?              # elements
-  | LBRACE NAME IN range (COLON expression)? RBRACE # set
+  : expression (PLUSRANGE expression)?  # elements
+  | set                                 # chosen
   ;
 
 // Loosest first.
@@ -74,14 +84,16 @@ sum: product ((PLUS | MINUS) product)*;
 product: unary ((TIMES | DIVIDE | MOD) unary)*;
 unary: MINUS* primary;
 primary
-  : INTEGER                                                   # integer
-  | (TRUE | FALSE)                                            # boolean
-  | NAME (LPAREN (expression (COMMA expression)*)? RPAREN)?   # nameOrCall
-  | LPAREN expression RPAREN                                  # brackets
+  : INTEGER                                                  # integer
+  | (TRUE | FALSE)                                           # boolean
+  | NAME (LPAREN (expression (COMMA expression)*)? RPAREN
+         | LBRACKET expression RBRACKET)?                    # named
+  | LPAREN expression RPAREN                                 # brackets
   ;
 
 compare: LT | LE | GT | GE | EQ | NE;
 
+AMONG: 'among';
 AND: 'and';
 AS: 'as';
 AWAIT: 'await';
@@ -148,7 +160,7 @@ RBRACE: '}';
 COMMA: ',';
 SEMI: ';';
 COLON: ':';
-DOT: '.';  // only of what comes later: run gather.linear
+DOT: '.';
 
 NAME: [A-Za-z_] [A-Za-z0-9_]*;
 INTEGER: [0-9]+;

@@ -29,12 +29,20 @@ PROTOCOLS = ["auto", "eager", "rendezvous"]
 # Parameters beside the defaults: each line one set.
 PARAMETERS = {
     "allgather/bruck": ["k=2", "k=3"],
+    "allgather/circulant": ["k=2"],
     "allgather/standard_exchange": ["k=2", "k=3"],
+    "allreduce/recursive_multiplying": ["radix=3"],
     "allreduce/reduce_bcast": ["degree=3"],
     "alltoall/bruck": ["k=2", "k=3"],
     "barrier/dissemination": ["k=2"],
+    "barrier/tree": ["degree=3"],
     "bcast/chain": ["segments=1", "segments=3"],
+    "bcast/hypercube": ["segments=3"],
     "bcast/knomial": ["degree=2"],
+    "bcast/split_binary": ["segments=3"],
+    "reduce/binary": ["segments=3"],
+    "reduce/hypercube": ["segments=3"],
+    "reduce/knomial": ["degree=3"],
 }
 # Types with gaps between what a block holds and what an alignment would; operators that the
 # adapter has (i64 sum), that it lacks, and one that does not commute.
@@ -73,10 +81,20 @@ def all_cases(ranks, only):
     return cases
 
 
+def placed(case):
+    """Where the ranks are, for an algorithm that asks: on as many nodes as divide them best."""
+    source = (LIBRARY / f"{case.algorithm}.nbc").read_text(encoding="utf-8")
+    if not re.search(r"\b(node_of|nodes|ranks_on|first_on_node|local_rank)\b", source):
+        return []
+    nodes = max(n for n in range(1, case.ranks + 1) if n * n <= case.ranks and case.ranks % n == 0)
+    return [f"--topology={nodes}x{case.ranks // nodes}"]
+
+
 def command(nbcc, case, seeds):
     line = [nbcc, f"stdlib_algos/{case.algorithm}.nbc", "--target=coredirect",
             f"--protocol={case.protocol}", f"--ranks={case.ranks}", f"--type={case.type}",
             f"--op={case.op}", f"--root={case.root}", "--run", "--vary", f"--seed={seeds}", "--quiet"]
+    line += placed(case)
     return line + [word for p in case.parameters.split() for word in ("-p", p)]
 
 

@@ -83,10 +83,25 @@ std::string Compilation::name() const {
   return algorithm_ ? algorithm_->name : read_.front().algorithm;
 }
 
+void Compilation::place(const Topology *topology) {
+  topology_ = topology;
+  peersRanks_ = 0;  // what is remembered of peers is of another one
+}
+
+bool Compilation::needsTopology() const {
+  return algorithm_ && algorithm_->topology && options_.topology.ranks() == 0;
+}
+
+/// A topology of another number of ranks is none.
+Request Compilation::request(int64_t ranks, int64_t rank, int64_t root) const {
+  const Topology *given = topology_ ? topology_ : &options_.topology;
+  return {ranks, rank, root, parameters_, given->ranks() == ranks ? given : nullptr};
+}
+
 std::optional<bool> Compilation::applies(int64_t ranks, bool report) {
   if (!algorithm_) return true;
   Loc why;
-  std::optional<bool> holds = elaborator_->applies(*algorithm_, ranks, parameters_, &why);
+  std::optional<bool> holds = elaborator_->applies(*algorithm_, request(ranks, 0, 0), &why);
   if (holds && !*holds && report)
     diag_.error(why, algorithm_->name, " requires this, which does not hold for ", ranks, " rank",
                 ranks == 1 ? "" : "s");
@@ -95,11 +110,11 @@ std::optional<bool> Compilation::applies(int64_t ranks, bool report) {
 
 std::optional<std::vector<ClaimValue>> Compilation::claims(int64_t ranks, int64_t root) {
   if (!algorithm_) return std::vector<ClaimValue>();
-  return elaborator_->claims(*algorithm_, {ranks, 0, root, parameters_});
+  return elaborator_->claims(*algorithm_, request(ranks, 0, root));
 }
 
 std::optional<Schedule> Compilation::written(int64_t ranks, int64_t rank, int64_t root) {
-  if (algorithm_) return elaborator_->elaborate(*algorithm_, {ranks, rank, root, parameters_});
+  if (algorithm_) return elaborator_->elaborate(*algorithm_, request(ranks, rank, root));
   for (const Schedule &s : read_)
     if (s.ranks == ranks && s.rank == rank && s.root == root) return s;
   diag_.error(Loc(), options_.file, " holds no schedule of rank ", rank, " of ", ranks,

@@ -37,6 +37,11 @@ class Compilation {
   bool readInPlace() const { return !algorithm_ && read_.front().inPlace; }
   const Elaborator &elaborator() const { return *elaborator_; }
 
+  /// Where the ranks are from now on; null: as --topology said, or nobody knows.
+  void place(const Topology *);
+  /// The algorithm asks where the ranks are, and --topology does not say it.
+  bool needsTopology() const;
+
   /// Whether `requires` holds for this many ranks; reports where it is asked to.
   std::optional<bool> applies(int64_t ranks, bool report);
   std::optional<std::vector<ClaimValue>> claims(int64_t ranks, int64_t root);
@@ -54,6 +59,7 @@ class Compilation {
 
  private:
   PassContext context(const Schedule &);
+  Request request(int64_t ranks, int64_t rank, int64_t root) const;
   bool symmetric(int64_t ranks, int64_t rank, int64_t root);
   const Schedule *peer(int64_t ranks, int64_t rank, int64_t root);
 
@@ -61,6 +67,7 @@ class Compilation {
   Diag &diag_;
   const ast::Algorithm *algorithm_ = nullptr;
   std::vector<int64_t> parameters_;
+  const Topology *topology_ = nullptr;
   std::unique_ptr<Elaborator> elaborator_;
   std::vector<Schedule> read_;
   std::map<int64_t, Schedule> peers_;   // for merge-sends, of one (ranks, root)

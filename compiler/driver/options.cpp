@@ -76,7 +76,7 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
   app.get_formatter()->column_width(34);
 
   std::string input = "nbc", emit, rounds = "overlap", target, device, protocol = "auto", prove,
-              rank = "0", clock = "simulated", seeds;
+              rank = "0", clock = "simulated", seeds, topology;
   std::vector<std::string> parameters;
 
   app.add_option("FILE", o.file, "source, or what -x says")->required();
@@ -113,6 +113,9 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
   app.add_option("--depth", o.targetOptions.depth, "calls under way at once")
       ->check(CLI::Range(1, 64));
 
+  app.add_option(
+      "--topology", topology,
+      "where the ranks are: 4x8, nodes x ranks on each, or a file with the node of each");
   CLI::Option *ranks = app.add_option("--ranks", o.ranks, "how many ranks")->capture_default_str();
   app.add_option("--rank", rank, "whose schedule or tasks, or `all`")->capture_default_str();
   app.add_option("--root", o.root, "of a rooted collective")->capture_default_str();
@@ -199,11 +202,27 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
       return wrong("parameter ", p.substr(0, equals), " is given twice");
   }
 
+  if (!topology.empty()) {
+    Diag diag(std::cerr);
+    o.topology = readTopology(topology, diag);
+    if (!diag.ok()) return 2;
+    if (o.ranksGiven && o.ranks != o.topology.ranks())
+      return wrong("--ranks is ", o.ranks, ", but --topology places ", o.topology.ranks());
+    o.ranks = o.topology.ranks();
+    o.ranksGiven = true;
+  }
+
   if (proveOption->count() > 0) {
     o.prove = true;
     if (!readRange(prove, o.proveFrom, o.proveTo) || o.proveFrom < 1)
       return wrong("--prove wants numbers of ranks, as 1..64, not '", prove, "'");
     if (o.noProve) return wrong("--prove and --no-prove contradict each other");
+  }
+  if (o.topology.ranks() > 0) {
+    if (proveOption->count() > 0 && prove != "1..64" &&
+        (o.ranks < o.proveFrom || o.ranks > o.proveTo))
+      return wrong("--prove=", prove, " is without the ", o.ranks, " ranks that --topology places");
+    o.proveFrom = o.proveTo = o.ranks;
   }
 
   if (seedOption->count() > 0) {

@@ -66,14 +66,13 @@ bool proveRoot(Compilation &c, int64_t ranks, int64_t root, NumberProof &result,
   return diag.ok() && run(placed);
 }
 
-}  // namespace
-
-NumberProof proveNumber(Compilation &c, int64_t ranks, Diag &diag) {
+/// Placed as the ranks are now.
+void provePlaced(Compilation &c, int64_t ranks, NumberProof &proof, Diag &diag) {
   using enum NumberProof::Result;
-  NumberProof proof;
   const std::optional<bool> applies = c.applies(ranks, false);
-  proof.result = !applies ? unusable : *applies ? proven : skipped;
-  if (proof.result != proven) return proof;
+  if (!applies) proof.result = unusable;
+  if (!applies || !*applies) return;
+  proof.result = proven;
   // A schedule that was read is of one root.
   const std::set<int64_t> some =
       c.algorithm() ? roots(c.kind(), ranks) : std::set<int64_t>{c.readRoot()};
@@ -81,6 +80,36 @@ NumberProof proveNumber(Compilation &c, int64_t ranks, Diag &diag) {
     if (proveRoot(c, ranks, root, proof, diag)) continue;
     proof.result = failed;
     proof.root = root;
+    return;
+  }
+}
+
+/// As a file for --topology says it.
+std::string nodesOf(const Topology &t) {
+  constexpr int64_t kMostShown = 32;
+  std::string text;
+  for (int64_t rank = 0; rank < std::min(t.ranks(), kMostShown); ++rank)
+    text += cat(rank > 0 ? " " : "", t.nodeOf(rank));
+  return text + (t.ranks() > kMostShown ? " ..." : "");
+}
+
+}  // namespace
+
+NumberProof proveNumber(Compilation &c, int64_t ranks, Diag &diag) {
+  using enum NumberProof::Result;
+  NumberProof proof;
+  proof.result = skipped;
+  if (!c.needsTopology()) {
+    provePlaced(c, ranks, proof, diag);
+    return proof;
+  }
+  for (const Topology &topology : sampleTopologies(ranks)) {
+    c.place(&topology);
+    ++proof.topologies;
+    provePlaced(c, ranks, proof, diag);
+    c.place(nullptr);
+    if (proof.result != failed && proof.result != unusable) continue;
+    proof.placed = nodesOf(topology);
     break;
   }
   return proof;

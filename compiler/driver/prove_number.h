@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 #include "compiler/driver/compile.h"
 
@@ -21,13 +22,16 @@ struct NumberProof {
   };
   Result result = Result::unknown;
   int64_t root = 0;
-  int64_t proofs = 0;  // runs of the prover
-  size_t bytes = 0;    // of the schedules of all ranks, as written; the most of any root
+  int64_t proofs = 0;      // runs of the prover
+  int64_t topologies = 0;  // that were made up for it
+  std::string placed;      // failed: the nodes of the ranks in the one made up
+  size_t bytes = 0;        // of the schedules of all ranks, as written; the most of any root
   bool rankOrder = true, bitwiseSame = true, anyLengths = true;
 };
 
-/// As written, then as the passes leave it, then as called with MPI_IN_PLACE; for
-/// all roots up to 16 ranks, for some beyond. The first that fails is reported.
+/// For an algorithm that asks where the ranks are, where --topology does not say it: in each
+/// of sampleTopologies(). As written, then as the passes leave it, then as called with
+/// MPI_IN_PLACE; for all roots up to 16 ranks, for some beyond. The first that fails is reported.
 NumberProof proveNumber(Compilation &, int64_t ranks, Diag &);
 
 }  // namespace nbcc

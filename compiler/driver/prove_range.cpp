@@ -21,6 +21,7 @@ constexpr int64_t kAloneUpTo = 8;
 void add(RangeProof &range, const NumberProof &p) {
   ++(p.result == NumberProof::Result::skipped ? range.skipped : range.proven);
   range.proofs += p.proofs;
+  range.topologies += p.topologies;
   range.rankOrder &= p.rankOrder;
   range.bitwiseSame &= p.bitwiseSame;
   range.anyLengths &= p.anyLengths;
@@ -43,6 +44,7 @@ RangeProof proveRange(Compilation &c, const Options &o, Diag &diag) {
           Loc(), c.name(), " fails with ", ranks, " rank", ranks == 1 ? "" : "s",
           collective(c.kind()).hasRoot() ? cat(", root ", p.root) : "",
           ranks > o.proveFrom ? cat("; it is proven for fewer, from ", o.proveFrom, " on") : "");
+      if (!p.placed.empty()) diag.note(Loc(), "with the ranks on nodes ", p.placed);
       return result;
     }
     add(result, p);
@@ -67,7 +69,9 @@ void print(const RangeProof &p, Compilation &c, std::ostream &out) {
         << (collective(c.kind()).hasRoot() ? ", roots" : "") << ": ";
   else
     out << "  as read" << (c.readInPlace() ? ", in place: " : ": ");
-  out << p.proofs << (p.proofs == 1 ? " proof\n" : " proofs\n");
+  out << p.proofs << (p.proofs == 1 ? " proof" : " proofs");
+  if (p.topologies > 0) out << ", the ranks placed in " << p.topologies << " ways";
+  out << "\n";
   const Collective &kind = collective(c.kind());
   const bool blocks = kind.in == Shape::blocks || kind.out == Shape::blocks;
   if (blocks && kind.kind != ast::Kind::reduce_scatter_block)  // there they never differ

@@ -12,6 +12,10 @@ namespace nbcc {
 void summarize(Compilation &c, const Options &o, std::ostream &out) {
   std::vector<int64_t> sizes{2, 3, 4, 8, 16, 32, 64, 128};
   if (o.ranksGiven) sizes = {o.ranks};
+  if (c.needsTopology()) {
+    out << "\non " << o.target->name << " it depends on where the ranks are: --topology=4x8\n";
+    return;
+  }
   bool heading = false;
   for (int64_t ranks : sizes) {
     std::optional<bool> applies = c.applies(ranks, o.ranksGiven);

@@ -95,14 +95,16 @@ struct Elaborator::Impl {
   Diag &diag;
 
   bool report(const Sink &sink) {
-    if (sink.mistake()) diag.error(sink.mistake()->at, sink.mistake()->text);
+    if (sink.mistake()) {
+      diag.error(sink.mistake()->at, sink.mistake()->text);
+      for (Loc at : sink.mistake()->runFrom) diag.note(at, "run from here");
+    }
     return sink.mistake().has_value();
   }
 
-  std::optional<int64_t> evaluate(const ast::Algorithm &a, Bound *bound, int64_t ranks,
-                                  int64_t root, const std::vector<int64_t> &parameters) {
-    Sink sink(a, ranks, code->limits);
-    Checked value = bound(ranks, root, parameters.data(), &sink);
+  std::optional<int64_t> evaluate(const ast::Algorithm &a, Bound *bound, const Request &request) {
+    Sink sink(a, request, code->limits, Sink::Bounds());
+    Checked value = bound(request.ranks, request.root, request.parameters.data(), &sink);
     if (report(sink) || !value.ok) return std::nullopt;
     return value.value;
   }
@@ -125,13 +127,12 @@ Elaborator::Elaborator(const Elaborator &other, Diag &diag)
 
 Elaborator::~Elaborator() = default;
 
-std::optional<bool> Elaborator::applies(const ast::Algorithm &a, int64_t ranks,
-                                        const std::vector<int64_t> &parameters, Loc *why) {
+std::optional<bool> Elaborator::applies(const ast::Algorithm &a, const Request &request, Loc *why) {
   if (!impl_->code->jit) return std::nullopt;
-  assert(parameters.size() == a.parameters.size());
+  assert(request.parameters.size() == a.parameters.size());
   const std::vector<Bound *> &requirements = impl_->code->compiled.at(&a).requirements;
   for (size_t i = 0; i < requirements.size(); ++i) {
-    std::optional<int64_t> holds = impl_->evaluate(a, requirements[i], ranks, 0, parameters);
+    std::optional<int64_t> holds = impl_->evaluate(a, requirements[i], request);
     if (!holds) return std::nullopt;
     if (*holds) continue;
     if (why) *why = a.requirements[i]->loc;
@@ -149,8 +150,7 @@ std::optional<std::vector<ClaimValue>> Elaborator::claims(const ast::Algorithm &
   for (size_t i = 0; i < bounds.size(); ++i) {
     ClaimValue v{a.claims[i].what, a.claims[i].op, 0, a.claims[i].loc};
     if (bounds[i]) {
-      std::optional<int64_t> bound =
-          impl_->evaluate(a, bounds[i], request.ranks, request.root, request.parameters);
+      std::optional<int64_t> bound = impl_->evaluate(a, bounds[i], request);
       if (!bound) return std::nullopt;
       v.bound = *bound;
     }
@@ -164,6 +164,7 @@ std::optional<Schedule> Elaborator::elaborate(const ast::Algorithm &a, const Req
   assert(request.parameters.size() == a.parameters.size());
   assert(request.rank >= 0 && request.rank < request.ranks);
   assert(request.root >= 0 && request.root < request.ranks);
+  assert(!request.topology || request.topology->ranks() == request.ranks);
   if (request.ranks > kMaxBlocks) {  // a buffer has a block for each
     impl_->diag.error(a.loc, "a schedule for ", request.ranks, " ranks; there are at most ",
                       kMaxBlocks);

@@ -14,6 +14,7 @@
 
 #include "compiler/ir/claim.h"
 #include "compiler/ir/schedule.h"
+#include "compiler/ir/topology.h"
 #include "dsl/ast.h"
 #include "dsl/diag.h"
 
@@ -30,6 +31,8 @@ struct Limits {
 struct Request {
   int64_t ranks = 1, rank = 0, root = 0;
   std::vector<int64_t> parameters;  // as many as the algorithm has
+  const Topology *topology =
+      nullptr;  // of `ranks` ranks; null: the algorithm is refused if it asks
 };
 
 class Elaborator {
@@ -44,8 +47,8 @@ class Elaborator {
 
   /// Whether `requires` holds. `why`, if given, gets the first one that does not.
   /// Empty: evaluating it failed, which was reported.
-  std::optional<bool> applies(const ast::Algorithm &, int64_t ranks,
-                              const std::vector<int64_t> &parameters, Loc *why = nullptr);
+  /// Rank and root are not looked at.
+  std::optional<bool> applies(const ast::Algorithm &, const Request &, Loc *why = nullptr);
 
   /// The bounds of the claims for this P; empty where one failed (reported).
   std::optional<std::vector<ClaimValue>> claims(const ast::Algorithm &, const Request &);

@@ -5,7 +5,8 @@
 //   send(1)                =>   %n = send tmp[0 +: 2] to 1 round r
 //
 // A step costs a check of its peer, one of each section, and two appends. The
-// declarations (scratch, split) are in sink_declare.cpp.
+// declarations (scratch, split) are in sink_declare.cpp, groups and `run` in
+// sink_group.cpp, views that are no row of equal elements in sink_layout.cpp.
 
 #include "compiler/elaborate/sink.h"
 
@@ -24,28 +25,33 @@ constexpr int64_t kStop = 1;
 
 }  // namespace
 
-Sink::Sink(const ast::Algorithm &algorithm, int64_t ranks, const Limits &limits) : limits_(limits) {
+Sink::Sink(const ast::Algorithm &algorithm, const Request &request, const Limits &limits, Bounds)
+    : limits_(limits), topology_(request.topology) {
   iterations = limits.iterations;
   depth = kMaxCallDepth;
   schedule_.algorithm = algorithm.name;
   schedule_.kind = algorithm.kind;
-  schedule_.ranks = ranks;
+  schedule_.ranks = request.ranks;
   schedule_.rank = -1;
+  Frame &f = frames_.emplace_back();
+  f.name = cat(name(algorithm.kind), ".", algorithm.name);
+  f.kind = &collective(algorithm.kind);
+  f.ranks = request.ranks;
 }
 
 Sink::Sink(const ast::Algorithm &algorithm, const Request &request, const Limits &limits)
-    : Sink(algorithm, request.ranks, limits) {
-  schedule_.rank = request.rank;
-  schedule_.root = request.root;
+    : Sink(algorithm, request, limits, Bounds()) {
+  schedule_.rank = frame().rank = request.rank;
+  schedule_.root = frame().root = request.root;
   schedule_.order = Order::rounds;
   views_.resize(static_cast<size_t>(algorithm.buffers));
 
-  const Collective &shape = collective(algorithm.kind);
+  const Collective &shape = *frame().kind;
   bool atRoot = request.rank == request.root;
   auto add = [&](Shape s, Role role, bool significant) {
     if (s == Shape::none) return;
     Buffer b;
-    b.name = name(role);
+    b.name = unusedName(name(role));
     b.role = role;
     b.significant = significant;
     b.blocks = s == Shape::blocks ? request.ranks : 1;
@@ -54,6 +60,7 @@ Sink::Sink(const ast::Algorithm &algorithm, const Request &request, const Limits
     v.buffer = static_cast<BufferId>(schedule_.buffers.size());
     v.elements = b.blocks;
     v.name = name(role);
+    v.absentIn = significant ? -1 : 0;
     addBuffer(std::move(b), 1);
   };
   add(shape.in, Role::in, shape.where != Where::in_at_root || atRoot);
@@ -62,7 +69,7 @@ Sink::Sink(const ast::Algorithm &algorithm, const Request &request, const Limits
 }
 
 void Sink::outOfMemory() noexcept {
-  if (!mistake_) mistake_ = Mistake{{}, "out of memory"};  // short enough to need none
+  if (!mistake_) mistake_ = Mistake{{}, "out of memory", {}};  // short enough to need none
 }
 
 Schedule Sink::take() {
@@ -71,14 +78,18 @@ Schedule Sink::take() {
 
 // Sections
 
-int64_t Sink::open(int64_t view, int64_t elements, int64_t stride, Place at) {
-  operands_.push_back({view, elements, stride, pending_.size(), at});
+int64_t Sink::open(int64_t view, int64_t elements, int64_t atoms, int64_t width, Place at) {
+  operands_.push_back({view, elements, atoms, width, pending_.size(), at});
   return 0;
 }
 
-/// Elements first ..< first + count, joined to what stands before where they continue it.
+/// Elements first ..< first + count.
 int64_t Sink::append(const View &v, int64_t first, int64_t count) {
-  Extent e{v.buffer, v.parts, v.first + first * v.stride, count * v.stride};
+  return appendExtent({v.buffer, v.parts, v.first + first * v.stride, count * v.stride});
+}
+
+/// Joined to what stands before where it continues it.
+int64_t Sink::appendExtent(const Extent &e) {
   if (pending_.size() > operands_.back().begin) {
     Extent &last = pending_.back();
     if (last.first + last.count == e.first || e.count == 0) {
@@ -96,46 +107,78 @@ int64_t Sink::append(const View &v, int64_t first, int64_t count) {
   return 0;
 }
 
-int64_t Sink::whole(int64_t view, Place at) {
-  const View &v = views_[static_cast<size_t>(view)];
-  open(view, v.elements, v.stride, at);
+int64_t Sink::whole(int64_t index, Place at) {
+  const View &v = view(index);
+  if (v.layout) {
+    openIrregular(index, at);
+    return appendLayout(v, 0, v.elements);
+  }
+  open(index, v.elements, v.atoms, v.width, at);
   return append(v, 0, v.elements);
 }
 
-int64_t Sink::element(int64_t view, int64_t index, Place at) {
-  const View &v = views_[static_cast<size_t>(view)];
-  if (index < 0 || index >= v.elements)
-    return refuse(at, v.name, "[", index, "] is outside ", v.name, ", which has ",
+int64_t Sink::element(int64_t index, int64_t element, Place at) {
+  const View &v = view(index);
+  if (element < 0 || element >= v.elements)
+    return refuse(at, v.name, "[", element, "] is outside ", v.name, ", which has ",
                   plural(v.elements, v.unit), where());
-  open(view, v.stride, 1, at);
-  return append(v, index, 1);
+  if (v.layout) {
+    openIrregular(index, at);
+    return appendAtoms(v, element);
+  }
+  open(index, v.atoms, 1, v.width, at);
+  return append(v, element, 1);
 }
 
-int64_t Sink::range(int64_t view, int64_t first, int64_t count, Place at) {
-  const View &v = views_[static_cast<size_t>(view)];
+int64_t Sink::range(int64_t index, int64_t first, int64_t count, Place at) {
+  const View &v = view(index);
   if (count < 0)
     return refuse(at, v.name, "[", first, " +: ", count, "] has a negative count", where());
   if (first < 0 || count > v.elements - first)
     return refuse(at, v.name, "[", first, " +: ", count, "] reaches outside ", v.name,
                   ", which has ", plural(v.elements, v.unit), where());
-  open(view, count, v.stride, at);
+  if (v.layout) {
+    openIrregular(index, at);
+    return appendLayout(v, first, count);
+  }
+  open(index, count, v.atoms, v.width, at);
   return append(v, first, count);
 }
 
-int64_t Sink::setBegin(int64_t view, Place at) {
-  const View &v = views_[static_cast<size_t>(view)];
-  open(view, 0, v.stride, at);
-  return append(v, 0, 0);  // a set may be empty; a section names its buffer all the same
+int64_t Sink::setBegin(int64_t index, Place at) {
+  const View &v = view(index);
+  // A set may be empty; a section names its buffer all the same.
+  if (v.layout) {
+    openIrregular(index, at);
+    return appendLayout(v, 0, 0);
+  }
+  open(index, 0, v.atoms, v.width, at);
+  return append(v, 0, 0);
 }
 
 int64_t Sink::setAdd(int64_t index) {
   Operand &set = operands_.back();
-  const View &v = views_[static_cast<size_t>(set.view)];
+  const View &v = view(set.view);
   if (index < 0 || index >= v.elements)
     return refuse(set.at, v.name, "[", index, "] in this set is outside ", v.name, ", which has ",
                   plural(v.elements, v.unit), where());
+  if (v.layout) return appendLayout(v, index, 1);
   ++set.elements;
   return append(v, index, 1);
+}
+
+int64_t Sink::elementsOf(int64_t index, int64_t of, Place at) {
+  if (of < 0) return whole(index, at);
+  if (setBegin(index, at)) return kStop;
+  iterations -= groupSize(of);
+  const View &v = view(index);
+  for (int32_t rank : group(of).members) {
+    if (rank >= v.elements)
+      return refuse(at, v.name, "[", rank, "] of rank ", rank, " in this group is outside ", v.name,
+                    ", which has ", plural(v.elements, v.unit), where());
+    if (setAdd(rank)) return kStop;
+  }
+  return 0;
 }
 
 Section Sink::extents(size_t operand) const {
@@ -147,27 +190,39 @@ Section Sink::extents(size_t operand) const {
 void Sink::close() {
   operands_.clear();
   pending_.clear();
+  atoms_.clear();
+  runs_.clear();
   port_ = 0;
 }
 
 // Operations
 
 int64_t Sink::checkPeer(const char *verb, int64_t peer, Place at) {
-  if (peer < 0 || peer >= schedule_.ranks)
-    return refuse(at, who(), " ", verb, " rank ", peer, ", which is not in 0..",
-                  schedule_.ranks - 1, ofRoot(" (", ")"));
-  if (peer == schedule_.rank) return refuse(at, who(), " ", verb, " itself", ofRoot(" (", ")"));
+  const Frame &f = frame();
+  if (peer < 0 || peer >= f.ranks)
+    return refuse(at, whoDoes(), " ", verb, " rank ", peer, ", which is not in 0..", f.ranks - 1,
+                  ofRoot(" (", ")"));
+  if (peer == f.rank) return refuse(at, whoDoes(), " ", verb, " itself", ofRoot(" (", ")"));
   return 0;
 }
 
-int64_t Sink::checkOperand(size_t operand, [[maybe_unused]] bool writes) {
+int64_t Sink::checkOperand(size_t operand, bool writes) {
   const Operand &o = operands_[operand];
-  const View &v = views_[static_cast<size_t>(o.view)];
-  const Buffer &b = schedule_.buffers[static_cast<size_t>(v.buffer)];
-  if (!b.significant)
-    return refuse(o.at, b.name, " is significant only at the root, rank ", schedule_.root, ": ",
-                  who(), " has none");
-  assert(!(writes && b.role == Role::in) && "check() refuses it");
+  const View &v = view(o.view);
+  if (v.absentIn >= 0) {
+    const Frame &f = frames_[static_cast<size_t>(v.absentIn)];
+    bool here = &f == &frame();
+    // A part of it is told by the buffer's name; a callee's buffer has its name there only.
+    const std::string_view named =
+        frames_.size() == 1 ? schedule_.buffers[static_cast<size_t>(v.buffer)].name : v.name;
+    return refuse(o.at, named, here ? "" : cat(" stands for a buffer of ", f.name, " that"),
+                  " is significant only at the root, rank ", f.root, here ? "" : " there", ": ",
+                  whoDoes(), " has none");
+  }
+  // Of the statement itself check() has seen it.
+  if (writes && schedule_.buffers[static_cast<size_t>(v.buffer)].role == Role::in)
+    return refuse(o.at, v.name, " stands for `in` of ", frames_.front().name,
+                  ", which cannot be written", where());
   return 0;
 }
 
@@ -216,7 +271,8 @@ int64_t Sink::port(int64_t port, Place at) {
 int64_t Sink::communicate(Op op, int64_t peer, Place at, size_t operand) {
   if (room(at)) return kStop;
   Step &s = add(op, at);
-  s.peer = static_cast<int32_t>(peer);
+  const std::vector<int32_t> &members = frame().members;
+  s.peer = members.empty() ? static_cast<int32_t>(peer) : members[static_cast<size_t>(peer)];
   s.port = port_;
   if (op == Op::send) s.from = keep(operand);
   if (op == Op::recv) s.to = keep(operand);
@@ -265,11 +321,23 @@ int64_t Sink::copy(Place at) {
   if (checkOperand(0, false) || checkOperand(1, true) || room(at)) return kStop;
   Amount from = length(0), to = length(1);
   if (from != to) return refuse(at, "copies ", toString(from), " to ", toString(to), where());
+  if (sameSection()) {  // `run ... with in = out, out = out`: it is there already
+    close();
+    return 0;
+  }
   Step &s = add(Op::copy, at);
   s.from = keep(0);
   s.to = keep(1);
   close();
   return 0;
+}
+
+/// Whether operands 0 and 1 are the same bytes in the same order.
+bool Sink::sameSection() const {
+  Section from = extents(0), to = extents(1);
+  if (from.front().buffer != to.front().buffer) return false;
+  return std::ranges::equal(
+      from, to, [](const Extent &a, const Extent &b) { return normalize(a) == normalize(b); });
 }
 
 int64_t Sink::reduce(Place at) {

@@ -5,7 +5,6 @@
 #include <string_view>
 
 #include "compiler/elaborate/sink_refuse.h"
-#include "dsl/collectives.h"
 
 namespace nbcc {
 
@@ -33,7 +32,13 @@ std::string fill(std::string_view text, int64_t first, int64_t second) {
 
 std::string Sink::who() const {
   if (schedule_.rank < 0) return cat("P = ", schedule_.ranks);
-  return cat("rank ", schedule_.rank, " of ", schedule_.ranks);
+  std::string world = cat("rank ", schedule_.rank, " of ", schedule_.ranks);
+  if (frames_.size() == 1) return world;
+  return cat(world, ", which is rank ", frame().rank, " of ", frame().ranks, " in ", frame().name);
+}
+
+std::string Sink::whoDoes() const {
+  return cat(who(), frames_.size() > 1 ? "," : "");
 }
 
 std::string Sink::where() const {
@@ -41,8 +46,8 @@ std::string Sink::where() const {
 }
 
 std::string Sink::ofRoot(const char *before, const char *after) const {
-  bool said = schedule_.rank >= 0 && collective(schedule_.kind).hasRoot();
-  return said ? cat(before, "root ", schedule_.root, after) : "";
+  bool said = schedule_.rank >= 0 && frame().kind->hasRoot();
+  return said ? cat(before, "root ", frame().root, after) : "";
 }
 
 int64_t Sink::fault(int64_t fault, int64_t first, int64_t second, Place at) {

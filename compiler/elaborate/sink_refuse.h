@@ -19,7 +19,9 @@ inline std::string toString(const Amount &a) {
 
 template <class... Part>
 int64_t Sink::refuse(Place at, const Part &...parts) {
-  if (!mistake_) mistake_ = Mistake{toLoc(at), cat(parts...)};
+  if (mistake_) return 1;
+  mistake_ = Mistake{toLoc(at), cat(parts...), {}};
+  for (size_t i = frames_.size(); --i > 0;) mistake_->runFrom.push_back(toLoc(frames_[i].at));
   return 1;
 }
 

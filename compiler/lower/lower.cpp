@@ -5,6 +5,7 @@
 //     requires P > 1         =>   {i64, i64} @requires.allgather.ring.0(P, root, parameters, sink)
 //     claims rounds == P     =>   {i64, i64} @claims.allgather.ring.0(...)
 //   fn parent(v, d) = ...    =>   internal {i64, i64} @fn.parent(sink, v, d)
+//   run gather.linear ...    =>   call i64 @build.gather.linear(...)       (lower_run.cpp)
 //
 // Every check that fails tells the sink what was wrong, with its values and its
 // place, and leaves the function by its block `stop`. Functions of the language
@@ -27,13 +28,13 @@
 namespace nbcc {
 
 std::string buildName(const ast::Algorithm &a) {
-  return cat("build.", name(a.kind), ".", a.name);
+  return cat("build.", a.symbol);
 }
 std::string requirementName(const ast::Algorithm &a, size_t index) {
-  return cat("requires.", name(a.kind), ".", a.name, ".", index);
+  return cat("requires.", a.symbol, ".", index);
 }
 std::string claimName(const ast::Algorithm &a, size_t index) {
-  return cat("claims.", name(a.kind), ".", a.name, ".", index);
+  return cat("claims.", a.symbol, ".", index);
 }
 
 namespace {
@@ -187,11 +188,15 @@ void loadParameters(FunctionLowering &f, const ast::Algorithm &a, llvm::Value *v
                           a.parameters[i].variable->name));
 }
 
+llvm::FunctionType *boundType(const ModuleLowering &all) {
+  return llvm::FunctionType::get(all.checked, {all.number, all.number, all.pointer, all.pointer},
+                                 false);
+}
+
 void lowerBound(ModuleLowering &all, const ast::Algorithm &a, const std::string &name,
                 const ast::Expr &e) {
-  auto *type = llvm::FunctionType::get(all.checked,
-                                       {all.number, all.number, all.pointer, all.pointer}, false);
-  FunctionLowering f(all, all.define(type, name, false));
+  llvm::Function *declared = all.module.getFunction(name);
+  FunctionLowering f(all, declared ? declared : all.define(boundType(all), name, false));
   f.ranks = f.function->getArg(0);
   f.root = f.function->getArg(1);
   f.sink = f.function->getArg(3);
@@ -199,10 +204,17 @@ void lowerBound(ModuleLowering &all, const ast::Algorithm &a, const std::string 
   f.code.CreateRet(present(f, f.expression(e)));
 }
 
-void lowerAlgorithm(ModuleLowering &all, const ast::Algorithm &a) {
+/// What `run` calls.
+void declareAlgorithm(ModuleLowering &all, const ast::Algorithm &a) {
   auto *type = llvm::FunctionType::get(
       all.number, {all.number, all.number, all.number, all.pointer, all.pointer}, false);
-  FunctionLowering f(all, all.define(type, buildName(a), false));
+  all.builds[&a] = all.define(type, buildName(a), false);
+  for (size_t i = 0; i < a.requirements.size(); ++i)
+    all.define(boundType(all), requirementName(a, i), false);
+}
+
+void lowerAlgorithm(ModuleLowering &all, const ast::Algorithm &a) {
+  FunctionLowering f(all, all.builds[&a]);
   llvm::Value **arguments[] = {&f.ranks, &f.rank, &f.root};
   const char *names[] = {"P", "me", "root"};
   for (unsigned i = 0; i < 3; ++i) {
@@ -256,7 +268,11 @@ std::unique_ptr<llvm::Module> lower(const ast::File &file, llvm::LLVMContext &co
   ModuleLowering all(*module);
   for (const auto &fn : file.functions) declareFunction(all, *fn);
   for (const auto &fn : file.functions) lowerFunction(all, *fn);
-  for (const auto &a : file.algorithms) lowerAlgorithm(all, *a);
+  const auto sources = {&file.algorithms, &file.called};
+  for (const auto *algorithms : sources)
+    for (const auto &a : *algorithms) declareAlgorithm(all, *a);
+  for (const auto *algorithms : sources)
+    for (const auto &a : *algorithms) lowerAlgorithm(all, *a);
   assert(!llvm::verifyModule(*module, &llvm::errs()));
   return module;
 }

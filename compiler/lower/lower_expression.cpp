@@ -34,6 +34,10 @@ llvm::Value *FunctionLowering::expression(const ast::Expr &e) {
       return builtin(e);
     case ast::Expr::What::call:
       return functionCall(e);
+    case ast::Expr::What::member: {
+      llvm::Value *group = expression(*e.args[0]);
+      return ask(all.callee(Call::member), {group, expression(*e.args[1]), place(e.loc)}, e.type);
+    }
   }
   llvm_unreachable("no such expression");
 }
@@ -189,6 +193,20 @@ llvm::Value *FunctionLowering::builtin(const ast::Expr &e) {
       return runtime(Call::floorLog);
     case ast::Builtin::ceil_log:
       return runtime(Call::ceilLog);
+    case ast::Builtin::size:
+      return runtime(Call::size);
+    case ast::Builtin::rank_in:
+      return runtime(Call::rank_in);
+    case ast::Builtin::nodes:
+      return runtime(Call::nodes);
+    case ast::Builtin::node_of:
+      return runtime(Call::node_of);
+    case ast::Builtin::ranks_on:
+      return runtime(Call::ranks_on);
+    case ast::Builtin::first_on_node:
+      return runtime(Call::first_on_node);
+    case ast::Builtin::local_rank:
+      return runtime(Call::local_rank);
   }
   llvm_unreachable("no such builtin");
 }

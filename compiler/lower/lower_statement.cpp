@@ -61,6 +61,10 @@ void FunctionLowering::statement(const ast::Statement &s) {
       return stepLoop(s);
     case What::if_:
       return choice(s);
+    case What::group:
+      return group(s);
+    case What::run:
+      return run(s);
   }
 }
 
@@ -88,6 +92,8 @@ void FunctionLowering::section(const ast::Section &s) {
       return rangeLoop(*s.range, *s.variable, [&] {
         tell(Call::setAdd, {locals[static_cast<size_t>(s.variable->index)]});
       });
+    case ast::Section::What::group:
+      return tell(Call::elementsOf, {view, expression(*s.first), place(s.loc)});
   }
 }
 
@@ -111,6 +117,17 @@ void FunctionLowering::scratch(const ast::Statement &s) {
   tell(Call::scratchEnd, {view, place(s.loc)});
 }
 
+void FunctionLowering::group(const ast::Statement &s) {
+  if (!s.range) return set(*s.variable, expression(*s.value));
+  tell(Call::groupBegin, {place(s.loc)});
+  rangeLoop(*s.range, *s.element, [&] {
+    llvm::Value *member =
+        s.value ? expression(*s.value) : locals[static_cast<size_t>(s.element->index)];
+    tell(Call::groupAdd, {member});
+  });
+  set(*s.variable, ask(all.callee(Call::groupEnd), {}, ast::Type::group));
+}
+
 void FunctionLowering::choice(const ast::Statement &s) {
   llvm::BasicBlock *yes = newBlock("then"), *no = newBlock("else"), *done = newBlock("done");
   code.CreateCondBr(expression(*s.condition), yes, no);
@@ -123,14 +140,26 @@ void FunctionLowering::choice(const ast::Statement &s) {
   code.SetInsertPoint(done);
 }
 
-/// Tests at the end, against the last value: `hi` may be the largest integer.
 void FunctionLowering::rangeLoop(const ast::Range &range, const ast::Variable &v,
                                  llvm::function_ref<void()> body) {
   llvm::Value *low = expression(*range.low), *high = expression(*range.high);
   llvm::Value *any =
       range.inclusive ? code.CreateICmpSLE(low, high) : code.CreateICmpSLT(low, high);
   llvm::Value *last = range.inclusive ? high : code.CreateSub(high, constant(1));
+  turns(any, low, last, v, range.loc, range.condition.get(), body);
+}
 
+void FunctionLowering::countedLoop(llvm::Value *count, const ast::Variable &v, Loc at,
+                                   llvm::function_ref<void()> body) {
+  turns(code.CreateICmpSGT(count, constant(0)), constant(0), code.CreateSub(count, constant(1)), v,
+        at, nullptr, body);
+}
+
+/// Where there are any: v = low, ..., last. Tests at the end, against the last value: it may be
+/// the largest integer.
+void FunctionLowering::turns(llvm::Value *any, llvm::Value *low, llvm::Value *last,
+                             const ast::Variable &v, Loc at, const ast::Expr *condition,
+                             llvm::function_ref<void()> body) {
   llvm::BasicBlock *before = code.GetInsertBlock();
   llvm::BasicBlock *turn = newBlock("turn"), *next = newBlock("next"), *done = newBlock("done");
   code.CreateCondBr(any, turn, done);
@@ -138,12 +167,11 @@ void FunctionLowering::rangeLoop(const ast::Range &range, const ast::Variable &v
   llvm::PHINode *i = code.CreatePHI(all.number, 2, v.name);
   i->addIncoming(low, before);
   set(v, i);
-  stopIf(noIterationLeft(), [&] {
-    code.CreateCall(all.callee(Call::endless), {sink, text(v.name), i, place(range.loc)});
-  });
-  if (range.condition) {
+  stopIf(noIterationLeft(),
+         [&] { code.CreateCall(all.callee(Call::endless), {sink, text(v.name), i, place(at)}); });
+  if (condition) {
     llvm::BasicBlock *chosen = newBlock("chosen");
-    code.CreateCondBr(expression(*range.condition), chosen, next);
+    code.CreateCondBr(expression(*condition), chosen, next);
     code.SetInsertPoint(chosen);
   }
   body();

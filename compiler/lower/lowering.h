@@ -33,6 +33,7 @@ struct ModuleLowering {
   llvm::StructType *checked;
   std::array<llvm::FunctionCallee, kCalls> calls;
   llvm::DenseMap<const ast::Function *, llvm::Function *> functions;
+  llvm::DenseMap<const ast::Algorithm *, llvm::Function *> builds;
   llvm::StringMap<llvm::Constant *> texts;
 
   explicit ModuleLowering(llvm::Module &);
@@ -72,6 +73,18 @@ struct FunctionLowering {
   void choice(const ast::Statement &);
   void stepLoop(const ast::Statement &);
   void rangeLoop(const ast::Range &, const ast::Variable &, llvm::function_ref<void()> body);
+  void turns(llvm::Value *any, llvm::Value *low, llvm::Value *last, const ast::Variable &, Loc,
+             const ast::Expr *condition, llvm::function_ref<void()> body);
+  /// v = 0, ..., count - 1.
+  void countedLoop(llvm::Value *count, const ast::Variable &v, Loc,
+                   llvm::function_ref<void()> body);
+  void group(const ast::Statement &);
+
+  // lower_run.cpp
+  void run(const ast::Statement &);
+  void bind(const ast::Binding &, const ast::Algorithm &callee, llvm::Value *size);
+  llvm::Value *arguments(const ast::Statement &);
+  llvm::Value *rootArgument(const ast::Statement &);
 
   // lower.cpp
   llvm::BasicBlock *newBlock(const llvm::Twine &name);

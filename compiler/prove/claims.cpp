@@ -134,6 +134,10 @@ void checkClaims(std::span<const ClaimValue> claims, Order order, const Proof &p
       case ast::Claim::What::bitwise_same:
         checkNone("bitwise_same", combining.unlike);
         break;
+      case ast::Claim::What::any_lengths:
+        checkNone("any_lengths",
+                  proof.anyLengths ? "" : "it is right only if all blocks are equally long");
+        break;
     }
   }
 }

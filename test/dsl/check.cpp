@@ -49,7 +49,7 @@ TEST(Check, TablesFollowTheirDefinitions) {
   EXPECT_TRUE(collective(Kind::reduce).reduces && !collective(Kind::gather).reduces);
   EXPECT_FALSE(collective(Kind::alltoall).hasRoot());
   EXPECT_EQ(findCollective("nothing"), nullptr);
-  EXPECT_EQ(findBuiltin("digit")->arguments, 3);
+  EXPECT_EQ(findBuiltin("digit")->arguments, "iii");
 }
 
 TEST(Check, LocalsAndBuffersAreNumbered) {

@@ -120,12 +120,15 @@ allreduce a(k = 1) requires P > 0 claims rounds <= ceil_log(2, P) {
   scratch t[j in 0 ..< P] like out; let n = if k > 1 then -k else p(k);
   for d = 1; d < P; d *= 2 { round { exchange out -> t[{ j in 0 .. 1 : j == 0 }] with me xor d; } }
   if me == 0 { reduce t[0], out -> out; } else if not odd(me) { copy in -> out; } else { }
-})";
+  group g = { r in 0 ..< P : r > 0 }; group h[i in 0 ..< size(g)] = g[size(g) - 1 - i];
+  run gather.c(root = 0, k = 1) among h with in = in, out[i] = t[h[i]];
+}
+gather c(k) { copy in -> out[ranks_on(nodes - 1)]; })";
   ASSERT_TRUE(compile(text).ok) << compile(text).said;
   for (size_t i = 0; i < text.size(); ++i) {
     Outcome cut = compile(text.substr(0, i));
     EXPECT_EQ(cut.ok, cut.said.empty()) << i;
-    EXPECT_FALSE(cut.ok) << i;
+    EXPECT_FALSE(cut.ok) << i << cut.said;
   }
   std::mt19937 random(1);
   const std::string_view bytes = "(){}[];,=<>+-*/.: x1\n\"e";

@@ -77,13 +77,18 @@ void build(const ast::File &file, Attempt &run) {
   for (size_t i = 0; i < file.algorithms.size() && i < kMostAlgorithms; ++i) {
     const ast::Algorithm &algorithm = *file.algorithms[i];
     Request request;
+    Topology topology;  // in blocks of three
     for (const ast::Parameter &p : algorithm.parameters)
       request.parameters.push_back(p.initial.value_or(kParameter));
     for (const int64_t ranks : kRanks) {
-      const std::optional<bool> applies = elaborator.applies(algorithm, ranks, request.parameters);
+      std::vector<int32_t> nodes;
+      for (int64_t rank = 0; rank < ranks; ++rank) nodes.push_back(static_cast<int32_t>(rank / 3));
+      topology = Topology(nodes);
+      request.topology = &topology;
+      request.ranks = ranks;
+      const std::optional<bool> applies = elaborator.applies(algorithm, request);
       if (!applies) return;
       if (!*applies) continue;
-      request.ranks = ranks;
       request.root = collective(algorithm.kind).hasRoot() ? ranks - 1 : 0;
       buildOne(elaborator, algorithm, request, run);
       if (!run.diag.ok()) return;

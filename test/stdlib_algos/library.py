@@ -21,6 +21,9 @@ import lit.Test
 PROVE_UP_TO = 33
 MUTANTS_UP_TO = 9
 RANKS = (1, 2, 3, 5, 8, 13)
+# Where they are, for an algorithm that asks; proofs try several of each size by themselves.
+TOPOLOGIES = {1: "1x1", 2: "2x1", 3: "1x3", 5: "5x1", 8: "2x4", 13: "uneven.topology"}
+ASKS = re.compile(r"\b(?:nodes|node_of|ranks_on|first_on_node|local_rank)\b")
 VALUES = (2, 3, 7)
 SECONDS = 300
 
@@ -79,7 +82,7 @@ def prove(test, source):
             raise Failed("with its defaults it applies to no number of ranks")
 
 
-STATEMENT = re.compile(r"\b(?:copy|send|recv|exchange|signal|await|reduce)\b[^;{}]*(?:\{[^}]*\})?[^;{}]*;")
+STATEMENT = re.compile(r"\b(?:run|copy|send|recv|exchange|signal|await|reduce)\b[^;{}]*(?:\{[^}]*\})?[^;{}]*;")
 PEER = re.compile(r"(.*(?:\b(?:to|from|with)|^signal|^await) )(.*?)( on port .*)?;", re.DOTALL)
 OPERANDS = re.compile(r"reduce (.*), (.*) -> (.*);", re.DOTALL)
 
@@ -90,7 +93,7 @@ def mutate(source):
     for found in STATEMENT.finditer(source, begin):
         statement = found.group()
         wrong = [""]
-        if peer := PEER.fullmatch(statement):
+        if not statement.startswith("run") and (peer := PEER.fullmatch(statement)):
             wrong.append(f"{peer[1]}({peer[2]} + 1) mod P{peer[3] or ''};")
         operands = OPERANDS.fullmatch(statement)
         if operands and "rank_order" in source:
@@ -118,17 +121,22 @@ def mutants(test, source):
 def run(test, source):
     ran = 0
     kinds = [["--type=f64"]]
-    if " reduce " in source:
+    if re.search(r"\breduce\b", source):
         kinds = [["--type=f32"], ["--type=i64"]]  # i64: the adapter may do it
         if "rank_order" in source:
             kinds.append(["--type=u64", "--op=affine"])
+    inputs = pathlib.Path(__file__).parent / "Inputs"
+    asks = ASKS.search(source)
     for setting in settings(source)[:2]:
         for ranks in RANKS:
+            where = TOPOLOGIES[ranks]
+            where = where if re.fullmatch(r"\d+x\d+", where) else inputs / where
+            placed = [f"--topology={where}"] if asks else []
             for n, (protocol, count, calls, more) in enumerate(RUNS):
                 ran += nbcc(test, "--target=coredirect", "--run", "--quiet", f"--ranks={ranks}",
                             f"--root={(ranks - 1) * (n + 1) // 2 % ranks}", f"--protocol={protocol}",
                             f"--count={count}", f"--calls={calls}", *kinds[n % len(kinds)], *more,
-                            *setting)
+                            *placed, *setting)
     if ran == 0:
         raise Failed("nothing was run")
 

@@ -18,14 +18,14 @@ TEST(Elaborate, requiresAllOfItsConditions) {
       "}");
   Elaborator &e = p.elaborator();
   Loc why;
-  EXPECT_EQ(e.applies(p.algorithm(), 8, {1}, &why), true);
-  EXPECT_EQ(e.applies(p.algorithm(), 9, {2}, &why), true);
-  EXPECT_EQ(e.applies(p.algorithm(), 9, {1}, &why), false);
+  EXPECT_EQ(e.applies(p.algorithm(), {.ranks = 8, .parameters = {1}}, &why), true);
+  EXPECT_EQ(e.applies(p.algorithm(), {.ranks = 9, .parameters = {2}}, &why), true);
+  EXPECT_EQ(e.applies(p.algorithm(), {.ranks = 9, .parameters = {1}}, &why), false);
   EXPECT_EQ(why.line, 3u);
-  EXPECT_EQ(e.applies(p.algorithm(), 1, {1}, &why), false);
+  EXPECT_EQ(e.applies(p.algorithm(), {.ranks = 1, .parameters = {1}}, &why), false);
   EXPECT_EQ(why.line, 2u);
   EXPECT_EQ(p.firstError(), "");
-  EXPECT_EQ(e.applies(p.algorithm(), 8, {0}), std::nullopt);
+  EXPECT_EQ(e.applies(p.algorithm(), {.ranks = 8, .parameters = {0}}), std::nullopt);
   EXPECT_EQ(p.firstError(), "3:23: floor_log(1, 8): needs a base >= 2 and a number >= 1 (P = 8)");
 }
 
@@ -120,7 +120,7 @@ TEST(Elaborate, whatIsTooLargeToCompileIsRefused) {
   EXPECT_NE(said.str().find("large.nbc:1:9: error: this program comes to "), std::string::npos)
       << said.str();
   EXPECT_EQ(e.elaborate(*file->algorithms[0], {.ranks = 2}), std::nullopt);
-  EXPECT_EQ(e.applies(*file->algorithms[0], 2, {}), std::nullopt);
+  EXPECT_EQ(e.applies(*file->algorithms[0], {.ranks = 2}), std::nullopt);
 }
 
 TEST(Elaborate, printsTheModuleItRuns) {
@@ -148,14 +148,16 @@ TEST(Elaborate, theLibraryKeepsThePromisesOfSchedules) {
       ++algorithms;
       std::vector<int64_t> parameters;
       for (const ast::Parameter &p : a->parameters) parameters.push_back(p.initial.value_or(2));
-      for (int64_t ranks : {1, 2, 3, 7, 8, 16, 27}) {
-        if (!e.applies(*a, ranks, parameters).value_or(false)) continue;
-        EXPECT_TRUE(e.claims(*a, {ranks, 0, 0, parameters}));
-        for (int64_t rank = 0; rank < ranks; ++rank) {
-          auto s = e.elaborate(*a, {ranks, rank, ranks / 2, parameters});
-          if (s) verify(*s, diag);
+      for (int64_t ranks : {1, 2, 3, 7, 8, 16, 27})
+        for (const Topology &topology : sampleTopologies(ranks)) {
+          Request request{ranks, 0, ranks / 2, parameters, &topology};
+          if (!e.applies(*a, request).value_or(false)) continue;
+          EXPECT_TRUE(e.claims(*a, request));
+          for (request.rank = 0; request.rank < ranks; ++request.rank) {
+            auto s = e.elaborate(*a, request);
+            if (s) verify(*s, diag);
+          }
         }
-      }
       EXPECT_TRUE(diag.ok()) << entry.path() << "\n" << said.str();
     }
   }

@@ -112,8 +112,6 @@ TEST(Mistakes, declarations) {
             "(rank 3 of 8)");
   EXPECT_EQ(at("scratch t[j in me ..< 4] like in[j];"),
             "2:16: the elements of scratch t are numbered from 0, not from 3 (rank 3 of 8)");
-  EXPECT_EQ(at("scratch t[j in 0 ..< 4] like in[0 +: j + 1];"),
-            "2:30: element 1 of scratch t has 2 blocks, element 0 has 1 (rank 3 of 8)");
   EXPECT_EQ(at("scratch t[j in 0 .. P] like in[j];"),
             "2:29: in[8] is outside in, which has 8 blocks (rank 3 of 8)");
   EXPECT_EQ(at("split in[0] into me - 3 as s;"),
@@ -123,10 +121,6 @@ TEST(Mistakes, declarations) {
   // Through a buffer that is like parts.
   EXPECT_EQ(at("split in[0] into 65536 as s; scratch u like s[0]; split u into 4096 * P as t;"),
             "2:69: split into 32768 parts, which is not in 1..32767 (rank 3 of 8)");
-  EXPECT_EQ(at("split in[0 +: P - 6] into 2 as s;"),
-            "2:7: split cuts one block or one part, not 2 blocks (rank 3 of 8)");
-  EXPECT_EQ(at("split in[0] into 4 as s; split s[me - 3 +: P - 5] into 2 as t;"),
-            "2:32: split cuts one block or one part, not 3 parts (rank 3 of 8)");
 }
 
 TEST(Mistakes, limits) {

@@ -116,5 +116,22 @@ TEST(Claims, BitwiseSame) {
             "combines as (0 (1 2))\n");
 }
 
+TEST(Claims, AnyLengths) {
+  // Rank 1's block goes through scratch that is as long as its own, or as rank 0's.
+  const auto through = [](int like) {
+    return text("gather",
+                {"in in[1]\nout out[2]\n%0 = copy in -> out[0]\n%1 = recv out[1] from 1\n",
+                 cat("in in[1]\nout out[2] absent\nscratch t[1] like out[", like,
+                     "]\n%0 = copy in -> t\n%1 = send t to 0\n")});
+  };
+  const std::vector<ClaimValue> claims{{What::any_lengths, Operator::eq, 0, {}}};
+  EXPECT_EQ(said(through(1), nullptr, claims), "");
+  EXPECT_EQ(said(through(0)), "");
+  EXPECT_EQ(
+      said(through(0), nullptr, claims),
+      "error: claims any_lengths, but with 2 ranks it is right only if all blocks are equally "
+      "long\n");
+}
+
 }  // namespace
 }  // namespace nbcc

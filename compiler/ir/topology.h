@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// topology.h - which rank is on which node.
+//
+//   4x8            4 nodes of 8 ranks each, in blocks
+//   a file         the node's name of each rank, in order, separated by white space; # begins a
+//   comment
+//
+// Ranks per node may differ, and those of a node need not be neighbours.
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "dsl/diag.h"
+
+namespace nbcc {
+
+class Topology {
+ public:
+  Topology() = default;
+  /// Numbers given to nodes are kept in the order in which they first occur: {7, 2, 7} is {0, 1,
+  /// 0}.
+  explicit Topology(const std::vector<int32_t> &nodeOfRank);
+
+  int64_t ranks() const { return static_cast<int64_t>(nodeOf_.size()); }
+  int64_t nodes() const { return static_cast<int64_t>(ranksOn_.size()); }
+  int32_t nodeOf(int64_t rank) const { return nodeOf_[static_cast<size_t>(rank)]; }
+  int32_t localRank(int64_t rank) const { return localRank_[static_cast<size_t>(rank)]; }
+  const std::vector<int32_t> &ranksOn(int64_t node) const {
+    return ranksOn_[static_cast<size_t>(node)];
+  }
+  /// That of some of its ranks, numbered as they stand here.
+  Topology among(const std::vector<int32_t> &ranks) const;
+
+ private:
+  std::vector<int32_t> nodeOf_, localRank_;
+  std::vector<std::vector<int32_t>> ranksOn_;
+};
+
+/// "4x8", or the name of a file. Reports what is wrong; then it has no ranks.
+Topology readTopology(const std::string &text, Diag &);
+
+/// For proofs, where none is given: all ranks on one node, one on each, in blocks with the
+/// last shorter, dealt round, and uneven. Without doubles.
+std::vector<Topology> sampleTopologies(int64_t ranks);
+
+}  // namespace nbcc

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// topology.cpp - numbering, among, what is read and refused, samples.
+
+#include "compiler/ir/topology.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+namespace nbcc {
+namespace {
+
+std::vector<int32_t> nodesOf(const Topology &t) {
+  std::vector<int32_t> nodes;
+  for (int64_t rank = 0; rank < t.ranks(); ++rank) nodes.push_back(t.nodeOf(rank));
+  return nodes;
+}
+
+TEST(Topology, nodesAreNumberedAsTheyFirstOccur) {
+  Topology t({7, 2, 7, 9, 2, 7});
+  EXPECT_EQ(nodesOf(t), (std::vector<int32_t>{0, 1, 0, 2, 1, 0}));
+  EXPECT_EQ(t.nodes(), 3);
+  EXPECT_EQ(t.ranksOn(0), (std::vector<int32_t>{0, 2, 5}));
+  EXPECT_EQ(t.localRank(0), 0);
+  EXPECT_EQ(t.localRank(5), 2);
+  EXPECT_EQ(t.localRank(4), 1);
+}
+
+TEST(Topology, amongSomeRanksNumbersAnew) {
+  Topology t = Topology({0, 0, 1, 1, 2, 2}).among({5, 2, 4});
+  EXPECT_EQ(nodesOf(t), (std::vector<int32_t>{0, 1, 0}));
+  EXPECT_EQ(t.ranksOn(0), (std::vector<int32_t>{0, 2}));
+}
+
+struct Reading {
+  std::ostringstream said;
+  Diag diag{said};
+  Topology read(const std::string &text) { return readTopology(text, diag); }
+};
+
+TEST(Topology, readsAGrid) {
+  Reading r;
+  EXPECT_EQ(nodesOf(r.read("2x3")), (std::vector<int32_t>{0, 0, 0, 1, 1, 1}));
+  EXPECT_TRUE(r.diag.ok()) << r.said.str();
+}
+
+TEST(Topology, readsAFile) {
+  std::string name = testing::TempDir() + "topology.txt";
+  std::ofstream(name) << "# rank by rank\nblue red\n  blue # again\n\ngreen\tred\n";
+  Reading r;
+  EXPECT_EQ(nodesOf(r.read(name)), (std::vector<int32_t>{0, 1, 0, 2, 1}));
+  EXPECT_TRUE(r.diag.ok()) << r.said.str();
+  std::ofstream(name) << "# nothing\n";
+  EXPECT_EQ(r.read(name).ranks(), 0);
+  EXPECT_NE(r.said.str().find("names the nodes of 0 ranks"), std::string::npos) << r.said.str();
+}
+
+TEST(Topology, refusesWhatIsNoTopology) {
+  const std::string grid = ": wanted nodes x ranks on each, as 4x8, of 1..16777216 ranks in all";
+  for (std::string text :
+       {"0x4", "4x0", "4x4x4", "65536x65536", "9223372036854775807x3", "99999999999999999999x1"}) {
+    Reading r;
+    EXPECT_EQ(r.read(text).ranks(), 0);
+    EXPECT_NE(r.said.str().find("topology " + text + grid), std::string::npos) << r.said.str();
+  }
+  for (std::string text : {"/nowhere/at/all", "", "4x", "/tmp"}) {
+    Reading r;
+    EXPECT_EQ(r.read(text).ranks(), 0);
+    EXPECT_FALSE(r.diag.ok()) << text;
+  }
+}
+
+TEST(Topology, samplesAreAllDifferent) {
+  EXPECT_EQ(sampleTopologies(1).size(), 1u);
+  EXPECT_EQ(sampleTopologies(2).size(), 2u);
+  std::vector<Topology> samples = sampleTopologies(7);
+  ASSERT_EQ(samples.size(), 5u);
+  EXPECT_EQ(nodesOf(samples[0]), std::vector<int32_t>(7, 0));
+  EXPECT_EQ(nodesOf(samples[1]), (std::vector<int32_t>{0, 1, 2, 3, 4, 5, 6}));
+  EXPECT_EQ(nodesOf(samples[2]), (std::vector<int32_t>{0, 0, 0, 1, 1, 1, 2}));
+  EXPECT_EQ(nodesOf(samples[3]), (std::vector<int32_t>{0, 1, 2, 0, 1, 2, 0}));
+  EXPECT_EQ(nodesOf(samples[4]), (std::vector<int32_t>{0, 1, 1, 2, 2, 2, 3}));
+}
+
+}  // namespace
+}  // namespace nbcc
