@@ -2,9 +2,12 @@
 // read_goal.cpp - the text of GOAL => its operations and what they require.
 //
 // Words are separated by blanks and line ends, statements by nothing or by `;`;
-// `//`, `#` and /* */ are comments. Ranks stand in order, each once. A label may be
-// required before it is given. The first mistake ends the reading: what comes after
-// a lost brace means nothing. Linear in the text.
+// `//`, `#` and /* */ are comments. Ranks stand in order, each once. A label is given
+// before it is required, as LogGOPSim wants it. The first mistake ends the reading: what
+// comes after a lost brace means nothing. Linear in the text.
+//
+// Receives from any rank or with any tag (-1 in LogGOPSim) are refused: which message they
+// take is a matter of time, and of that a checker knows nothing.
 
 #include <algorithm>
 #include <charconv>
@@ -44,10 +47,7 @@ class Reader {
     expect("{");
     rank_ = r;
     labels_.clear();
-    wanted_.clear();
     while (ok_ && !take("}")) statement();
-    for (const Wanted &w : wanted_)
-      if (ok_) addWait(w);
     goal_.firstOperation.push_back(static_cast<int32_t>(goal_.operations.size()));
   }
 
@@ -55,11 +55,11 @@ class Reader {
     if (take(";")) return;
     const Loc at = here();
     const size_t begin = pos_;
-    const std::string before = found();
+    const std::string seen = found();
     const std::string_view label = word();
     if (take(":")) {
       const Loc operation = here();
-      if (!isLabel(label)) return fail(at, "a label is wanted, but here is ", before);
+      if (!isLabel(label)) return fail(at, "a label is wanted, but here is ", seen);
       const auto next = static_cast<int32_t>(goal_.operations.size());
       const auto [first, fresh] = labels_.emplace(label, next);
       if (!fresh) {
@@ -70,9 +70,17 @@ class Reader {
     }
     const bool starts = take("irequires");
     if (!starts && !take("requires")) return operation(label, at, begin, 0);
-    const Loc wantedAt = here();
-    const std::string_view other = word();
-    wanted_.push_back({label, other, starts, at, wantedAt});
+    const int32_t waiting = labelled(label, at);
+    const Loc beforeAt = here();
+    const int32_t before = ok_ ? labelled(word(), beforeAt) : -1;
+    if (ok_) goal_.waits.push_back({waiting, before, starts, at});
+  }
+
+  int32_t labelled(std::string_view label, Loc at) {
+    const auto found = labels_.find(label);
+    if (found != labels_.end()) return found->second;
+    fail(at, "rank ", rank_, " has no label `", label.substr(0, kMostShown), "` up to here");
+    return -1;
   }
 
   void operation(std::string_view what, Loc at, size_t label, size_t labelSize) {
@@ -89,9 +97,13 @@ class Reader {
       expect("b");
       expect(what == "send" ? "to" : "from");
       const Loc peerAt = here();
+      if (what == "recv") refuseAny("rank");
       o.peer = static_cast<int32_t>(number("a rank", 0, ranks_ - 1));
       if (ok_ && o.peer == rank_) fail(peerAt, "rank ", rank_, " cannot ", what, " by itself");
-      if (take("tag")) o.tag = static_cast<uint32_t>(number("a tag", 0, UINT32_MAX));
+      if (take("tag")) {
+        refuseAny("tag");
+        o.tag = static_cast<uint32_t>(number("a tag", 0, UINT32_MAX));
+      }
     } else {
       return fail(at, "`send`, `recv`, `calc` or `}` is wanted, but here is ",
                   what.empty() ? found() : cat("`", what.substr(0, kMostShown), "`"));
@@ -105,23 +117,11 @@ class Reader {
     goal_.operations.push_back(o);
   }
 
-  struct Wanted {
-    std::string_view label, before;
-    bool untilStart;
-    Loc at, beforeAt;
-  };
-
-  void addWait(const Wanted &w) {
-    const auto find = [&](std::string_view label, Loc at) {
-      const auto found = labels_.find(label);
-      if (found == labels_.end())
-        fail(at, "rank ", rank_, " has no label `", label.substr(0, kMostShown), "`");
-      return found == labels_.end() ? -1 : found->second;
-    };
-    const int32_t operation = find(w.label, w.at);
-    if (!ok_) return;
-    const int32_t before = find(w.before, w.beforeAt);
-    if (ok_) goal_.waits.push_back({operation, before, w.untilStart, w.at});
+  void refuseAny(const char *what) {
+    const Loc at = here();
+    if (take("-1"))
+      fail(at, "-1 is any ", what,
+           ": which message meets which is then a matter of time, which is ", "not checked");
   }
 
   // ----------------------------------------------------------- words
@@ -234,7 +234,6 @@ class Reader {
   bool ok_ = true;
   int64_t ranks_ = 0, rank_ = 0;
   std::unordered_map<std::string_view, int32_t> labels_;
-  std::vector<Wanted> wanted_;
 };
 
 }  // namespace

@@ -43,8 +43,18 @@ TEST(Goal, AcceptsWhatIsRight) {
   EXPECT_EQ(said("num_ranks 1 rank 0 {}"), "");
 }
 
-TEST(Goal, ReadsLabelsRequiredBeforeTheyAreGiven) {
-  EXPECT_EQ(said(two("b requires a b: calc 1 a: calc 2\n", "")), "");
+TEST(Goal, WantsLabelsBeforeTheyAreRequired) {
+  EXPECT_EQ(said(two("a: calc 1 b: calc 2 b requires a\n", "")), "");
+  expectSaid(two("b: calc 1 b requires a\na: calc 2\n", ""),
+             "3:22: error: rank 0 has no label `a`");
+  expectSaid(two("b requires a b: calc 1\n", ""), "3:1: error: rank 0 has no label `b`");
+}
+
+TEST(Goal, RefusesReceivesFromAnyRankOrWithAnyTag) {
+  expectSaid(two("recv 8b from -1\n", ""), "3:14: error: -1 is any rank: which message meets");
+  expectSaid(two("recv 8b from 1 tag -1\n", ""), "3:20: error: -1 is any tag: which message meets");
+  expectSaid(two("recv 8b from -12\n", ""), "3:14: error: a rank -12 is not in 0..1");
+  expectSaid(two("send 8b to -1\n", ""), "3:12: error: a rank -1 is not in 0..1");
 }
 
 TEST(Goal, RefusesWhatIsNotGoal) {
@@ -62,7 +72,7 @@ TEST(Goal, RefusesWhatIsNotGoal) {
   expectSaid(two("send 99999999999999999999b to 1\n", ""), "how many bytes 9999");
   expectSaid(two("send 8b to 2\n", ""), "3:12: error: a rank 2 is not in 0..1");
   expectSaid(two("send 8b to 0\n", ""), "3:12: error: rank 0 cannot send by itself");
-  expectSaid(two("send 8b to 1 tag -1\n", ""), "3:18: error: a tag -1 is not in");
+  expectSaid(two("send 8b to 1 tag -1\n", ""), "3:18: error: -1 is any tag");
   expectSaid(two("/* calc 1\n", ""), "3:1: error: this comment has no end");
   expectSaid("num_ranks 1 rank 0 { calc 1", "1:28: error:");
   expectSaid(two("\xff", ""), "but here is byte 255");
