@@ -57,7 +57,7 @@ struct Variable {
     ranks,      // P
     root,       // root
     parameter,  // of the algorithm or function: value(index)
-    local,      // let, a loop's variable, a set's variable: integer or boolean; group: a group
+    local,      // let, the variable of a loop, set or fold: integer or boolean; group: a group
     buffer,     // in, out, data, scratch, or a split: a view of memory
   };
   What what{};
@@ -69,15 +69,22 @@ struct Variable {
 
 struct Expr;
 using ExprPtr = std::unique_ptr<Expr>;
+struct Fold;
 
 struct Expr {
-  enum class What { integer, boolean, name, unary, binary, conditional, builtin, call, member };
+  // clang-format off
+  enum class What {
+    integer, boolean, name, unary, binary, conditional, builtin, call, member, fold
+  };
+  // clang-format on
   What what{};
   Loc loc;                    // of the operator for binary, else of the first token
   int64_t value = 0;          // integer, boolean
   std::string text;           // name, builtin, call: as written; member: the group's name
   Operator op{};              // unary, binary
   std::vector<ExprPtr> args;  // operands; conditional: if, then, else; member: g[i] as g, i
+                              // fold: start, next
+  std::unique_ptr<Fold> fold;
 
   Type type = Type::integer;           // check:
   const Variable *variable = nullptr;  // check: name
@@ -91,6 +98,12 @@ struct Range {
   ExprPtr low, high;
   bool inclusive = false;  // `..`
   ExprPtr condition;       // may be null
+};
+
+/// `fold state = start for element in range : next`
+struct Fold {
+  std::unique_ptr<Variable> state, element;
+  Range range;
 };
 
 /// x, x[i], x[i +: n], x[{ j in 0 ..< P : cond }], x[g]: the elements that a group's ranks number
@@ -210,6 +223,7 @@ struct Function {
   Loc loc;
   std::vector<std::unique_ptr<Variable>> parameters;
   Type type = Type::integer;  // check: of the body
+  int locals = 0;             // check: the variables of its folds, numbered from 0
   ExprPtr body;
 };
 

@@ -52,13 +52,16 @@ void collectCalls(const Expr &e, const Functions &functions, std::vector<Functio
   if (e.what == Expr::What::call)
     if (Function *callee = functions.find(e.text, e.loc.file)) calls.push_back(callee);
   for (const ExprPtr &argument : e.args) collectCalls(*argument, functions, calls);
+  if (!e.fold) return;
+  for (const ExprPtr *part : {&e.fold->range.low, &e.fold->range.high, &e.fold->range.condition})
+    if (*part) collectCalls(**part, functions, calls);
 }
 
 void checkFunction(Function &f, Functions &functions, Diag &diag) {
   Scope scope(diag);
   scope.enter();
   for (const auto &parameter : f.parameters) scope.declare(*parameter);
-  ExpressionCheck expressions(functions, scope, diag);
+  ExpressionCheck expressions(functions, scope, f.locals, diag);
   const Found body = expressions.check(*f.body, Context::function, nullptr);
   if (body.type == Type::group)
     diag.error(f.body->loc, "a function gives an integer or a boolean, this is a group");

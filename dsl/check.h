@@ -42,10 +42,16 @@ struct Found {
   std::optional<int64_t> value;  // where the source alone decides it
 };
 
+/// What is known of a range: where it begins, and how many values it takes.
+struct RangeFacts {
+  std::optional<int64_t> low, count;
+};
+
 class ExpressionCheck {
  public:
-  ExpressionCheck(const Functions &functions, const Scope &scope, Diag &diag)
-      : functions_(functions), scope_(scope), diag_(diag) {}
+  /// `locals` counts the integer and boolean variables of the algorithm or function.
+  ExpressionCheck(const Functions &functions, Scope &scope, int &locals, Diag &diag)
+      : functions_(functions), scope_(scope), locals_(locals), diag_(diag) {}
 
   /// Completes the expression. `algorithm` may be null (functions).
   Found check(ast::Expr &, Context, const ast::Algorithm *algorithm);
@@ -54,6 +60,12 @@ class ExpressionCheck {
   /// The value, where it is known.
   std::optional<int64_t> expect(ast::Expr &, ast::Type, std::string_view what, Context,
                                 const ast::Algorithm *);
+
+  /// Completes both bounds, not the condition.
+  RangeFacts bounds(ast::Range &, Context, const ast::Algorithm *);
+
+  /// Numbers and declares a variable that is a value.
+  void local(ast::Variable &);
 
   /// Whether any expression so far asks where ranks are.
   bool asksForTopology() const { return asksForTopology_; }
@@ -67,13 +79,15 @@ class ExpressionCheck {
   Found unary(ast::Expr &);
   Found binary(ast::Expr &);
   Found conditional(ast::Expr &);
+  Found fold(ast::Expr &);
   void sayUndeclared(const ast::Expr &);
   void checkConstantArguments(const ast::Expr &, const std::vector<Found> &);
   bool is(const Found &, ast::Type, const ast::Expr &, std::string_view what);
   std::optional<int64_t> compute(const ast::Expr &, int64_t left, int64_t right);
 
   const Functions &functions_;
-  const Scope &scope_;
+  Scope &scope_;
+  int &locals_;
   Diag &diag_;
   Context context_ = Context::body;
   const ast::Algorithm *algorithm_ = nullptr;

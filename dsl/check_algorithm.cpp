@@ -28,7 +28,7 @@ void predefine(Algorithm &a) {
 
 void checkAlgorithm(Algorithm &a, const Functions &functions, Diag &diag) {
   Scope scope(diag);
-  ExpressionCheck expressions(functions, scope, diag);
+  ExpressionCheck expressions(functions, scope, a.locals, diag);
   scope.enter();
   for (const auto &variable : a.predefined) scope.declare(*variable);
   for (Parameter &p : a.parameters) {

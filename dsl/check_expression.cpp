@@ -103,6 +103,9 @@ Found ExpressionCheck::found(Expr &e) {
     case Expr::What::member:
       result = member(e);
       break;
+    case Expr::What::fold:
+      result = fold(e);
+      break;
   }
   if (result.type) e.type = *result.type;
   return result;
@@ -334,6 +337,52 @@ Found ExpressionCheck::conditional(Expr &e) {
   if (*yes.type == *no.type) return {yes.type, {}};
   diag_.error(e.loc, "'then' gives ", article(*yes.type), ", 'else' gives ", article(*no.type));
   return {};
+}
+
+RangeFacts ExpressionCheck::bounds(Range &r, Context context, const Algorithm *algorithm) {
+  const std::optional<int64_t> low = expect(*r.low, Type::integer, "a bound", context, algorithm);
+  const std::optional<int64_t> high = expect(*r.high, Type::integer, "a bound", context, algorithm);
+  if (!low || !high) return {low, {}};
+  if (*low > *high) {
+    diag_.error(r.loc, "nothing is in ", *low, r.inclusive ? " .. " : " ..< ", *high);
+    return {low, {}};
+  }
+  int64_t count = 0;
+  if (__builtin_sub_overflow(*high, *low, &count)) return {low, {}};
+  return {low, count + (r.inclusive && count < INT64_MAX)};
+}
+
+void ExpressionCheck::local(Variable &variable) {
+  variable.index = locals_++;
+  scope_.declare(variable);
+}
+
+/// Its value is not followed: the state stands for another one in each turn.
+Found ExpressionCheck::fold(Expr &e) {
+  Fold &fold = *e.fold;
+  const Found start = found(*e.args[0]);
+  const bool isGroup = start.type == Type::group;
+  if (isGroup)
+    diag_.error(e.args[0]->loc, "'fold' starts with an integer or a boolean, this is a group");
+  bounds(fold.range, context_, algorithm_);
+
+  scope_.enter();
+  if (start.type && !isGroup) fold.state->type = *start.type;
+  local(*fold.state);
+  if (!start.type || isGroup) scope_.setWrong(*fold.state);
+  local(*fold.element);
+  if (fold.range.condition)
+    is(found(*fold.range.condition), Type::boolean, *fold.range.condition, "the condition");
+  const Found next = found(*e.args[1]);
+  scope_.leave();
+
+  if (!start.type || isGroup || !next.type) return {};
+  if (*next.type != *start.type) {
+    diag_.error(e.args[1]->loc, "'", fold.state->name, "' starts as ", article(*start.type),
+                ", what follows is ", article(*next.type));
+    return {};
+  }
+  return {start.type, {}};
 }
 
 }  // namespace nbcc

@@ -176,10 +176,7 @@ class BodyCheck {
     expressions_.expect(e, Type::boolean, what, Context::body, &algorithm_);
   }
 
-  void local(Variable &variable) {
-    variable.index = algorithm_.locals++;
-    scope_.declare(variable);
-  }
+  void local(Variable &variable) { expressions_.local(variable); }
 
   void peer(Statement &s) {
     const std::optional<int64_t> value = integer(*s.peer, "a peer");
@@ -192,25 +189,12 @@ class BodyCheck {
       diag_.error(s.port->loc, "ports are numbered 0..", kMaxPort, ", this is ", *port);
   }
 
-  /// What is known of a range: where it begins, and how many values it takes.
-  struct RangeFacts {
-    std::optional<int64_t> low, count;
-  };
-
   /// Declares the variable of the range.
   RangeFacts range(Range &r, Variable &variable) {
-    const std::optional<int64_t> low = integer(*r.low, "a bound");
-    const std::optional<int64_t> high = integer(*r.high, "a bound");
+    const RangeFacts facts = expressions_.bounds(r, Context::body, &algorithm_);
     local(variable);
     if (r.condition) boolean(*r.condition, "the condition");
-    if (!low || !high) return {low, {}};
-    if (*low > *high) {
-      diag_.error(r.loc, "nothing is in ", *low, r.inclusive ? " .. " : " ..< ", *high);
-      return {low, {}};
-    }
-    int64_t count = 0;
-    if (__builtin_sub_overflow(*high, *low, &count)) return {low, {}};
-    return {low, count + (r.inclusive && count < INT64_MAX)};
+    return facts;
   }
 
   void loop(Statement &s) {

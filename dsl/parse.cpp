@@ -156,8 +156,9 @@ bool beginsDeclaration(size_t type) {
 }
 
 bool beginsExpression(size_t type) {
-  return isOneOf(type, {NbcLexer::NAME, NbcLexer::INTEGER, NbcLexer::LPAREN, NbcLexer::TRUE,
-                        NbcLexer::FALSE, NbcLexer::MINUS, NbcLexer::NOT, NbcLexer::IF});
+  return isOneOf(
+      type, {NbcLexer::NAME, NbcLexer::INTEGER, NbcLexer::LPAREN, NbcLexer::TRUE, NbcLexer::FALSE,
+             NbcLexer::MINUS, NbcLexer::NOT, NbcLexer::IF, NbcLexer::FOLD});
 }
 
 /// Reports in our words, and goes on behind the statement that is wrong.
@@ -742,15 +743,19 @@ class Builder {
     return result;
   }
 
-  /// Puts `operand` below `node`. What gets too deep is cut off, and said.
-  void adopt(Built &node, Built operand) {
+  /// `operand`, which stands below `node`. What gets too deep is cut off, and said.
+  ExprPtr below(Built &node, Built operand) {
     if (operand.depth >= kMaxExpressionDepth) {
       diag_.error(operand.expr->loc, "more than ", kMaxExpressionDepth,
                   " operators below each other; name a part of this with 'let'");
       operand = leaf(Expr::What::integer, operand.expr->loc);
     }
     node.depth = std::max(node.depth, operand.depth + 1);
-    node.expr->args.push_back(std::move(operand.expr));
+    return std::move(operand.expr);
+  }
+
+  void adopt(Built &node, Built operand) {
+    node.expr->args.push_back(below(node, std::move(operand)));
   }
 
   Built binaryNode(Operator op, Loc loc, Built left, Built right) {
@@ -811,7 +816,7 @@ class Builder {
     // if a then b else if c then d else e: from the back, each the `else` of the one before.
     const auto parts = c->expression();
     const auto ifs = c->IF();
-    Built result = disjunction(c->disjunction());
+    Built result = c->fold() ? fold(c->fold()) : disjunction(c->disjunction());
     for (size_t i = parts.size(); i >= 2; i -= 2) {
       Built node = leaf(Expr::What::conditional, at(ifs[i / 2 - 1]));
       adopt(node, nested(parts[i - 2]));
@@ -819,6 +824,21 @@ class Builder {
       adopt(node, std::move(result));
       result = std::move(node);
     }
+    return result;
+  }
+
+  Built fold(G::FoldContext *c) {
+    Built result = leaf(Expr::What::fold, at(c));
+    result.expr->fold = std::make_unique<Fold>();
+    Fold &fold = *result.expr->fold;
+    fold.state = variable(Variable::What::local, c->NAME(0));
+    fold.element = variable(Variable::What::local, c->NAME(1));
+    fold.range.loc = at(c->range());
+    fold.range.low = below(result, nested(c->range()->expression(0)));
+    fold.range.high = below(result, nested(c->range()->expression(1)));
+    fold.range.inclusive = c->range()->UPTO() != nullptr;
+    if (c->condition()) fold.range.condition = below(result, nested(c->condition()->expression()));
+    for (G::ExpressionContext *operand : c->expression()) adopt(result, nested(operand));
     return result;
   }
 

@@ -223,6 +223,12 @@ class Printer {
       case Expr::What::member:
         out_ << e.text << "[", print(*e.args[1]), out_ << "]";
         break;
+      case Expr::What::fold:
+        out_ << "(fold " << e.fold->state->name << " = ", print(*e.args[0]);
+        out_ << " for " << e.fold->element->name << " in ", print(e.fold->range);
+        if (e.fold->range.condition) out_ << " if ", print(*e.fold->range.condition);
+        out_ << " : ", print(*e.args[1]), out_ << ")";
+        break;
       case Expr::What::builtin:
       case Expr::What::call:
         out_ << e.text;

@@ -74,7 +74,8 @@ selector
   ;
 
 // Loosest first.
-expression: (IF expression THEN expression ELSE)* disjunction;
+expression: (IF expression THEN expression ELSE)* (fold | disjunction);
+fold: FOLD NAME ASSIGN expression FOR NAME IN range condition? COLON expression;
 disjunction: conjunction (OR conjunction)*;
 conjunction: negation (AND negation)*;
 negation: NOT* comparison;
@@ -103,6 +104,7 @@ ELSE: 'else';
 EXCHANGE: 'exchange';
 FALSE: 'false';
 FN: 'fn';
+FOLD: 'fold';
 FOR: 'for';
 FROM: 'from';
 GROUP: 'group';

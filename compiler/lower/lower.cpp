@@ -200,6 +200,7 @@ void lowerBound(ModuleLowering &all, const ast::Algorithm &a, const std::string 
   f.ranks = f.function->getArg(0);
   f.root = f.function->getArg(1);
   f.sink = f.function->getArg(3);
+  f.locals.resize(static_cast<size_t>(a.locals));
   loadParameters(f, a, f.function->getArg(2));
   f.code.CreateRet(present(f, f.expression(e)));
 }
@@ -250,6 +251,7 @@ void lowerFunction(ModuleLowering &all, const ast::Function &fn) {
     f.parameters.push_back(f.function->getArg(static_cast<unsigned>(i) + 1));
     f.parameters.back()->setName(fn.parameters[i]->name);
   }
+  f.locals.resize(static_cast<size_t>(fn.locals));
   // The sink knows how many there were; it fills in $0.
   f.refuse(f.noIterationLeft(), Fault::callCount, f.constant(0), f.constant(0), fn.loc);
   llvm::Value *depth = f.code.CreateSub(f.code.CreateLoad(all.number, f.counter(1)), f.constant(1));

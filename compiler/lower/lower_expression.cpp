@@ -5,6 +5,7 @@
 //   a / b      =>   rounds down; b == 0 and INT64_MIN / -1 are errors
 //   a mod b    =>   in 0 ..< b; b <= 0 is an error
 //   a and b    =>   b is evaluated only where a holds; likewise or, if then else
+//   fold       =>   a loop, whose state is a value that each turn hands to the next
 
 #include <llvm/IR/Intrinsics.h>
 
@@ -34,6 +35,8 @@ llvm::Value *FunctionLowering::expression(const ast::Expr &e) {
       return builtin(e);
     case ast::Expr::What::call:
       return functionCall(e);
+    case ast::Expr::What::fold:
+      return fold(e);
     case ast::Expr::What::member: {
       llvm::Value *group = expression(*e.args[0]);
       return ask(all.callee(Call::member), {group, expression(*e.args[1]), place(e.loc)}, e.type);
@@ -215,6 +218,12 @@ llvm::Value *FunctionLowering::functionCall(const ast::Expr &e) {
   llvm::SmallVector<llvm::Value *> arguments;
   for (const auto &arg : e.args) arguments.push_back(expression(*arg));
   return ask(all.functions.lookup(e.function), arguments, e.function->type);
+}
+
+llvm::Value *FunctionLowering::fold(const ast::Expr &e) {
+  Carried state{*e.fold->state, expression(*e.args[0])};
+  rangeLoop(e.fold->range, *e.fold->element, [&] { state.value = expression(*e.args[1]); }, &state);
+  return state.value;
 }
 
 }  // namespace nbcc

@@ -141,12 +141,12 @@ void FunctionLowering::choice(const ast::Statement &s) {
 }
 
 void FunctionLowering::rangeLoop(const ast::Range &range, const ast::Variable &v,
-                                 llvm::function_ref<void()> body) {
+                                 llvm::function_ref<void()> body, Carried *carried) {
   llvm::Value *low = expression(*range.low), *high = expression(*range.high);
   llvm::Value *any =
       range.inclusive ? code.CreateICmpSLE(low, high) : code.CreateICmpSLT(low, high);
   llvm::Value *last = range.inclusive ? high : code.CreateSub(high, constant(1));
-  turns(any, low, last, v, range.loc, range.condition.get(), body);
+  turns(any, low, last, v, range.loc, range.condition.get(), body, carried);
 }
 
 void FunctionLowering::countedLoop(llvm::Value *count, const ast::Variable &v, Loc at,
@@ -155,32 +155,54 @@ void FunctionLowering::countedLoop(llvm::Value *count, const ast::Variable &v, L
         at, nullptr, body);
 }
 
+/// The value of whichever block came before this one.
+llvm::Value *FunctionLowering::either(Way one, Way other) {
+  llvm::PHINode *result = code.CreatePHI(one.value->getType(), 2);
+  result->addIncoming(one.value, one.from);
+  result->addIncoming(other.value, other.from);
+  return result;
+}
+
 /// Where there are any: v = low, ..., last. Tests at the end, against the last value: it may be
 /// the largest integer.
 void FunctionLowering::turns(llvm::Value *any, llvm::Value *low, llvm::Value *last,
                              const ast::Variable &v, Loc at, const ast::Expr *condition,
-                             llvm::function_ref<void()> body) {
-  llvm::BasicBlock *before = code.GetInsertBlock();
+                             llvm::function_ref<void()> body, Carried *carried) {
+  llvm::BasicBlock *before = code.GetInsertBlock(), *passedBy = nullptr;
   llvm::BasicBlock *turn = newBlock("turn"), *next = newBlock("next"), *done = newBlock("done");
   code.CreateCondBr(any, turn, done);
   code.SetInsertPoint(turn);
   llvm::PHINode *i = code.CreatePHI(all.number, 2, v.name);
   i->addIncoming(low, before);
   set(v, i);
+  llvm::PHINode *state = nullptr;
+  if (carried) {
+    state = code.CreatePHI(carried->value->getType(), 2, carried->state.name);
+    state->addIncoming(carried->value, before);
+    set(carried->state, state);
+  }
   stopIf(noIterationLeft(),
          [&] { code.CreateCall(all.callee(Call::endless), {sink, text(v.name), i, place(at)}); });
   if (condition) {
     llvm::BasicBlock *chosen = newBlock("chosen");
     code.CreateCondBr(expression(*condition), chosen, next);
+    passedBy = code.GetInsertBlock();
     code.SetInsertPoint(chosen);
   }
   body();
+  llvm::BasicBlock *afterBody = code.GetInsertBlock();
   code.CreateBr(next);
 
   code.SetInsertPoint(next);
+  if (carried) {
+    if (passedBy) carried->value = either({state, passedBy}, {carried->value, afterBody});
+    state->addIncoming(carried->value, next);
+  }
   i->addIncoming(code.CreateAdd(i, constant(1)), next);
   code.CreateCondBr(code.CreateICmpEQ(i, last), done, turn);
   code.SetInsertPoint(done);
+  if (carried)
+    carried->value = either({state->getIncomingValue(0), before}, {carried->value, next});
 }
 
 void FunctionLowering::stepLoop(const ast::Statement &s) {

@@ -61,6 +61,7 @@ struct FunctionLowering {
   llvm::Value *conditional(const ast::Expr &);
   llvm::Value *builtin(const ast::Expr &);
   llvm::Value *functionCall(const ast::Expr &);
+  llvm::Value *fold(const ast::Expr &);
   llvm::Value *variable(const ast::Variable &);
   llvm::Value *arithmetic(ast::Operator, llvm::Value *left, llvm::Value *right, Loc at);
 
@@ -72,12 +73,24 @@ struct FunctionLowering {
   void scratch(const ast::Statement &);
   void choice(const ast::Statement &);
   void stepLoop(const ast::Statement &);
-  void rangeLoop(const ast::Range &, const ast::Variable &, llvm::function_ref<void()> body);
+  /// What a loop hands from turn to turn. Before it: the first value; body puts the next one here;
+  /// behind it: the last.
+  struct Carried {
+    const ast::Variable &state;
+    llvm::Value *value;
+  };
+  void rangeLoop(const ast::Range &, const ast::Variable &, llvm::function_ref<void()> body,
+                 Carried * = nullptr);
   void turns(llvm::Value *any, llvm::Value *low, llvm::Value *last, const ast::Variable &, Loc,
-             const ast::Expr *condition, llvm::function_ref<void()> body);
+             const ast::Expr *condition, llvm::function_ref<void()> body, Carried * = nullptr);
   /// v = 0, ..., count - 1.
   void countedLoop(llvm::Value *count, const ast::Variable &v, Loc,
                    llvm::function_ref<void()> body);
+  struct Way {
+    llvm::Value *value;
+    llvm::BasicBlock *from;
+  };
+  llvm::Value *either(Way one, Way other);
   void group(const ast::Statement &);
 
   // lower_run.cpp

@@ -110,6 +110,9 @@ TEST(Check, RefusesNothingThatIsRight) {
            "let data = 1; let root = 2;",  // not a name of allgather
            "round { }",
            "if false and 1 < 2 { } let x = true;",
+           "let a = fold s = 1 for i in 0 ..< P if s < 5 : s * i;"  // names again, side by side
+           "let b = fold s = false for i in a .. 0 : s or i == a; if b { } let s = 1; let i = s;",
+           "for i in 0 ..< fold s = 0 for j in 0 ..< 3 : s + j if i > 1 { }",
        }) {
     Outcome o = compileBody(body);
     if (std::string_view(body).starts_with("copy in[0]"))  // but for the write to a part of `in`
@@ -119,11 +122,29 @@ TEST(Check, RefusesNothingThatIsRight) {
   }
 }
 
+TEST(Check, FoldsAreNumberedWhereTheyStand) {
+  Outcome o = compile(
+      "fn f(x) = fold s = x for i in 0 ..< (fold t = 0 for j in 0 ..< 2 : t) : s + i;\n"
+      "fn g(x) = x;\n"
+      "allgather a requires fold s = true for i in 1 .. P : s { for k in 0 .. 1 { let x = k; } }");
+  ASSERT_TRUE(o.ok) << o.said;
+  EXPECT_EQ(o.file->functions[0]->locals, 4);
+  EXPECT_EQ(o.file->functions[1]->locals, 0);
+  EXPECT_EQ(o.algorithm().locals, 4);
+  const Fold &fold = *o.algorithm().requirements[0]->fold;
+  EXPECT_EQ(fold.state->index, 0);
+  EXPECT_EQ(fold.state->type, Type::boolean);
+  EXPECT_EQ(fold.element->index, 1);
+  EXPECT_EQ(fold.element->type, Type::integer);
+}
+
 TEST(Check, OneMistakeIsOneError) {
   EXPECT_EQ(
       compileBody("let a = x + 1; let b = a; let c = not (a < b); copy in -> out[c2];").errors, 2);
   EXPECT_EQ(compileBody("let a = true + 1; let b = a * 2;").errors, 1);
   EXPECT_EQ(compileBody("let a = f(x); if a { } copy y[x] -> out[me];").errors, 4);
+  EXPECT_EQ(compileBody("let a = fold s = x for i in 0 ..< P : s + 1; let b = a + 1;").errors, 1);
+  EXPECT_EQ(compileBody("let a = fold s = 0 for i in 0 ..< P : s + y; let b = a + 1;").errors, 1);
 }
 
 TEST(Check, ImportedFunctionsMayBeCalledTheirAlgorithmsAreNotThere) {

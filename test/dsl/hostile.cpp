@@ -26,6 +26,9 @@ TEST(Hostile, WhatNestsIsRefusedWhereItGetsTooDeep) {
            open + "let x = " + repeat("f(", kMany),
            open + "let x = " + repeat("if ", kMany) + "1;}",
            open + "let x = " + repeat("if true then ", kMany) + "1;}",
+           open + "let x = " + repeat("fold s = ", kMany) + "1;}",
+           open + "let x = " + repeat("fold s = 0 for i in 0 .. ", kMany) + "1;}",
+           open + "let x = " + repeat("fold s = 0 for i in 0 .. 1 : ", kMany) + "1;}",
            open + repeat("if true { ", kMany) + repeat("}", kMany),
            open + repeat("if true { } else { ", kMany),
            open + repeat("for i in 0 .. 1 { ", kMany),
@@ -50,6 +53,17 @@ TEST(Hostile, WhatGrowsWithoutBracketsIsRefusedToo) {
        }) {
     Outcome o = compileBody("let x = " + text + ";");
     EXPECT_FALSE(o.file);
+    EXPECT_TRUE(contains(o.said, "more than 500 operators below each other")) << o.said;
+  }
+  // Each of them is below the limit; what stands in a bound counts as deeper all the same.
+  const std::string sum = repeat("1 + ", 400), deep = repeat(" + 1", 400);
+  for (const std::string &fold : {
+           "(fold s = 0 for i in " + sum + "1 .. P : s)" + deep,
+           "(fold s = 0 for i in 0 .. " + sum + "1 : s)" + deep,
+           "(fold s = 0 for i in 0 .. 2 if 0 < " + sum + "i : s)" + deep,
+           "(fold s = 0 for i in 0 .. 2 : " + sum + "s)" + deep,
+       }) {
+    Outcome o = compileBody("let x = " + fold + ";");
     EXPECT_TRUE(contains(o.said, "more than 500 operators below each other")) << o.said;
   }
   Outcome o = compileBody("if true { }" + repeat(" else if true { }", kMany));

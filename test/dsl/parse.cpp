@@ -42,6 +42,13 @@ TEST(Parse, OperatorsGroupByPrecedence) {
   EXPECT_EQ(grouped("if a then if b then c else d else e"),
             "(if a then (if b then c else d) else e)");
   EXPECT_EQ(grouped("f() + min(a, (b))"), "(f() + min(a, b))");
+  EXPECT_EQ(
+      grouped("fold s = a + 1 for i in 0 .. n - 1 if s < i : if s < b then c else s + i"),
+      "(fold s = (a + 1) for i in 0 .. (n - 1) if (s < i) : (if (s < b) then c else (s + i)))");
+  EXPECT_EQ(grouped("if a then b else fold s = 0 for i in 0 ..< n : s or b"),
+            "(if a then b else (fold s = 0 for i in 0 ..< n : (s or b)))");
+  EXPECT_EQ(grouped("1 + (fold s = fold t = 0 for j in 0 ..< n : t for i in 0 ..< n : s) * 2"),
+            "(1 + ((fold s = (fold t = 0 for j in 0 ..< n : t) for i in 0 ..< n : s) * 2))");
 }
 
 TEST(Parse, PlacesCountFromOneAndInCharacters) {
