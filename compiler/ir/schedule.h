@@ -245,15 +245,25 @@ std::vector<Schedule> readSchedules(uint16_t file, Diag &);
 void verify(const Schedule &, Diag &);
 
 /// step -> do the steps in a bag of earlier ones all finish before it may start?
-/// Answers from `after` alone (order waits), by searching backwards.
+/// Answers from `after` alone (order waits), which must not change meanwhile.
 class Reach {
  public:
+  /// Longer schedules are searched; of others all that finishes before a step is
+  /// kept: a bit for each pair.
+  static constexpr size_t kMostKept = 4096;
+
   explicit Reach(const Schedule &);
   /// Whether `before` is finished whenever `step` may start.
   bool finishedBefore(StepId before, StepId step);
 
  private:
+  void keepUpTo(StepId step);
+  bool search(StepId before, StepId step);
+
   const Schedule &s_;
+  size_t words_ = 0;            // of a row; 0: search
+  StepId kept_ = 0;             // the rows of steps below are there
+  std::vector<uint64_t> rows_;  // by step: a bit for each one that has finished before it
   std::vector<uint32_t> seen_;
   std::vector<StepId> stack_;
   uint32_t mark_ = 0;
