@@ -72,6 +72,8 @@ bool Trees::isRun(Value root, Value first, Value count) {
   if (size(root) != count) return false;
   if (inOrder(root)) return this->first(root) == first;
   seen_.resize(static_cast<size_t>(leaves_) + pairs_.size(), 0);
+  runFrom_.resize(seen_.size(), -1);
+  if (runFrom_[root] >= 0) return runFrom_[root] == first;
   ++search_;
   Value distinct = 0;
   stack_.assign(1, root);
@@ -88,7 +90,9 @@ bool Trees::isRun(Value root, Value first, Value count) {
       stack_.push_back(pair(v).right);
     }
   }
-  return distinct == count;
+  if (distinct != count) return false;
+  runFrom_[root] = first;
+  return true;
 }
 
 std::vector<Value> Trees::upToSwaps() const {

@@ -43,7 +43,7 @@ class Trees {
   /// How often each leaf occurs; at most 2.
   std::vector<uint8_t> occurrences(Value) const;
   /// Whether each leaf of [first, first + count) occurs exactly once, and no other.
-  /// Linear in the leaves.
+  /// Linear in the leaves; in all, once for each tree that is a run.
   bool isRun(Value, Value first, Value count);
 
   /// By value: a number that trees share which differ only in the order of the
@@ -69,6 +69,7 @@ class Trees {
   bool full_ = false;
   std::vector<uint32_t> seen_;  // isRun: by value, in which search
   uint32_t search_ = 0;
+  std::vector<Value> runFrom_;  // isRun: by value, the first leaf of those that are runs; else -1
   std::vector<Value> stack_;
 };
 

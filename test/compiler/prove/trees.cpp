@@ -43,6 +43,9 @@ TEST(Trees, ARunIsOfTheWantedLeaves) {
   EXPECT_FALSE(t.isRun(t.combine(t.combine(3, 4), 5), 2, 3));  // and in order
   EXPECT_FALSE(t.isRun(all, 3, 4));
   EXPECT_FALSE(t.isRun(t.combine(t.combine(3, 3), 5), 3, 3));
+  EXPECT_TRUE(t.isRun(all, 3, 3));  // asked again, also for others
+  EXPECT_FALSE(t.isRun(all, 2, 3));
+  EXPECT_TRUE(t.isRun(t.combine(all, 6), 3, 4));
   EXPECT_TRUE(t.isRun(7, 7, 1));
   EXPECT_FALSE(t.isRun(7, 6, 1));
   EXPECT_EQ(t.toString(all, 3), "(2 (1 0))");
