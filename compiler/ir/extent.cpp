@@ -9,9 +9,10 @@
 namespace nbcc {
 
 Extent normalize(Extent extent) {
-  if (extent.parts == 1 || extent.count == 0) return extent;
+  // One part shares nothing with what it is one of, and is the usual case.
+  if (extent.parts == 1 || extent.count == 0 || extent.count == 1) return extent;
   const int64_t shared =
-      std::gcd(std::gcd(extent.first, extent.count), static_cast<int64_t>(extent.parts));
+      std::gcd(std::gcd(extent.count, static_cast<int64_t>(extent.parts)), extent.first);
   extent.first /= shared;
   extent.count /= shared;
   extent.parts = static_cast<int32_t>(extent.parts / shared);

@@ -54,10 +54,13 @@ Base follow(const Schedule &s, const Extent &extent, bool lengthOnly) {
     const Extent *unit = &buffer.like[0];
     if (!buffer.uniform()) {
       const std::vector<int64_t> &ends = likeEnds(buffer);
-      const auto found = std::upper_bound(ends.begin(), ends.end(), block);
-      if (found == ends.end()) return {at.buffer, at.first, 0, at.count};
-      unit = &buffer.like[found - ends.begin()];
-      end = *found;
+      if (block >= ends.back()) return {at.buffer, at.first, 0, at.count};
+      // As many extents as blocks are one unit each: no need to search.
+      const bool single = ends.back() == static_cast<int64_t>(ends.size());
+      const size_t found =
+          single ? block : std::upper_bound(ends.begin(), ends.end(), block) - ends.begin();
+      unit = &buffer.like[found];
+      end = ends[found];
       run = end - unit->count;
     } else if (lengthOnly) {
       oneBlock = true;
@@ -129,6 +132,36 @@ Amount amount(const Schedule &s, Section section) {
   if (parts == 1) return {static_cast<int64_t>(count), 1};
   const Wide both = greatestCommonDivisor(count, parts);
   return {static_cast<int64_t>(count / both), static_cast<int64_t>(parts / both)};
+}
+
+Lengths::Lengths(const Schedule &s) : s_(s) {
+  parts_.reserve(s.buffers.size());
+  for (const Buffer &buffer : s.buffers) {
+    int64_t parts = buffer.like.empty() ? 1 : 0;
+    for (const Extent &unit : buffer.like) {
+      const int64_t ofUnit = int64_t{unit.parts} * parts_[unit.buffer];
+      if (&unit != &buffer.like.front() && ofUnit != parts)
+        parts = 0;
+      else
+        parts = ofUnit;
+      if (parts == 0) break;
+    }
+    parts_.push_back(parts <= kMaxParts ? static_cast<int32_t>(parts) : 0);
+  }
+}
+
+Amount Lengths::operator()(Section section) const {
+  int64_t count = 0, parts = 1;
+  for (const Extent &e : section) {
+    if (e.count == 0) continue;
+    const int64_t ofExtent = int64_t{e.parts} * parts_[e.buffer];
+    if (count == 0) parts = ofExtent;
+    const bool alike = ofExtent == parts && parts > 0 && parts <= kMaxParts;
+    if (!alike || __builtin_add_overflow(count, e.count, &count)) return amount(s_, section);
+  }
+  if (parts == 1) return {count, 1};
+  const int64_t shared = std::gcd(count, parts);
+  return {count / shared, parts / shared};
 }
 
 }  // namespace nbcc

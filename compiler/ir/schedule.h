@@ -216,6 +216,20 @@ struct Amount {
 };
 Amount amount(const Schedule &, Section);
 
+/// amount() of many sections of one schedule. What follows `like` buffer by buffer is
+/// done once: where all blocks of a buffer are the same fraction of the caller's, its
+/// extents are counted and not followed. Sees no later change of the buffers, and wants
+/// their `like` lists to name what comes before them.
+class Lengths {
+ public:
+  explicit Lengths(const Schedule &);
+  Amount operator()(Section) const;
+
+ private:
+  const Schedule &s_;
+  std::vector<int32_t> parts_;  // by buffer: its blocks are 1/parts of the caller's; 0: they differ
+};
+
 /// The text form. What print() writes, read() takes back, step for step. A text
 /// may hold several schedules, of several ranks.
 ///

@@ -6,6 +6,7 @@
 // but that the pools' runs are inside their pools.
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <unordered_set>
 
@@ -47,6 +48,7 @@ class Verifier {
     ranks();
     // A section that names a broken buffer cannot be looked at.
     if (!buffers()) return;
+    lengths_.emplace(s_);
     for (size_t i = 0; i < s_.steps.size(); ++i) step(static_cast<StepId>(i));
   }
 
@@ -199,14 +201,14 @@ class Verifier {
     };
     const Facts &has = facts[int(step.op)];
     if (has.reads == 0 || has.writes == 0) {
-      if (has.reads) speakable("reads", amount(s_, s_.from(step)));
-      if (has.writes) speakable("writes", amount(s_, s_.to(step)));
+      if (has.reads) speakable("reads", (*lengths_)(s_.from(step)));
+      if (has.writes) speakable("writes", (*lengths_)(s_.to(step)));
       return;
     }
-    const Amount to = amount(s_, s_.to(step));
+    const Amount to = (*lengths_)(s_.to(step));
     if (!speakable("writes", to)) return;
     const auto check = [&](Section read) {
-      const Amount from = amount(s_, read);
+      const Amount from = (*lengths_)(read);
       if (speakable("reads", from) && from != to)
         diag_.error(step.loc, "step %", i, " reads ", say(from), " but writes ", say(to));
     };
@@ -216,6 +218,7 @@ class Verifier {
 
   const Schedule &s_;
   Diag &diag_;
+  std::optional<Lengths> lengths_;  // once it is known that buffers are like earlier ones
 };
 
 }  // namespace

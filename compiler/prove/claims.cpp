@@ -24,6 +24,11 @@ int compare(const Amount &a, const Amount &b) {
 
 /// False where the sum does not fit.
 bool add(Amount &sum, const Amount &more) {
+  int64_t together = 0;
+  if (sum.parts == more.parts && !__builtin_add_overflow(sum.count, more.count, &together)) {
+    sum.count = together;  // count() makes lowest terms of it
+    return true;
+  }
   const int64_t shared = std::gcd(sum.parts, more.parts);
   Wide parts = Wide{sum.parts} / shared * more.parts;
   Wide count = Wide{sum.count} * (more.parts / shared) + Wide{more.count} * (sum.parts / shared);
@@ -32,12 +37,6 @@ bool add(Amount &sum, const Amount &more) {
   const int64_t both = std::gcd(static_cast<int64_t>(count), static_cast<int64_t>(parts));
   sum = {static_cast<int64_t>(count) / both, static_cast<int64_t>(parts) / both};
   return true;
-}
-
-Amount lengthOf(const Schedule &s, Section section) {
-  if (section.size() == 1 && s.buffers[section[0].buffer].like.empty())
-    return {section[0].count, section[0].parts};
-  return amount(s, section);
 }
 
 std::string toString(const Amount &a) {
@@ -88,16 +87,19 @@ void count(const Together &all, Proof &proof, Findings &findings) {
   for (const Schedule &s : all.ranks) {
     int64_t messages = 0;
     Amount sent;
+    const Lengths lengths(s);
     for (const Step &step : s.steps) {
       messages += sends(step);
       if (step.op != Op::send) continue;
-      if (!add(sent, lengthOf(s, s.from(step)))) {
+      if (!add(sent, lengths(s.from(step)))) {
         if (findings.take(step.loc))
           findings.diag.error(step.loc, "up to here rank ", s.rank,
                               " sends parts of so many different sizes that they cannot be added");
         return;
       }
     }
+    const int64_t shared = std::gcd(sent.count, sent.parts);
+    sent = {sent.count / shared, sent.parts / shared};
     proof.rounds = std::max<int64_t>(proof.rounds, s.rounds);
     proof.messages += messages;
     proof.mostMessages = std::max(proof.mostMessages, messages);

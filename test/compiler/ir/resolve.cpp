@@ -92,6 +92,26 @@ TEST(Amount, SaysWhenPartsAreTooFine) {
   EXPECT_EQ(amount(s, std::vector<Extent>{{2, 2, 0, 1}}).parts, 0);
 }
 
+TEST(Lengths, AreWhatAmountSays) {
+  const Schedule s = schedule(
+      "out out[9]\nscratch third[4] like out[1 of 3], out[5 +: 3 of 3]\n"
+      "scratch mixed[2] like out[0], third[0]\nscratch sixth[1] like third[1 of 2]\n"
+      "scratch fine[1] like sixth[0 of 65536]\nscratch none[0]\n");
+  const Lengths lengths(s);
+  const auto both = [&](std::vector<Extent> section) {
+    EXPECT_EQ(lengths(section), amount(s, section));
+    return lengths(section);
+  };
+  EXPECT_EQ(both({}), (Amount{0, 1}));
+  EXPECT_EQ(both({{1, 1, 0, 3}}), (Amount{1, 1}));
+  EXPECT_EQ(both({{1, 1, 0, 1}, {3, 1, 0, 1}, {0, 6, 5, 1}}), (Amount{2, 3}));
+  EXPECT_EQ(both({{3, 1, 0, 1}, {0, 6, 5, 4}}), (Amount{5, 6}));
+  EXPECT_EQ(both({{2, 1, 0, 2}}), (Amount{4, 3}));
+  EXPECT_EQ(both({{2, 1, 1, 1}}), (Amount{1, 3}));
+  EXPECT_EQ(both({{1, 1, 1, 0}, {0, 1, 0, 2}}), (Amount{2, 1}));
+  EXPECT_EQ(both({{4, 65536, 0, 1}}), (Amount{0, 0}));  // finer than can be said
+}
+
 /// Every block of a scratch resolves to what its unit resolves to.
 TEST(Resolve, AgreesWithLookingAtEachBlock) {
   EXPECT_TRUE(rc::check([] {
@@ -133,6 +153,15 @@ TEST(Resolve, AgreesWithLookingAtEachBlock) {
     // Joined the same way by resolving the expected pieces, which are the caller's already.
     RC_ASSERT(resolve(s, {&asked, 1}) == resolve(s, expected));
     RC_ASSERT(amount(s, {&asked, 1}) == amount(s, expected));
+
+    // Several at once: of equal parts, of others, of none.
+    std::vector<Extent> section{asked};
+    for (const int n : *rc::gen::container<std::vector<int>>(rc::gen::inRange(0, 64))) {
+      const BufferId buffer = n % 4;
+      section.push_back(
+          {buffer, 1 + n / 16, 0, std::min<int64_t>(n / 4 % 4, s.buffers[buffer].blocks)});
+    }
+    RC_ASSERT(Lengths(s)(section) == amount(s, section));
   }));
 }
 
