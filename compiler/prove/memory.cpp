@@ -33,7 +33,10 @@ int64_t Memory::lengthOf(const Place &p, int64_t block) const {
 }
 
 int32_t Memory::cutAt(int64_t part, int64_t parts) const {
-  if (even_) return static_cast<int32_t>(part * perBlock_ / parts);
+  if (even_) {
+    if (parts == perBlock_) return static_cast<int32_t>(part);  // no division where all cut alike
+    return static_cast<int32_t>(part * perBlock_ / parts);
+  }
   const auto at = std::partition_point(cuts_.begin(), cuts_.end(), [&](const Cut &c) {
     return isLess(c.part, c.parts, part, parts);
   });
@@ -199,7 +202,12 @@ bool Memory::placeBuffers(const Schedule &s, Diag &diag) {
 
 bool Memory::findCuts(std::span<const Schedule> ranks, Diag &diag) {
   std::unordered_set<uint64_t> cuts;
+  // Most cuts are made again and again: those seen last, by where they are kept.
+  std::vector<std::pair<int64_t, int64_t>> recent(1024);
   const auto cut = [&](int64_t part, int64_t parts) {
+    auto &last = recent[(part + parts) % recent.size()];
+    if (last == std::pair(part, parts)) return;
+    last = {part, parts};
     const int64_t shared = std::gcd(part, parts);
     cuts.insert(static_cast<uint64_t>(part / shared) << 32 | static_cast<uint64_t>(parts / shared));
   };
