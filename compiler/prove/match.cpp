@@ -189,9 +189,9 @@ class Matcher {
 
   bool equallyLong(int64_t rankA, Section a, int64_t rankB, Section b) {
     // Whole blocks, the common case: as many, and mostly that is all to be said.
-    if (a.size() == 1 && b.size() == 1 && a[0].parts == 1 && b[0].parts == 1 && !anyLengths_ &&
-        memory_.whole(rankA, a[0].buffer) && memory_.whole(rankB, b[0].buffer))
-      return a[0].count == b[0].count;
+    const int64_t blocks = anyLengths_ ? -1 : wholeBlocks(rankA, a);
+    if (blocks >= 0)
+      if (const int64_t others = wholeBlocks(rankB, b); others >= 0) return blocks == others;
 
     Pieces left(memory_, rankA, a), right(memory_, rankB, b);
     while (left.cells > 0 && right.cells > 0) {
@@ -202,6 +202,16 @@ class Matcher {
       right.take(both);
     }
     return left.cells == right.cells;
+  }
+
+  /// How many; -1: there are parts of blocks too.
+  int64_t wholeBlocks(int64_t rank, Section section) const {
+    int64_t count = 0;
+    for (const Extent &e : section) {
+      if (e.parts != 1 || !memory_.whole(rank, e.buffer)) return -1;
+      count += e.count;
+    }
+    return count;
   }
 
   const Together &all_;

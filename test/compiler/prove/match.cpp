@@ -48,6 +48,27 @@ TEST(Match, LengthsInBlocks) {
             "note: rank 0 sends in to rank 1 in round 0\n");
 }
 
+TEST(Match, LengthsOfSeveralExtents) {
+  // The first message shows that blocks have to be equally long: then they are counted.
+  const std::string several =
+      text("alltoall", {"in in[2]\nout out[2]\nscratch t[5] like in[0]\n"
+                        "%0 = copy in[1], in[0 +: 2] -> t[0 +: 3]\n%1 = send t[0] to 1\n"
+                        "%2 = send t[0], t[2] to 1 round 1\n"
+                        "%3 = recv out[1] from 1 round 2\n%4 = copy in[0] -> out[0] round 3\n",
+                        "in in[2]\nout out[2]\nscratch t[5] like in[0]\n"
+                        "%0 = recv out[0] from 0\n%1 = recv t[4], t[1] from 0 round 1\n"
+                        "%2 = send in[0] to 0 round 2\n%3 = copy in[1] -> out[1] round 3\n"});
+  EXPECT_EQ(said(several), "");
+  EXPECT_EQ(broken(several, "recv t[4], t[1]", "recv t[4], t[1 +: 2]"),
+            "error: rank 1 receives t[4], t[1 +: 2] from rank 0 in round 1: 3 blocks, but 2 blocks "
+            "are sent\n"
+            "note: rank 0 sends t[0], t[2] to rank 1 in round 1\n");
+  EXPECT_EQ(broken(several, "recv t[4], t[1]", "recv t[4], t[1 of 2]"),
+            "error: rank 1 receives t[4], t[1 of 2] from rank 0 in round 1: 3/2 of a block, but 2 "
+            "blocks are sent\n"
+            "note: rank 0 sends t[0], t[2] to rank 1 in round 1\n");
+}
+
 TEST(Match, HalvesAreAsLongOnlyIfTheyAreTheSame) {
   const std::string halves =
       text("bcast", {"data data[1]\n"
