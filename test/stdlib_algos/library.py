@@ -3,7 +3,8 @@
 
 prove    it is proved, with its defaults and other values of its parameters
 mutants  it is not proved any more when a statement is left out, when a message goes to the next
-         rank or comes from there, or when operands that are claimed to be in order change places
+         rank or comes from there, when all ranks take part in what some do, when a group is of the
+         next ranks, or when operands that are claimed to be in order change places
          (scripts/mutate.py makes many more, and takes its time)
 run      it runs on the software device, and every byte is checked
 
@@ -84,6 +85,8 @@ def prove(test, source):
 
 STATEMENT = re.compile(r"\b(?:run|copy|send|recv|exchange|signal|await|reduce)\b[^;{}]*(?:\{[^}]*\})?[^;{}]*;")
 PEER = re.compile(r"(.*(?:\b(?:to|from|with)|^signal|^await) )(.*?)( on port .*)?;", re.DOTALL)
+AMONG = re.compile(r"(run .*?) among \w+(.*)", re.DOTALL)
+MEMBER = re.compile(r"\bgroup \w+\[\w+ in [^=]*\] = ([^;]*);")
 OPERANDS = re.compile(r"reduce (.*), (.*) -> (.*);", re.DOTALL)
 
 
@@ -93,7 +96,9 @@ def mutate(source):
     for found in STATEMENT.finditer(source, begin):
         statement = found.group()
         wrong = [""]
-        if not statement.startswith("run") and (peer := PEER.fullmatch(statement)):
+        if statement.startswith("run"):
+            wrong += [among[1] + among[2]] if (among := AMONG.fullmatch(statement)) else []
+        elif peer := PEER.fullmatch(statement):
             wrong.append(f"{peer[1]}({peer[2]} + 1) mod P{peer[3] or ''};")
         operands = OPERANDS.fullmatch(statement)
         if operands and "rank_order" in source:
@@ -101,6 +106,9 @@ def mutate(source):
         for replacement in wrong:
             yield (f"{statement} -> {replacement or 'nothing'}",
                    source[: found.start()] + replacement + source[found.end():])
+    for found in MEMBER.finditer(source, begin):
+        yield (f"{found.group()} -> the next rank",
+               f"{source[: found.start(1)]}({found[1]} + 1) mod P{source[found.end(1):]}")
 
 
 def mutants(test, source):
