@@ -32,6 +32,7 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LIBRARY = ROOT / "stdlib_algos"
 EXPLAINED = pathlib.Path(__file__).with_name("equivalent.txt")
+UNEVEN = ROOT / "test" / "stdlib_algos" / "Inputs" / "uneven.topology"
 SECONDS = 120  # a loop without end takes 20 million steps to be found
 VALUES = (1, 2, 3, 5)  # of parameters, beside the defaults
 
@@ -45,6 +46,10 @@ INSTEAD = {
     "even": ["odd"], "odd": ["even"], "min": ["max"], "max": ["min"],
     "floor_log": ["ceil_log"], "ceil_log": ["floor_log"],
 }
+# For how many ranks schedules are compared, and where these are, for an algorithm that asks.
+SCHEDULES = {1: ["1x1"], 2: ["1x2", "2x1"], 3: ["1x3", "3x1"], 4: ["2x2", "4x1"], 5: ["1x5"],
+             7: ["7x1"], 8: ["2x4", "4x2"], 9: ["3x3"], 13: [UNEVEN], 16: ["4x4", "2x8"]}
+ASKS = re.compile(r"\b(?:nodes|node_of|ranks_on|first_on_node|local_rank)\b")
 PROMISES = ("any, also those that do not commute", "the same bits on all ranks",
             "any, also of v-variants")
 PEER = {"to", "from", "with", "signal", "await"}
@@ -330,10 +335,13 @@ class Judge:
 
     def schedules(self, file, setting):
         """Of all ranks, for some numbers of them, without places in the source."""
+        asks = ASKS.search(file.read_text(encoding="utf-8"))
         return [re.sub(r" at \d+:\d+$", "", self.run(
                     file, "--emit=schedule", "--rank=all", f"--ranks={ranks}",
-                    f"--root={ranks // 2}", *setting)[1], flags=re.MULTILINE)
-                for ranks in (1, 2, 3, 4, 5, 7, 8, 9, 13, 16)]
+                    f"--root={ranks // 2}", *([f"--topology={where}"] if asks else []),
+                    *setting)[1], flags=re.MULTILINE)
+                for ranks, places in SCHEDULES.items()
+                for where in (places if asks else places[:1])]
 
     def verdict(self, path, program, options):
         """(word, what was printed)"""
