@@ -111,7 +111,7 @@ class Emitter {
     variant.protocol = legal.protocol;
     variant.flags = legal.flags;
     variant.program = programOf(legal, connections_);
-    Places places(*s_, callers_, static_cast<uint32_t>(buffers_.size()), pieces_);
+    Places places(*s_, options_.lengths, callers_, static_cast<uint32_t>(buffers_.size()), pieces_);
     size_t slot = 0;
     if (legal.protocol == NBC_EAGER)
       for (const Step &step : s_->steps)
@@ -291,6 +291,7 @@ class Emitter {
     header.ranks = static_cast<uint32_t>(s.ranks);
     header.rank = static_cast<uint32_t>(s.rank);
     header.root = static_cast<uint32_t>(s.root);
+    header.lengths = options_.lengths == Lengths::each ? NBC_LENGTHS_EACH : NBC_LENGTHS_EQUAL;
     std::memcpy(base_, &header, sizeof header);
     header.checksum = nbc_template_checksum(base_, result.bytes);
     std::memcpy(base_, &header, sizeof header);

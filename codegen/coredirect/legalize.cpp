@@ -9,6 +9,10 @@
 // Each way has a file of its own, because each is a different idea: eager renames,
 // rendezvous moves, calc asks what the adapter can reduce.
 //
+// Where each block has a length of its own (own_lengths.cpp), the schedules are made fit for
+// that first. All ranks must choose the same protocol; so where a rank does not know the
+// others' lengths there is but one, and that is rendezvous, which serves all lengths.
+//
 // Queues are counted exactly only where a rough count does not settle it.
 
 #include "codegen/coredirect/legalize.h"
@@ -17,6 +21,7 @@
 
 #include "codegen/coredirect/coredirect.h"
 #include "codegen/coredirect/program.h"
+#include "dsl/collectives.h"
 
 namespace nbcc {
 namespace {
@@ -118,11 +123,46 @@ bool isInPlace(const Schedule &s) {
   return true;
 }
 
+/// Whether such calls can be served at all.
+bool checkOwnLengths(const Schedule &s, const TargetOptions &options, Diag &diag) {
+  if (!hasOwnLengths(s.kind)) {
+    diag.error({}, "coredirect: own lengths: ", ast::name(s.kind),
+               collective(s.kind).hasBlocks() ? " has blocks that are always equally long"
+                                              : " has no blocks that could differ in length");
+    return false;
+  }
+  if (options.protocol == Protocol::eager && !allKnowAllLengths(s.kind)) {
+    diag.error({}, "coredirect: own lengths: ", ast::name(s.kind),
+               " cannot go eager: no rank knows how long the others' blocks are, so they could "
+               "not agree on it");
+    return false;
+  }
+  return true;
+}
+
 }  // namespace
 
-std::vector<Legal> coredirect_legalize(const Schedule &schedule, const Schedule *inPlace,
+std::vector<Legal> coredirect_legalize(const Schedule &given, const Schedule *inPlace,
                                        const TargetOptions &options, Diag &diag) {
   if (inPlace && !isInPlace(*inPlace)) inPlace = nullptr;
+  const bool own = options.lengths == Lengths::each;
+  Schedule fit[2];
+  const Schedule *ordinary = &given;
+  if (own) {
+    if (!checkOwnLengths(given, options, diag)) return {};
+    // MPI's row of elements has no P blocks of ours there: see template.h.
+    if (given.kind == ast::Kind::reduce_scatter) inPlace = nullptr;
+    for (const Schedule **s : {&ordinary, &inPlace}) {
+      if (!*s) continue;
+      Schedule &mine = fit[s == &inPlace];
+      mine = **s;
+      if (!giveOwnLengths(mine, diag)) return {};
+      cutAtBlocks(mine);
+      *s = &mine;
+    }
+  }
+  const Schedule &schedule = *ordinary;
+  const bool eagerToo = !own || allKnowAllLengths(given.kind);
   const Device &device = deviceOf(options);
   const int before = diag.errors();
   if (!device.crossChannel) {
@@ -133,13 +173,15 @@ std::vector<Legal> coredirect_legalize(const Schedule &schedule, const Schedule 
   if (diag.errors() != before) return {};
   std::vector<Legal> ways;
   const auto add = [&](Schedule legal, uint32_t protocol, uint32_t flags) {
-    if (diag.errors() == before) ways.push_back({std::move(legal), protocol, flags});
+    if (diag.errors() != before) return;
+    if (own) cutAtBlocks(legal);  // neighbours were joined
+    ways.push_back({std::move(legal), protocol, flags});
   };
   const auto each = [&](auto way) {
     way(schedule, uint32_t{0});
     if (inPlace) way(*inPlace, uint32_t{NBC_VARIANT_IN_PLACE});
   };
-  if (options.protocol != Protocol::rendezvous) {
+  if (options.protocol != Protocol::rendezvous && eagerToo) {
     EagerOptions eager{.slotPerBlock = options.slotPerBlock, .calc = true};
     if (fitsCalc(schedule, device) && (!inPlace || fitsCalc(*inPlace, device)))
       each([&](const Schedule &s, uint32_t flags) {

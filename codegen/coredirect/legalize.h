@@ -53,6 +53,16 @@ struct EagerOptions {
 Schedule legalizeEager(const Schedule &, const Device &, const EagerOptions &, Diag &);
 Schedule legalizeRendezvous(const Schedule &, const Device &, Diag &);
 
+/// own_lengths.cpp: kinds whose blocks MPI lets differ; those where every rank knows how
+/// long all blocks are.
+bool hasOwnLengths(ast::Kind);
+bool allKnowAllLengths(ast::Kind);
+/// Makes a schedule fit for calls in which each block has a length of its own; false: it
+/// is not, which was reported.
+bool giveOwnLengths(Schedule &, Diag &);
+/// From then on no extent names more than one block of a caller's buffer.
+void cutAtBlocks(Schedule &);
+
 /// Whether everything that is sent and reduced is one whole vector, so that a
 /// vector of one element is one slot of the adapter everywhere.
 bool fitsCalc(const Schedule &, const Device &);

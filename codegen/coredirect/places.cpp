@@ -50,9 +50,9 @@ uint64_t blocksFor(const Schedule &s, BufferId room) {
   return buffer.uniform() ? blocks * static_cast<uint64_t>(buffer.blocks) : blocks;
 }
 
-Places::Places(const Schedule &s, std::span<const uint32_t, 3> callers, uint32_t staging,
-               std::vector<nbc_piece> &pieces)
-    : s_(s), callers_(callers), staging_(staging), pieces_(pieces), rooms_(s.buffers.size()) {
+Places::Places(const Schedule &s, Lengths lengths, std::span<const uint32_t, 3> callers,
+               uint32_t staging, std::vector<nbc_piece> &pieces)
+    : s_(s), lengths_(lengths), callers_(callers), staging_(staging), pieces_(pieces), rooms_(s.buffers.size()) {
   for (size_t b = 0; b < rooms_.size(); ++b)
     if (!isRoom(s.buffers[b])) rooms_[b].buffer = callers[roleOf(s.buffers[b])];
 }
@@ -89,7 +89,11 @@ void Places::open(BufferId b, Room &room) {
   room.content.first = static_cast<uint32_t>(pieces_.size());
   Extent rest{b, 1, 0, s_.buffers[b].blocks};
   while (rest.count > 0) {
-    const Piece found = firstPiece(s_, rest);
+    Piece found = firstPiece(s_, rest);
+    if (lengths_ == Lengths::each) {
+      const int64_t inBlock = found.base.parts - found.base.first % found.base.parts;
+      found.raw.count = found.base.count = std::min(found.base.count, inBlock);
+    }
     nbc_piece piece = pieceOf(found.base, shapeOf(found.base.buffer));
     piece.buffer = room.buffer;
     piece.room = room.room;

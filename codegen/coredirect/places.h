@@ -5,7 +5,8 @@
 // schedule's buffer is a room there: blocks [room, ...), its contents packed.
 // Contents are a run of pieces, made when a room is first named; an extent that
 // begins and ends with them is a range of that run, any other gets pieces of its
-// own. Callers' buffers are where the caller has them.
+// own. Callers' buffers are where the caller has them. Where blocks have lengths of their own,
+// a piece is at most one block.
 
 #pragma once
 
@@ -13,6 +14,7 @@
 #include <span>
 #include <vector>
 
+#include "codegen/target.h"
 #include "compiler/ir/schedule.h"
 #include "nbc/template.h"
 
@@ -35,7 +37,7 @@ class Places {
  public:
   /// `callers`: the template's buffer of each caller's role. `staging`: of scratch.
   /// Pieces are put behind those that there are.
-  Places(const Schedule &, std::span<const uint32_t, 3> callers, uint32_t staging,
+  Places(const Schedule &, Lengths, std::span<const uint32_t, 3> callers, uint32_t staging,
          std::vector<nbc_piece> &pieces);
 
   /// This buffer of the schedule lies there, in SLOTS.
@@ -62,6 +64,7 @@ class Places {
   nbc_piece part(const Extent &, const Room &) const;
 
   const Schedule &s_;
+  const Lengths lengths_;
   std::span<const uint32_t, 3> callers_;
   uint32_t staging_;
   std::vector<nbc_piece> &pieces_;

@@ -208,6 +208,9 @@ bool PlaceVerifier::take(uint32_t number) {
   if (!nextExtent()) return fail(cat(say(number), " is more than it should name"));
   const Extent &e = wanted_[section_][extent_];
   const Room &room = rooms_[e.buffer];
+  if (view_.header.lengths == NBC_LENGTHS_EACH &&
+      piece.first / piece.parts != (piece.first + piece.count - 1) / piece.parts)
+    return fail(cat(say(number), " names two blocks, which need not be neighbours"));
   Position place;
   bool right;
   if (callers(e.buffer))

@@ -179,12 +179,30 @@ struct nbc_call {
   enum nbc_op op;            /* reductions */
   nbc_reduce_function *user; /* NBC_USER */
   void *user_context;
+
+  /* MPI's v- and w-variants, for plans of templates made with --lengths=each (else
+   * NBC_ERROR_UNSUPPORTED): of each rank's block in `in` and `out`, where that buffer has a
+   * block for each rank (reduce_scatter: in_counts are MPI's recvcounts; the result is as long as
+   * this rank's says). Counts and displacements are in elements. Null counts: all are `count`
+   * long; null displacements: blocks lie one behind the other. The single block of allgather,
+   * gather and scatter is `count` long, and must be as long as this rank's own in the row.
+   * With types (alltoall only) each block is of a type of its own and displacements are in
+   * bytes. What MPI does not look at (in place, or elsewhere than at the root) is not
+   * looked at here.
+   *
+   * The arrays stay the caller's and must not change until the call is done, as MPI has it for
+   * its nonblocking calls: a call that waits for its turn reads them only then. Blocks
+   * that are written must not overlap. All blocks of a buffer are registered as one piece of
+   * memory, gaps included. */
+  const size_t *in_counts, *out_counts;
+  const ptrdiff_t *in_displacements, *out_displacements;
+  const enum nbc_type *in_types, *out_types;
 };
 
 /* Opaque; owned by the caller, in use until nbc_test says done or nbc_wait
  * returns. Must not move meanwhile. */
 typedef struct nbc_request {
-  uint64_t opaque[24];
+  uint64_t opaque[40];
 } nbc_request;
 
 /* On failure nothing is under way and the request is not used. The buffers must

@@ -53,7 +53,8 @@ static int admit(nbc_plan *plan, struct call *c) {
   c->set = plan->set;
   c->opens_window = eager && plan->credit && plan->window == 0;
   c->stage = 0;
-  int status = plan->target->prepare(plan, c);
+  int status = plan->own_lengths ? lengths_find(plan, c) : 0;
+  if (!status) status = plan->target->prepare(plan, c);
   if (!status) status = host_run(plan, c);
   if (status) return status;
 
@@ -179,10 +180,25 @@ static int set_buffers(const nbc_plan *plan, struct call *c, const struct nbc_ca
       continue;
     }
     if (!(plan->significant >> role & 1)) continue;
-    if (given[role] == NBC_IN_PLACE || (!given[role] && c->block)) return NBC_ERROR_ARGUMENT;
+    if (given[role] == NBC_IN_PLACE || (!given[role] && c->block && !plan->own_lengths))
+      return NBC_ERROR_ARGUMENT;
     c->base[role] = (uint8_t *)given[role];
   }
   return 0;
+}
+
+// The arrays of nbc_call, if this is a plan for them.
+static int set_rows(const nbc_plan *plan, struct call *c, const struct nbc_call *call) {
+  const struct row rows[] = {{call->in_counts, call->in_displacements, call->in_types},
+                             {call->out_counts, call->out_displacements, call->out_types}};
+  bool any = false, types = false;
+  for (int role = 0; role <= NBC_ROLE_OUT; ++role) {
+    c->rows[role] = rows[role];
+    any |= rows[role].counts || rows[role].displacements || rows[role].types;
+    types |= rows[role].types != NULL;
+  }
+  if (any && !plan->own_lengths) return NBC_ERROR_UNSUPPORTED;
+  return types && plan->tables.header->kind != NBC_ALLTOALL ? NBC_ERROR_ARGUMENT : 0;
 }
 
 static int set_arguments(nbc_plan *plan, struct call *c, const struct nbc_call *call) {
@@ -191,12 +207,15 @@ static int set_arguments(nbc_plan *plan, struct call *c, const struct nbc_call *
   c->next = NULL;
   c->base[NBC_ROLE_STAGING] = c->base[NBC_ROLE_SLOTS] = NULL;
   c->empty = false;
+  c->found = NULL;
   c->count = plan->tables.header->kind == NBC_BARRIER ? 0 : call->count;
-  c->size = c->count ? nbc_type_size(call->type) : 1;
+  c->size = c->count || plan->own_lengths ? nbc_type_size(call->type) : 1;
   if (c->size == 0) return NBC_ERROR_ARGUMENT;
   if (__builtin_mul_overflow(c->count, c->size, &c->block)) return NBC_ERROR_TOO_LONG;
   int status = set_operation(plan, c, call);
+  if (!status) status = set_rows(plan, c, call);
   if (!status) status = set_buffers(plan, c, call, &in_place);
+  if (!status && plan->own_lengths) status = lengths_set(plan, c, in_place);
   if (!status) status = choose(plan, c, in_place);
   return status;
 }
@@ -205,8 +224,14 @@ static int acquire(nbc_plan *plan, struct call *c) {
   const uint64_t *blocks = plan->caller_blocks[!!(c->variant->v->flags & NBC_VARIANT_IN_PLACE)];
   for (uint32_t role = 0; role < CALLER_ROLES; ++role) {
     if (!(c->variant->registered >> role & 1) || c->block == 0) continue;
-    int r = comm_acquire(plan->comm, c->base[role], c->block * blocks[role], plan->access[role],
-                         plan->hint[role]);
+    const void *begin = c->base[role];
+    uint64_t bytes = c->block * blocks[role];
+    if (plan->own_lengths) {
+      begin = (const void *)c->begin[role];
+      bytes = c->end[role] - c->begin[role];
+      if (bytes == 0) continue;
+    }
+    int r = comm_acquire(plan->comm, begin, bytes, plan->access[role], plan->hint[role]);
     if (r < 0) return r;
     c->registration[role] = plan->hint[role] = r;
   }

@@ -68,7 +68,7 @@ static int prepare_slow(nbc_plan *plan, struct call *c, const struct nbc_reloc *
   uint64_t bytes = 0;
   for (uint32_t k = 0; k <= (r->rule == NBC_RELOC_SGE ? r->extra : 0); ++k) {
     uint32_t piece = r->what + k;
-    uint64_t n = piece_bytes(c, &plan->tables.pieces[piece]);
+    uint64_t n = piece_bytes(plan, c, piece);
     if (n && !piece_address(plan, c, piece)) return NBC_ERROR_TEMPLATE;
     bytes += n;
   }

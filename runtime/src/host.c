@@ -11,6 +11,7 @@
 #include "runtime/src/plan.h"
 
 uint8_t *piece_address(const nbc_plan *plan, const struct call *c, uint32_t piece) {
+  if (c->found) return c->found[piece].address;
   const struct place *place = &plan->places[piece];
   uint8_t *base = c->base[place->role] + place->rooms * c->stride;
   if (place->whole) return base + place->blocks * c->block;
@@ -18,10 +19,10 @@ uint8_t *piece_address(const nbc_plan *plan, const struct call *c, uint32_t piec
   if (place->role < CALLER_ROLES) return base + c->size * position(c, p->first, p->parts);
   uint64_t before = 0;
   for (uint32_t i = 0; i < p->before.count; ++i)
-    before += piece_bytes(c, &plan->tables.pieces[p->before.begin + i]);
+    before += piece_bytes(plan, c, p->before.begin + i);
   // The compiler leaves enough room; a template could have been made otherwise.
   uint64_t room = (plan->tables.buffers[p->buffer].blocks - p->room) * c->stride;
-  uint64_t bytes = piece_bytes(c, p);
+  uint64_t bytes = piece_bytes(plan, c, piece);
   return before <= room && bytes <= room - before ? base + before : NULL;
 }
 
@@ -38,7 +39,7 @@ static struct cursor begin(struct nbc_range pieces) {
 // Bytes at the cursor; 0: the end. Null `at`: damaged.
 static uint64_t here(const nbc_plan *plan, const struct call *c, struct cursor *cursor) {
   while (cursor->left == 0 && cursor->piece < cursor->end) {
-    cursor->left = piece_bytes(c, &plan->tables.pieces[cursor->piece]);
+    cursor->left = piece_bytes(plan, c, cursor->piece);
     if (cursor->left) cursor->at = piece_address(plan, c, cursor->piece);
     ++cursor->piece;
   }

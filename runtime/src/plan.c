@@ -59,18 +59,32 @@ static int copy_template(nbc_plan *plan, const void *data, size_t bytes) {
   return 0;
 }
 
+// Whether piece i is behind the last of its `before` as that is behind the others: then where
+// that one ends is where this one begins.
+static bool follows(const struct tables *s, uint32_t i) {
+  const struct nbc_piece *p = &s->pieces[i];
+  if (p->before.count == 0) return false;
+  uint32_t last = p->before.begin + p->before.count - 1;
+  const struct nbc_piece *q = &s->pieces[last];
+  return last < i && q->buffer == p->buffer && q->room == p->room &&
+         q->before.count + 1 == p->before.count &&
+         (q->before.count == 0 || q->before.begin == p->before.begin);
+}
+
 static void place_pieces(nbc_plan *plan) {
   const struct tables *s = &plan->tables;
   for (uint32_t i = 0; i < s->header->pieces.count; ++i) {
     const struct nbc_piece *p = &s->pieces[i];
     const struct nbc_buffer *b = &s->buffers[p->buffer];
     struct place *place = &plan->places[i];
-    *place = (struct place){.role = b->role, .whole = p->parts == 1, .count = p->count};
+    *place = (struct place){
+        .role = b->role, .whole = p->parts == 1 && !plan->own_lengths, .count = p->count};
     if (b->role < CALLER_ROLES) {
       place->blocks = p->first;
       continue;
     }
     place->rooms = b->first + p->room;
+    place->follows = follows(s, i);
     for (uint32_t k = 0; k < p->before.count && place->whole; ++k) {
       const struct nbc_piece *before = &s->pieces[p->before.begin + k];
       place->whole = before->parts == 1;
@@ -83,9 +97,18 @@ static void place_pieces(nbc_plan *plan) {
 struct usage {
   uint64_t staging;  // blocks of room
   uint64_t longest;  // blocks in one data segment
+  uint32_t first_piece, end_piece;
 };
 
+static void use_pieces(struct nbc_range range, struct usage *u) {
+  if (range.count == 0) return;
+  if (range.begin < u->first_piece) u->first_piece = range.begin;
+  if (range.begin + range.count > u->end_piece) u->end_piece = range.begin + range.count;
+}
+
 static void use_piece(const nbc_plan *plan, uint32_t piece, struct usage *u) {
+  use_pieces((struct nbc_range){piece, 1}, u);
+  use_pieces(plan->tables.pieces[piece].before, u);
   const struct nbc_buffer *b = &plan->tables.buffers[plan->tables.pieces[piece].buffer];
   if (b->role == NBC_ROLE_STAGING && b->first + b->blocks > u->staging)
     u->staging = b->first + b->blocks;
@@ -104,6 +127,7 @@ static void use_reloc(nbc_plan *plan, const struct nbc_reloc *r, struct variant 
   uint64_t blocks = 0;
   for (uint32_t k = 0; k <= r->extra; ++k) {
     const struct nbc_piece *p = &plan->tables.pieces[r->what + k];
+    use_piece(plan, r->what + k, u);
     blocks += (p->count + p->parts - 1) / p->parts;
   }
   if (blocks > u->longest) u->longest = blocks;
@@ -122,11 +146,13 @@ static void use_stage(const nbc_plan *plan, const struct nbc_stage *stage, struc
 // Returns the bytes of staging.
 static uint64_t measure_variant(nbc_plan *plan, struct variant *variant) {
   const struct nbc_variant *v = variant->v;
-  struct usage u = {0, 1};
+  struct usage u = {0, 1, UINT32_MAX, 0};
   for (uint32_t i = 0; i < v->relocs.count; ++i)
     use_reloc(plan, &plan->tables.relocs[v->relocs.begin + i], variant, &u);
   for (uint32_t i = 0; i < v->stages.count; ++i)
     use_stage(plan, &plan->tables.stages[v->stages.begin + i], &u);
+  if (u.end_piece)
+    variant->pieces = (struct nbc_range){u.first_piece, u.end_piece - u.first_piece};
   variant->calc = v->calc & (plan->comm->hca ? plan->comm->facts.calc : ~0u);
   // All ranks' blocks together are counted in 63 bits.
   variant->limit = (uint64_t)INT64_MAX / plan->tables.header->ranks;
@@ -180,9 +206,26 @@ static int make_memory(nbc_plan *plan) {
   return 0;
 }
 
+// For calls in which each block has a length of its own; zero: those of buffers that are absent.
+static int make_lengths(nbc_plan *plan) {
+  const struct nbc_template *t = plan->tables.header;
+  if (!plan->own_lengths) return 0;
+  for (uint32_t role = 0; role < CALLER_ROLES; ++role) {
+    plan->block_count[role] = (uint32_t)plan->caller_blocks[0][role];
+    plan->blocks[role] =
+        (struct block *)calloc((size_t)plan->block_count[role] + 1, sizeof **plan->blocks);
+    if (!plan->blocks[role]) return NBC_ERROR_MEMORY;
+  }
+  plan->found =
+      (struct found *)calloc((size_t)t->pieces.count * plan->depth + 1, sizeof *plan->found);
+  return plan->found ? 0 : NBC_ERROR_MEMORY;
+}
+
 static void free_plan(nbc_plan *plan) {
   if (plan->target) plan->target->destroy(plan);
   if (plan->memory) munmap(plan->memory, plan->memory_bytes);
+  for (int role = 0; role < CALLER_ROLES; ++role) free(plan->blocks[role]);
+  free(plan->found);
   free(plan->places);
   free(plan->variants);
   free((void *)plan->tables.header);
@@ -194,6 +237,7 @@ static int make_plan(nbc_plan *plan, const void *data, size_t bytes,
   int status = copy_template(plan, data, bytes);
   if (status) return status;
   const struct nbc_template *t = plan->tables.header;
+  plan->own_lengths = t->lengths == NBC_LENGTHS_EACH;
   if (t->ranks != (uint32_t)plan->comm->bootstrap.ranks ||
       t->rank != (uint32_t)plan->comm->bootstrap.rank)
     return NBC_ERROR_TEMPLATE;
@@ -205,6 +249,7 @@ static int make_plan(nbc_plan *plan, const void *data, size_t bytes,
   if (!plan->places || !plan->variants) return NBC_ERROR_MEMORY;
   place_pieces(plan);
   status = make_memory(plan);
+  if (!status) status = make_lengths(plan);
   if (status) return status;
   plan->target = find_target(t->target);
   return plan->target->create(plan);

@@ -15,7 +15,8 @@ struct variant {
   uint64_t limit;       // bytes of a block, at most
   uint32_t registered;  // bit (1 << role): the adapter touches the caller's buffer
   uint32_t calc;
-  const void *target;  // the target's
+  struct nbc_range pieces;  // those that it names lie in this range, and what they are behind
+  const void *target;       // the target's
 };
 
 // Where a piece lies, as far as it is known when the plan is made:
@@ -26,6 +27,24 @@ struct place {
   uint64_t count;   // blocks
   uint64_t rooms;   // STAGING, SLOTS
   uint64_t blocks;  // of the caller's before it, in its buffer or in its room
+  bool follows;     // it is behind the last piece of its `before`, which is behind all the others
+};
+
+// For blocks with lengths of their own (lengths.c). A block of the caller's; and where a
+// piece is in a call.
+struct block {
+  uintptr_t address;
+  uint64_t count, size;  // elements, bytes of one
+};
+struct found {
+  uint8_t *address;
+  uint64_t bytes;
+};
+// The arrays of a call, see nbc_call.
+struct row {
+  const size_t *counts;
+  const ptrdiff_t *displacements;
+  const enum nbc_type *types;
 };
 
 struct nbc_plan {
@@ -45,6 +64,13 @@ struct nbc_plan {
   uint64_t caller_blocks[2][CALLER_ROLES];  // [in place]
   uint32_t access[CALLER_ROLES];
   uint32_t significant;  // bit (1 << role)
+
+  // Lengths of their own: blocks of one call, and pieces of all that are under way.
+  bool own_lengths;
+  struct block *blocks[CALLER_ROLES];
+  uint32_t block_count[CALLER_ROLES];
+  const struct call *blocks_of;  // whose they are; null: nobody's
+  struct found *found;           // [instance][piece]
 
   // Slots, then staging; registered as one.
   uint8_t *memory;
@@ -75,11 +101,15 @@ struct __attribute__((may_alias)) call {
   struct call *next;
   const struct variant *variant;
   uint8_t *base[ROLES];
-  uint64_t count, size, block;  // elements of a block, bytes of an element, of a block
+  // Elements of a block, bytes of an element, of a block; of own lengths: of the longest.
+  uint64_t count, size, block;
   uint64_t stride;
   nbc_reduce_function *reduce;
   void *context;
-  int registration[CALLER_ROLES];  // -1: none
+  struct row rows[NBC_ROLE_OUT + 1];
+  uintptr_t begin[CALLER_ROLES], end[CALLER_ROLES];  // what the caller's blocks lie in
+  const struct found *found;                         // by piece; null: blocks are equally long
+  int registration[CALLER_ROLES];                    // -1: none
   uint32_t stage;
   int status;
   uint32_t set;
@@ -97,13 +127,24 @@ static inline uint64_t position(const struct call *c, uint64_t at, uint32_t part
   return parts == 1 ? c->count * at : (uint64_t)((wide)c->count * at / parts);
 }
 
-// host.c
-
 // Bytes of a piece in this call.
-static inline uint64_t piece_bytes(const struct call *c, const struct nbc_piece *p) {
+static inline uint64_t piece_bytes(const nbc_plan *plan, const struct call *c, uint32_t piece) {
+  if (c->found) return c->found[piece].bytes;
+  const struct nbc_piece *p = &plan->tables.pieces[piece];
   return c->size * (position(c, p->first + p->count, p->parts) - position(c, p->first, p->parts));
 }
-// Its address; null if it does not fit into its room (a damaged template).
+// lengths.c
+static inline uint64_t block_bytes(const struct block *b) {
+  return b->count * b->size;
+}
+// Looks at a call's counts and displacements: sets block, begin and end. Or a negative status.
+int lengths_set(nbc_plan *, struct call *, bool in_place);
+// Sets `found`: of the instance that the call is about to get.
+int lengths_find(nbc_plan *, struct call *);
+
+// host.c
+
+// A piece's address; null if it does not fit into its room (a damaged template).
 uint8_t *piece_address(const nbc_plan *, const struct call *, uint32_t piece);
 // Does the host operations of call->stage. Returns 0 or a negative status.
 int host_run(nbc_plan *, const struct call *);

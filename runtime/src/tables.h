@@ -26,6 +26,8 @@ enum { CALLER_ROLES = NBC_ROLE_DATA + 1, ROLES = NBC_ROLE_SLOTS + 1 };
 
 // Blocks of a caller's buffer; 0: the kind has no such buffer.
 uint64_t blocks_of(const struct nbc_template *, uint32_t role, bool in_place);
+// Whether it has a block of each rank, also where there is one rank.
+bool is_row(uint32_t kind, uint32_t role);
 bool kind_reduces(uint32_t kind);
 
 // The role whose buffer is replaced by NBC_IN_PLACE; CALLER_ROLES: none, on this rank.

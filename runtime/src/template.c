@@ -62,9 +62,10 @@ bool kind_reduces(uint32_t kind) {
   return false;
 }
 
-uint64_t blocks_of(const struct nbc_template *t, uint32_t role, bool in_place) {
+// 0: none, 1: one block or vector, 2: a block a rank
+static uint8_t shape_of(uint32_t kind, uint32_t role) {
   static const struct {
-    uint8_t in, out, data;  // 0: none, 1: one block or vector, 2: a block a rank
+    uint8_t in, out, data;
   } shapes[NBC_KINDS] = {
       [NBC_ALLGATHER] = {1, 2, 0},      [NBC_ALLTOALL] = {2, 2, 0},
       [NBC_ALLREDUCE] = {1, 1, 0},      [NBC_REDUCE] = {1, 1, 0},
@@ -73,11 +74,19 @@ uint64_t blocks_of(const struct nbc_template *t, uint32_t role, bool in_place) {
       [NBC_REDUCE_SCATTER] = {2, 1, 0}, [NBC_REDUCE_SCATTER_BLOCK] = {2, 1, 0},
       [NBC_SCAN] = {1, 1, 0},           [NBC_EXSCAN] = {1, 1, 0},
   };
+  return role == NBC_ROLE_IN    ? shapes[kind].in
+         : role == NBC_ROLE_OUT ? shapes[kind].out
+                                : shapes[kind].data;
+}
+
+bool is_row(uint32_t kind, uint32_t role) {
+  return shape_of(kind, role) == 2;
+}
+
+uint64_t blocks_of(const struct nbc_template *t, uint32_t role, bool in_place) {
   // In place `out` begins as `in`: of reduce_scatter it is longer than the result.
   if (in_place && role == NBC_ROLE_OUT && kind_reduces(t->kind)) role = NBC_ROLE_IN;
-  uint8_t shape = role == NBC_ROLE_IN    ? shapes[t->kind].in
-                  : role == NBC_ROLE_OUT ? shapes[t->kind].out
-                                         : shapes[t->kind].data;
+  uint8_t shape = shape_of(t->kind, role);
   return shape == 2 ? t->ranks : shape;
 }
 
@@ -102,6 +111,12 @@ uint32_t in_place_role(const struct nbc_template *t) {
       break;
   }
   return CALLER_ROLES;
+}
+
+// Whether MPI lets the blocks of a kind differ.
+static bool has_own_lengths(uint32_t kind) {
+  return kind == NBC_ALLGATHER || kind == NBC_ALLTOALL || kind == NBC_GATHER ||
+         kind == NBC_SCATTER || kind == NBC_REDUCE_SCATTER;
 }
 
 static bool inside(struct nbc_range r, uint32_t count) {
@@ -132,6 +147,8 @@ static int check_header(const void *data, size_t bytes, const char **why) {
   if (t->ranks == 0 || t->ranks > INT32_MAX) return damaged(why, "%u ranks", t->ranks);
   if (t->rank >= t->ranks) return damaged(why, "rank %u of %u", t->rank, t->ranks);
   if (t->root >= t->ranks) return damaged(why, "root %u of %u ranks", t->root, t->ranks);
+  if (t->lengths >= NBC_LENGTHS || (t->lengths == NBC_LENGTHS_EACH && !has_own_lengths(t->kind)))
+    return damaged(why, "lengths %u of kind %u", t->lengths, t->kind);
   return 0;
 }
 
@@ -219,6 +236,11 @@ static int check_pieces(const struct tables *s, const char **why) {
       return damaged(why, "piece %u: %llu parts from %llu on, of %llu", i,
                      (unsigned long long)p->count, (unsigned long long)p->first,
                      (unsigned long long)end);
+    // Not of more than one block; those at the end of the row are of none.
+    if (t->lengths == NBC_LENGTHS_EACH &&
+        (p->first == end || p->first % p->parts + p->count > p->parts))
+      return damaged(why, "piece %u: %llu parts of %u from %llu on, where blocks may differ", i,
+                     (unsigned long long)p->count, p->parts, (unsigned long long)p->first);
     if (p->buffer >= t->buffers.count || !inside(p->before, t->pieces.count))
       return damaged(why, "piece %u: buffer %u, behind pieces %u to %u", i, p->buffer,
                      p->before.begin, p->before.count);
@@ -362,8 +384,10 @@ static int check_reloc(const struct tables *s, uint32_t index, enum list list,
         break;
       return 0;
     case PIECE: {
+      bool lonely = s->header->lengths == NBC_LENGTHS_EACH;  // blocks are no neighbours
       uint64_t extra = r->rule == NBC_RELOC_SGE ? r->extra : 0;
       if (r->what + extra >= s->header->pieces.count) break;
+      if (lonely && extra && s->buffers[s->pieces[r->what].buffer].role < CALLER_ROLES) break;
       uint64_t last = r->what;
       while (last <= r->what + extra && allowed(s, v, (uint32_t)last)) ++last;
       if (last <= r->what + extra) break;
@@ -405,6 +429,14 @@ static int check_variant(const struct tables *s, uint32_t index, const char **wh
       !inside(v->segments, t->segments.count) || !inside(v->bind, t->relocs.count) ||
       !inside(v->relocs, t->relocs.count) || v->stages.count == 0)
     return damaged(why, "variant %u: a range beyond its table, or flags %u", index, v->flags);
+  if (t->lengths == NBC_LENGTHS_EACH) {
+    bool all_know = t->kind == NBC_ALLGATHER || t->kind == NBC_REDUCE_SCATTER;
+    bool in_place = v->flags & NBC_VARIANT_IN_PLACE;
+    if (v->flags & NBC_VARIANT_CALC || (v->protocol == NBC_EAGER && !all_know) ||
+        (in_place && t->kind == NBC_REDUCE_SCATTER))
+      return damaged(why, "variant %u: protocol %u, flags %u, where blocks may differ", index,
+                     v->protocol, v->flags);
+  }
   if (v->flags & NBC_VARIANT_CREDIT && (v->protocol != NBC_EAGER || index + 1 != t->variants.count))
     return damaged(why, "variant %u: credits, but not the last or not eager", index);
   int status = check_segments(s, v->segments, false, why);

@@ -35,7 +35,7 @@ extern "C" {
 #endif
 
 #define NBC_TEMPLATE_MAGIC 0x3163626eu /* "nbc1" */
-#define NBC_TEMPLATE_VERSION 1u
+#define NBC_TEMPLATE_VERSION 2u
 
 /* Tables follow in this order; each entry is {offset in bytes, entries}. */
 struct nbc_table {
@@ -56,6 +56,7 @@ struct nbc_template {
   char device[16]; /* "connectx5": the facts it was made for */
   uint32_t kind;   /* enum nbc_kind */
   uint32_t ranks, rank, root;
+  uint32_t lengths, pad;     /* enum nbc_lengths */
   struct nbc_table buffers;  /* struct nbc_buffer */
   struct nbc_table peers;    /* uint32_t rank of the peer */
   struct nbc_table queues;   /* struct nbc_queue */
@@ -87,6 +88,15 @@ enum nbc_kind { /* in the order of dsl/collectives.def */
                 NBC_KINDS
 };
 
+/* How long the blocks of the caller's buffers are: all alike and one behind the other, or
+ * each as the call says, wherever it says. With EACH a piece lies inside one block of its
+ * shape, and no data segment names more than one piece of a caller's buffer. Only the five
+ * kinds have it whose blocks MPI lets differ (allgather, alltoall, gather, scatter,
+ * reduce_scatter); eager is only where all ranks know all lengths, for they must choose the
+ * same protocol: of allgather and reduce_scatter. reduce_scatter has no variant in place
+ * then: what MPI gives is not a row of P blocks whose first could hold the result. */
+enum nbc_lengths { NBC_LENGTHS_EQUAL, NBC_LENGTHS_EACH, NBC_LENGTHS };
+
 /* Where a piece of memory lies.
  *   IN, OUT, DATA  the pointers given to nbc_start; a row of blocks, each as
  *                  long as the call says
@@ -114,7 +124,9 @@ struct nbc_buffer {
  * How long: from position first/parts up to (first + count)/parts of `shape`, a
  * caller's buffer, in blocks. Position x of blocks of N elements is element
  * floor(N * x); so length = element size * (floor(N * (first + count) / parts) -
- * floor(N * first / parts)). N * first may need 128 bits.
+ * floor(N * first / parts)). N * first may need 128 bits. NBC_LENGTHS_EACH: the same within
+ * block first / parts, of its own N and element size; of a buffer that is absent on this rank,
+ * where N is not known, nothing: no step may name it.
  *
  * Where: `buffer` == `shape`: at that position, base + element size *
  * floor(N * first / parts). Else in STAGING or SLOTS: at block `room`, behind
