@@ -52,7 +52,12 @@ uint64_t blocksFor(const Schedule &s, BufferId room) {
 
 Places::Places(const Schedule &s, Lengths lengths, std::span<const uint32_t, 3> callers,
                uint32_t staging, std::vector<nbc_piece> &pieces)
-    : s_(s), lengths_(lengths), callers_(callers), staging_(staging), pieces_(pieces), rooms_(s.buffers.size()) {
+    : s_(s),
+      lengths_(lengths),
+      callers_(callers),
+      staging_(staging),
+      pieces_(pieces),
+      rooms_(s.buffers.size()) {
   for (size_t b = 0; b < rooms_.size(); ++b)
     if (!isRoom(s.buffers[b])) rooms_[b].buffer = callers[roleOf(s.buffers[b])];
 }

@@ -7,6 +7,7 @@
 
 #include "compiler/driver/compile.h"
 #include "compiler/driver/options.h"
+#include "compiler/driver/prove_number.h"
 #include "compiler/driver/prove_range.h"
 #include "compiler/driver/reference.h"
 #include "compiler/driver/run.h"
@@ -75,6 +76,9 @@ void compileAll(Compilation &c, const Options &o, Diag &diag) {
   if (o.prove || summary || (!o.output.empty() && !o.noProve)) {
     RangeProof proof = proveRange(c, o, diag);
     if (!proof.holds || !diag.ok()) return;
+    if (o.target && o.targetOptions.lengths == Lengths::each)
+      checkLengths(proof.anyLengths, proof.unequal, diag);
+    if (!diag.ok()) return;
     if (o.output.empty() && o.emit == Emit::nothing) print(proof, c, std::cout);
   }
   if (summary && o.target) summarize(c, o, std::cout);

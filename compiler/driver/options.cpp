@@ -75,8 +75,8 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
   app.footer(helpFooter());
   app.get_formatter()->column_width(34);
 
-  std::string input = "nbc", emit, rounds = "overlap", target, device, protocol = "auto", prove,
-              rank = "0", clock = "simulated", seeds, topology;
+  std::string input = "nbc", emit, rounds = "overlap", target, device, protocol = "auto",
+              lengths = "equal", prove, rank = "0", clock = "simulated", seeds, topology;
   std::vector<std::string> parameters;
 
   app.add_option("FILE", o.file, "source, or what -x says")->required();
@@ -108,6 +108,8 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
   app.add_option("--device", device, "which adapter");
   app.add_option("--protocol", protocol, "auto prepares both")
       ->check(CLI::IsMember({"auto", "eager", "rendezvous"}));
+  app.add_option("--lengths", lengths, "equal: of all blocks; each: as in MPI's v- and w-variants")
+      ->check(CLI::IsMember({"equal", "each"}));
   app.add_flag("--slot-per-block", o.targetOptions.slotPerBlock,
                "eager: one message for each block");
   app.add_option("--depth", o.targetOptions.depth, "calls under way at once")
@@ -125,6 +127,12 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
   app.add_option("--count", o.count, "elements of a block or vector")
       ->group(run)
       ->capture_default_str();
+  app.add_option(
+         "--counts", o.counts,
+         "of each block, with --lengths=each: 3,0,7; over again where there are more blocks; "
+         "else drawn from 0 to --count")
+      ->group(run)
+      ->delimiter(',');
   app.add_option("--type", o.type, "their type: byte, i8..i64, u8..u64, f32, f64")
       ->group(run)
       ->capture_default_str();
@@ -266,6 +274,11 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
   }
   if (protocol == "eager") o.targetOptions.protocol = Protocol::eager;
   if (protocol == "rendezvous") o.targetOptions.protocol = Protocol::rendezvous;
+  if (lengths == "each") o.targetOptions.lengths = Lengths::each;
+  if (lengths == "each" && !o.target)
+    return wrong("--lengths=each needs --target (nbcc --help lists them)");
+  if (!o.counts.empty() && (lengths != "each" || !o.run))
+    return wrong("--counts needs --lengths=each and --run");
 
   bool needsTarget =
       o.emit == Emit::tasks || o.emit == Emit::resources || o.emit == Emit::templateBytes || o.run;

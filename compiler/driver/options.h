@@ -43,6 +43,7 @@ struct Options {
 
   bool run = false;  // --run without a pass: on the software device
   uint64_t count = 4;
+  std::vector<uint64_t> counts;  // --lengths=each: of blocks, over and over; empty: drawn
   std::string type = "i64", op = "sum";
   int calls = 1;
   Clock clock = Clock::simulated;

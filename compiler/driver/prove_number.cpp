@@ -51,6 +51,7 @@ bool proveRoot(Compilation &c, int64_t ranks, int64_t root, NumberProof &result,
     result.rankOrder &= p.rankOrder;
     result.bitwiseSame &= p.bitwiseSame;
     result.anyLengths &= p.anyLengths;
+    if (result.unequal.what.empty()) result.unequal = p.unequal;
     return p.holds && diag.ok();
   };
   if (!run(written)) return false;
@@ -113,6 +114,20 @@ NumberProof proveNumber(Compilation &c, int64_t ranks, Diag &diag) {
     break;
   }
   return proof;
+}
+
+NumberProof proveCall(Compilation &c, int64_t ranks, int64_t root, Diag &diag) {
+  NumberProof proof;
+  proof.root = root;
+  proof.result = proveRoot(c, ranks, root, proof, diag) ? NumberProof::Result::proven
+                                                        : NumberProof::Result::failed;
+  return proof;
+}
+
+void checkLengths(bool anyLengths, const Unequal &unequal, Diag &diag) {
+  if (!anyLengths)
+    diag.error(unequal.at, "own lengths: ", unequal.what,
+               ", which is right only if all blocks are equally long");
 }
 
 }  // namespace nbcc

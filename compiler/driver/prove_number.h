@@ -8,6 +8,7 @@
 #include <string>
 
 #include "compiler/driver/compile.h"
+#include "compiler/prove/prove.h"
 
 namespace nbcc {
 
@@ -27,11 +28,18 @@ struct NumberProof {
   std::string placed;      // failed: the nodes of the ranks in the one made up
   size_t bytes = 0;        // of the schedules of all ranks, as written; the most of any root
   bool rankOrder = true, bitwiseSame = true, anyLengths = true;
+  Unequal unequal;  // if not any lengths
 };
 
 /// For an algorithm that asks where the ranks are, where --topology does not say it: in each
 /// of sampleTopologies(). As written, then as the passes leave it, then as called with
 /// MPI_IN_PLACE; for all roots up to 16 ranks, for some beyond. The first that fails is reported.
 NumberProof proveNumber(Compilation &, int64_t ranks, Diag &);
+
+/// The same for one root, and with the ranks placed as they are: what one call is made of.
+NumberProof proveCall(Compilation &, int64_t ranks, int64_t root, Diag &);
+
+/// Where blocks are to have lengths of their own (--lengths=each): reports that they may not.
+void checkLengths(bool anyLengths, const Unequal &, Diag &);
 
 }  // namespace nbcc

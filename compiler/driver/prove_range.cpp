@@ -25,6 +25,7 @@ void add(RangeProof &range, const NumberProof &p) {
   range.rankOrder &= p.rankOrder;
   range.bitwiseSame &= p.bitwiseSame;
   range.anyLengths &= p.anyLengths;
+  if (range.unequal.what.empty()) range.unequal = p.unequal;
 }
 
 }  // namespace

@@ -18,6 +18,7 @@ struct RangeProof {
   int64_t proofs = 0;               // runs of the prover
   int64_t topologies = 0;           // made up for them, for all numbers of ranks together
   bool rankOrder = true, bitwiseSame = true, anyLengths = true;
+  Unequal unequal;  // if not any lengths
 };
 
 /// proveNumber() for each number of ranks, several at the same time (Options::jobs);

@@ -23,14 +23,6 @@ int indexOf(const std::array<std::string_view, n> &names, std::string_view name)
   return -1;
 }
 
-/// splitmix64: a bit of the key changes every bit of the result.
-uint64_t mix(uint64_t x) {
-  x += 0x9e3779b97f4a7c15u;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-  return x ^ (x >> 31);
-}
-
 uint64_t key(int call, int64_t rank, int64_t index, uint64_t element) {
   return mix(mix(mix(static_cast<uint64_t>(call) << 32 ^ static_cast<uint64_t>(rank)) ^
                  static_cast<uint64_t>(index)) ^
@@ -153,49 +145,81 @@ nbc_reduce_function *userOperator() {
   return affine;
 }
 
-Reference::Reference(ast::Kind kind, int64_t ranks, int64_t root, uint64_t count, nbc_type type,
-                     nbc_op op)
+Reference::Reference(ast::Kind kind, int64_t ranks, int64_t root, BlockLengths lengths,
+                     nbc_type type, nbc_op op, bool inPlace)
     : kind_(kind),
       ranks_(ranks),
       root_(root),
-      count_(count),
+      lengths_(std::move(lengths)),
       type_(type),
       op_(op),
-      size_(withType(type, [](auto t) { return sizeof t; })) {}
+      inPlace_(inPlace) {}
 
-size_t Reference::inBytes(int64_t rank) const {
-  size_t one = count_ * size_, all = one * static_cast<size_t>(ranks_);
+/// Of what rank `from` has for `index`: see block().
+uint64_t Reference::elements(int64_t from, int64_t index) const {
   switch (kind_) {
     case ast::Kind::allgather:
     case ast::Kind::gather:
+      return lengths_.of(from);
+    case ast::Kind::scatter:
+    case ast::Kind::reduce_scatter:
+      return lengths_.of(index);
+    case ast::Kind::alltoall:
+      if (inPlace_ && from > index) std::swap(from, index);
+      return lengths_.of(from * ranks_ + index);
     case ast::Kind::allreduce:
     case ast::Kind::reduce:
+    case ast::Kind::bcast:
+    case ast::Kind::reduce_scatter_block:
     case ast::Kind::scan:
     case ast::Kind::exscan:
-      return one;
-    case ast::Kind::alltoall:
-    case ast::Kind::reduce_scatter:
-    case ast::Kind::reduce_scatter_block:
-      return all;
-    case ast::Kind::scatter:
-      return rank == root_ ? all : 0;
-    case ast::Kind::bcast:
+      return lengths_.longest();
     case ast::Kind::barrier:
       return 0;
   }
   return 0;
 }
 
-size_t Reference::outBytes(int64_t rank) const {
-  size_t one = count_ * size_, all = one * static_cast<size_t>(ranks_);
+/// A block of each rank: what this one receives from it, or has for it.
+std::vector<uint64_t> Reference::row(int64_t rank, bool received) const {
+  std::vector<uint64_t> result;
+  for (int64_t i = 0; i < ranks_; ++i)
+    result.push_back(received ? elements(i, rank) : elements(rank, i));
+  return result;
+}
+
+std::vector<uint64_t> Reference::inBlocks(int64_t rank) const {
+  switch (kind_) {
+    case ast::Kind::allgather:
+    case ast::Kind::gather:
+    case ast::Kind::allreduce:
+    case ast::Kind::reduce:
+    case ast::Kind::scan:
+    case ast::Kind::exscan:
+      return {elements(rank, 0)};
+    case ast::Kind::alltoall:
+    case ast::Kind::reduce_scatter:
+    case ast::Kind::reduce_scatter_block:
+      return row(rank, false);
+    case ast::Kind::scatter:
+      return rank == root_ ? row(rank, false) : std::vector<uint64_t>();
+    case ast::Kind::bcast:
+    case ast::Kind::barrier:
+      return {};
+  }
+  return {};
+}
+
+std::vector<uint64_t> Reference::outBlocks(int64_t rank) const {
   switch (kind_) {
     case ast::Kind::allgather:
     case ast::Kind::alltoall:
-      return all;
+      return row(rank, true);
     case ast::Kind::gather:
-      return rank == root_ ? all : 0;
+      return rank == root_ ? row(rank, true) : std::vector<uint64_t>();
     case ast::Kind::reduce:
-      return rank == root_ ? one : 0;
+      if (rank != root_) return {};
+      return {elements(0, rank)};
     case ast::Kind::scan:
     case ast::Kind::exscan:
     case ast::Kind::reduce_scatter:
@@ -203,18 +227,20 @@ size_t Reference::outBytes(int64_t rank) const {
     case ast::Kind::allreduce:
     case ast::Kind::scatter:
     case ast::Kind::bcast:
-      return one;
+      return {elements(root_, rank)};
     case ast::Kind::barrier:
-      return 0;
+      return {};
   }
-  return 0;
+  return {};
 }
 
 /// What rank `from` has for `index`: its block, or the block for rank `index`.
 std::vector<std::byte> Reference::block(int64_t from, int64_t index, int call) const {
-  std::vector<std::byte> bytes(count_ * size_);
+  const uint64_t count = elements(from, index);
+  std::vector<std::byte> bytes;
   withType(type_, [&](auto t) {
-    for (uint64_t e = 0; e < count_; ++e) {
+    bytes.resize(count * sizeof t);
+    for (uint64_t e = 0; e < count; ++e) {
       auto v = contribution<decltype(t)>(key(call, from, index, e), from, op_);
       std::memcpy(bytes.data() + e * sizeof v, &v, sizeof v);
     }
@@ -227,18 +253,18 @@ void Reference::append(std::vector<std::byte> &to, const std::vector<std::byte> 
 }
 
 std::vector<std::byte> Reference::in(int64_t rank, int call) const {
-  if (inBytes(rank) == count_ * size_ && kind_ != ast::Kind::alltoall &&
-      kind_ != ast::Kind::scatter)
-    return block(rank, 0, call);
+  // The one block is number 0, as the first of a row.
   std::vector<std::byte> all;
-  if (inBytes(rank) > 0)
-    for (int64_t i = 0; i < ranks_; ++i) append(all, block(rank, i, call));
+  const auto blocks = static_cast<int64_t>(inBlocks(rank).size());
+  for (int64_t i = 0; i < blocks; ++i) append(all, block(rank, i, call));
   return all;
 }
 
 std::vector<std::byte> Reference::before(int64_t rank, int call) const {
   if (kind_ == ast::Kind::bcast && rank == root_) return block(root_, 0, call);
-  return std::vector<std::byte>(outBytes(rank), std::byte{0xa5});
+  size_t elements = 0;
+  for (const uint64_t n : outBlocks(rank)) elements += n;
+  return std::vector<std::byte>(elements * nbc_type_size(type_), std::byte{0xa5});
 }
 
 /// in[0] op in[1] op ... op in[ranks - 1] of one block, element by element.
@@ -248,7 +274,7 @@ std::vector<std::byte> Reference::reduced(int64_t ranks, int64_t index, int call
   reduced_ = block(0, index, call);
   withType(type_, [&](auto t) {
     for (int64_t r = 1; r < ranks; ++r)
-      for (uint64_t e = 0; e < count_; ++e) {
+      for (uint64_t e = 0; e < elements(r, index); ++e) {
         auto v = contribution<decltype(t)>(key(call, r, index, e), r, op_);
         std::memcpy(&t, reduced_.data() + e * sizeof t, sizeof t);
         t = combine(t, v, op_);
@@ -260,7 +286,7 @@ std::vector<std::byte> Reference::reduced(int64_t ranks, int64_t index, int call
 }
 
 std::vector<std::byte> Reference::after(int64_t rank, int call) const {
-  if (outBytes(rank) == 0) return {};
+  if (outBlocks(rank).empty()) return {};
   std::vector<std::byte> result;
   switch (kind_) {
     case ast::Kind::allgather:

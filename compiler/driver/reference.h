@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "compiler/driver/block_lengths.h"
 #include "dsl/ast.h"
 #include "nbc.h"
 
@@ -26,13 +27,18 @@ std::optional<nbc_op> operatorNamed(std::string_view);
 nbc_reduce_function *userOperator();
 
 /// One call: contributions are pseudo-random in (call, rank, block, element), small
-/// enough that floating point sums are exact in any order.
+/// enough that floating point sums are exact in any order. Buffers are given with their blocks
+/// one behind the other.
 class Reference {
  public:
-  Reference(ast::Kind kind, int64_t ranks, int64_t root, uint64_t count, nbc_type type, nbc_op op);
+  /// A vector is as long as the longest block.
+  Reference(ast::Kind kind, int64_t ranks, int64_t root, BlockLengths, nbc_type type, nbc_op op,
+            bool inPlace = false);
 
-  size_t inBytes(int64_t rank) const;   // of `in`; bcast: 0
-  size_t outBytes(int64_t rank) const;  // of `out`; bcast: of `data`; 0 where not significant
+  /// Elements of each block: of `in`, and of `out` (bcast: `data`). None where there is no such
+  /// buffer, or it is not significant.
+  std::vector<uint64_t> inBlocks(int64_t rank) const;
+  std::vector<uint64_t> outBlocks(int64_t rank) const;
   std::vector<std::byte> in(int64_t rank, int call) const;
   /// What `out` (bcast: `data`) holds before the call: garbage; bcast at the root: the data.
   std::vector<std::byte> before(int64_t rank, int call) const;
@@ -40,16 +46,18 @@ class Reference {
   std::vector<std::byte> after(int64_t rank, int call) const;
 
  private:
+  uint64_t elements(int64_t from, int64_t index) const;
+  std::vector<uint64_t> row(int64_t rank, bool received) const;
   std::vector<std::byte> block(int64_t from, int64_t index, int call) const;
   std::vector<std::byte> reduced(int64_t ranks, int64_t index, int call) const;
   void append(std::vector<std::byte> &, const std::vector<std::byte> &) const;
 
   ast::Kind kind_;
   int64_t ranks_, root_;
-  uint64_t count_;
+  BlockLengths lengths_;
   nbc_type type_;
   nbc_op op_;
-  size_t size_;
+  bool inPlace_;
   struct Reduced {
     int64_t ranks = 0, index = 0;
     int call = -1;

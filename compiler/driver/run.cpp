@@ -19,6 +19,7 @@
 
 #include "compiler/driver/exchange.h"
 #include "compiler/driver/guarded.h"
+#include "compiler/driver/prove_number.h"
 #include "compiler/driver/reference.h"
 #include "compiler/driver/timeline.h"
 #include "compiler/driver/vary.h"
@@ -32,6 +33,8 @@ constexpr auto kPatience = std::chrono::seconds(60);
 
 struct Call {
   Guarded in, out;
+  Layout inLayout, outLayout;
+  std::vector<std::byte> wanted;  // `out`, or what it begins with
   nbc_call arguments{};
   nbc_request request{};
   bool done = false;
@@ -97,8 +100,12 @@ class Runner {
         variation_(variationOf(o, seed)),
         exchange_(static_cast<int>(o.ranks)),
         fabric_(options()) {
+    // There is no such call: see template.h.
+    const bool never =
+        o.vary && o.targetOptions.lengths == Lengths::each && c.kind() == ast::Kind::reduce_scatter;
+    for (Variation::Call &call : variation_.calls) call.inPlace = call.inPlace && !never;
     for (const Variation::Call &call : variation_.calls)
-      references_.emplace_back(c.kind(), o.ranks, o.root, call.count, type_, op_);
+      references_.emplace_back(c.kind(), o.ranks, o.root, call.lengths, type_, op_, call.inPlace);
   }
 
   void run(std::ostream &out) {
@@ -135,7 +142,6 @@ class Runner {
     return variation_.calls[static_cast<size_t>(call)];
   }
   const Reference &reference(int call) const { return references_[static_cast<size_t>(call)]; }
-  size_t blockBytes(int call) const { return shape(call).count * nbc_type_size(type_); }
   size_t longestBlock() const { return variation_.longest * nbc_type_size(type_); }
 
   /// Slots for this run's blocks and no larger: with a thousand ranks in one
@@ -178,10 +184,11 @@ class Runner {
     return true;
   }
 
-  /// Where MPI_IN_PLACE says that the contribution lies: offset in `out`; empty: not in place here.
+  /// Where MPI_IN_PLACE says that the contribution lies, from which block of `out` on; empty: not
+  /// in place here.
   std::optional<size_t> placedAt(int64_t rank, int call) const {
     if (!shape(call).inPlace || !hasInPlace(c_.kind())) return std::nullopt;
-    size_t own = static_cast<size_t>(rank) * blockBytes(call);
+    const auto own = static_cast<size_t>(rank);
     switch (c_.kind()) {
       case ast::Kind::allgather:
         return own;
@@ -207,29 +214,93 @@ class Runner {
     return shape(call).inPlace && c_.kind() == ast::Kind::scatter && rank == o_.root;
   }
 
+  /// For this rank's `in` or `out`: blocks that MPI lets lie anywhere may do so, those of
+  /// `alltoall` may be of types of their own; with equal lengths they lie one behind the other.
+  Layout layout(int64_t rank, int n, bool isOut) const {
+    const std::vector<uint64_t> blocks =
+        isOut ? reference(n).outBlocks(rank) : reference(n).inBlocks(rank);
+    const Collective &kind = collective(c_.kind());
+    const bool row = (isOut ? kind.out : kind.in) == Shape::blocks;
+    if (!shape(n).lengths.each() || !row) return packedLayout(blocks, type_);
+    const uint64_t key = mix(seed_) + static_cast<uint64_t>(n);
+    std::vector<bool> isBytes;
+    if (c_.kind() == ast::Kind::alltoall && mix(key) % 2)
+      for (int64_t i = 0; i < o_.ranks; ++i) {  // both ends alike, also in place
+        const auto pair = std::minmax(i, rank);
+        isBytes.push_back(
+            mix(key ^ mix(static_cast<uint64_t>(pair.first * o_.ranks + pair.second))) % 2);
+      }
+    return layoutOf(blocks, type_, isBytes,
+                    mix(key ^ mix(static_cast<uint64_t>(2 * rank + isOut))));
+  }
+
+  std::vector<std::byte> inMemory(int64_t rank, int n, const Layout &layout) const {
+    std::vector<std::byte> memory(layout.size, std::byte{0x3c});
+    layout.spread(reference(n).in(rank, n), memory);
+    return memory;
+  }
+
+  std::unique_ptr<Call> makeCall(int64_t r, int n) const {
+    Layout inLayout = layout(r, n, false), outLayout = layout(r, n, true);
+    std::vector<std::byte> out(outLayout.size, std::byte{0xa5});
+    outLayout.spread(reference(n).before(r, n), out);
+    const std::optional<size_t> placed = placedAt(r, n);
+    if (placed) {
+      const std::vector<std::byte> in = reference(n).in(r, n);
+      if (c_.kind() == ast::Kind::alltoall) {
+        outLayout.spread(in, out);
+      } else {
+        const size_t at = *placed                ? outLayout.at[*placed]
+                          : outLayout.at.empty() ? 0
+                                                 : outLayout.at[0];
+        // reduce_scatter: more than the result
+        out.resize(std::max(out.size(), at + in.size()));
+        std::ranges::copy(in, out.begin() + static_cast<ptrdiff_t>(at));
+      }
+    }
+    std::vector<std::byte> wanted;
+    if (!scatterInPlace(r, n)) wanted = reference(n).after(r, n);
+    if (shape(n).lengths.each() && !wanted.empty()) {  // and what is beside the blocks stays
+      std::vector<std::byte> all = out;
+      outLayout.spread(wanted, all);
+      wanted = std::move(all);
+    }
+    auto call =
+        std::make_unique<Call>(Call{Guarded(inMemory(r, n, inLayout)), Guarded(out),
+                                    std::move(inLayout), std::move(outLayout), std::move(wanted)});
+    nbc_call &a = call->arguments;
+    a.in = call->in.data();
+    (c_.kind() == ast::Kind::bcast ? a.data : a.out) = call->out.data();
+    if (placed) a.in = NBC_IN_PLACE;
+    if (scatterInPlace(r, n)) a.out = NBC_IN_PLACE;
+    a.count = shape(n).count;
+    a.type = type_;
+    a.op = op_;
+    if (op_ == NBC_USER) a.user = userOperator();
+    if (shape(n).lengths.each()) giveRows(*call, r, n);
+    return call;
+  }
+
+  /// What MPI's v- and w-variants have.
+  void giveRows(Call &call, int64_t r, int n) const {
+    nbc_call &a = call.arguments;
+    const auto orNull = [](const auto &list) { return list.empty() ? nullptr : list.data(); };
+    a.in_counts = orNull(call.inLayout.counts);
+    a.in_displacements = orNull(call.inLayout.displacements);
+    a.in_types = orNull(call.inLayout.types);
+    a.out_counts = orNull(call.outLayout.counts);
+    a.out_displacements = orNull(call.outLayout.displacements);
+    a.out_types = orNull(call.outLayout.types);
+    // Of the single block, where there is one; else not looked at.
+    const Collective &kind = collective(c_.kind());
+    if (kind.in == Shape::block) a.count = reference(n).inBlocks(r)[0];
+    if (kind.out == Shape::block) a.count = reference(n).outBlocks(r)[0];
+  }
+
   void prepareCalls() {
     for (int64_t r = 0; r < o_.ranks; ++r)
-      for (int n = 0; n < calls(); ++n) {
-        const std::vector<std::byte> in = reference(n).in(r, n);
-        std::vector<std::byte> out = reference(n).before(r, n);
-        const std::optional<size_t> at = placedAt(r, n);
-        if (at) {
-          out.resize(
-              std::max(out.size(), *at + in.size()));  // reduce_scatter: more than the result
-          std::ranges::copy(in, out.begin() + static_cast<ptrdiff_t>(*at));
-        }
-        auto call = std::make_unique<Call>(Call{Guarded(in), Guarded(out)});
-        nbc_call &a = call->arguments;
-        a.in = call->in.data();
-        (c_.kind() == ast::Kind::bcast ? a.data : a.out) = call->out.data();
-        if (at) a.in = NBC_IN_PLACE;
-        if (scatterInPlace(r, n)) a.out = NBC_IN_PLACE;
-        a.count = shape(n).count;
-        a.type = type_;
-        a.op = op_;
-        if (op_ == NBC_USER) a.user = userOperator();
-        ranks_[static_cast<size_t>(r)].calls.push_back(std::move(call));
-      }
+      for (int n = 0; n < calls(); ++n)
+        ranks_[static_cast<size_t>(r)].calls.push_back(makeCall(r, n));
   }
 
   void startNext(Rank &rank) {
@@ -374,16 +445,21 @@ class Runner {
     auto where = [&] { return cat("rank ", r, ", call ", n, ": "); };
     if (!call.in.guardsIntact() || !call.out.guardsIntact())
       diag_.error(Loc(), where(), "bytes beside a buffer were written");
-    if (!call.in.holds(reference(n).in(r, n))) diag_.error(Loc(), where(), "`in` was changed");
-    if (scatterInPlace(r, n)) return;
-    std::vector<std::byte> wanted = reference(n).after(r, n);
-    for (size_t i = 0; i < wanted.size(); ++i)
-      if (call.out.at(i) != wanted[i]) {
-        diag_.error(Loc(), where(), "byte ", i, " (of block ", i / blockBytes(n), ") is 0x",
+    if (!call.in.holds(inMemory(r, n, call.inLayout)))
+      diag_.error(Loc(), where(), "`in` was changed");
+    for (size_t i = 0; i < call.wanted.size(); ++i)
+      if (call.out.at(i) != call.wanted[i]) {
+        diag_.error(Loc(), where(), "byte ", i, " (", blockAt(call.outLayout, i), ") is 0x",
                     std::hex, std::to_integer<int>(call.out.at(i)), " instead of 0x",
-                    std::to_integer<int>(wanted[i]), std::dec);
+                    std::to_integer<int>(call.wanted[i]), std::dec);
         return;
       }
+  }
+
+  static std::string blockAt(const Layout &layout, size_t byte) {
+    for (size_t b = 0; b < layout.at.size(); ++b)
+      if (layout.at[b] <= byte && byte - layout.at[b] < layout.bytes[b]) return cat("of block ", b);
+    return "beside all blocks";
   }
 
   void report(std::ostream &out) {
@@ -400,8 +476,10 @@ class Runner {
     hca::Counters n = fabric_.counters();
     out << c_.name() << " (" << ast::name(c_.kind()) << ") on " << o_.ranks << " rank"
         << (o_.ranks == 1 ? "" : "s") << ", " << o_.target->name << " ("
-        << o_.targetOptions.device->name << "), " << variation_.longest << " x " << o_.type
+        << o_.targetOptions.device->name << "), " << (shape(0).lengths.each() ? "up to " : "")
+        << variation_.longest << " x " << o_.type
         << (collective(c_.kind()).reduces ? " " + o_.op : "")
+        << (shape(0).lengths.each() ? ", each block of its own length" : "")
         << (shape(0).inPlace ? ", in place" : "")
         << (o_.adversarial ? cat(", adversarial from seed ", seed_) : "") << "\n";
     auto line = [&](const char *key) -> std::ostream & {
@@ -476,7 +554,9 @@ void run(Compilation &c, const Options &o, std::ostream &out, Diag &diag) {
   if (!op) diag.error(Loc(), "there is no operator '", o.op, "' (nbcc --help lists them)");
   if (!type || !op) return;
   constexpr double kMostBytes = double(uint64_t(4) << 30);
-  double block = static_cast<double>(o.count) * static_cast<double>(nbc_type_size(*type));
+  const uint64_t longest =
+      o.counts.empty() ? o.count : *std::max_element(o.counts.begin(), o.counts.end());
+  double block = static_cast<double>(longest) * static_cast<double>(nbc_type_size(*type));
   double all = block * static_cast<double>(o.ranks) * o.calls;  // of one block on each rank
   const Collective &kind = collective(c.kind());
   if (kind.in == Shape::blocks || kind.out == Shape::blocks) all *= static_cast<double>(o.ranks);
@@ -494,6 +574,11 @@ void run(Compilation &c, const Options &o, std::ostream &out, Diag &diag) {
     return;
   }
 
+  if (o.targetOptions.lengths == Lengths::each && !o.noProve) {
+    const NumberProof proof = proveCall(c, o.ranks, o.root, diag);
+    if (diag.ok()) checkLengths(proof.anyLengths, proof.unequal, diag);
+    if (!diag.ok()) return;
+  }
   std::vector<Template> templates;
   Written written;
   for (int64_t rank = 0; rank < o.ranks; ++rank) {

@@ -53,7 +53,17 @@ Variation variationOf(const Options &o, uint64_t seed) {
   v.firstIndex = o.firstIndex;
   v.calls.assign(static_cast<size_t>(o.calls), {o.count, o.inPlace});
   v.longest = o.count;
-  if (!o.vary) return v;
+  const bool each = o.targetOptions.lengths == Lengths::each;
+  if (!o.vary) {
+    for (size_t n = 0; n < v.calls.size(); ++n) {
+      Variation::Call &call = v.calls[n];
+      call.lengths = !each              ? BlockLengths(call.count)
+                     : o.counts.empty() ? BlockLengths::drawn(call.count, mix(seed) + n)
+                                        : BlockLengths::given(o.counts);
+      v.longest = call.count = call.lengths.longest();
+    }
+    return v;
+  }
 
   v.random.seed(seed);
   v.late = v.below(2) == 0;
@@ -64,6 +74,7 @@ Variation variationOf(const Options &o, uint64_t seed) {
   v.longest = 1;
   for (Variation::Call &call : v.calls) {
     call.count = drawCount(v);
+    call.lengths = each ? BlockLengths::drawn(call.count, v.random()) : BlockLengths(call.count);
     call.inPlace = placed && v.below(2) == 0;
     v.longest = std::max(v.longest, call.count);
   }

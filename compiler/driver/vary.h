@@ -12,14 +12,16 @@
 #include <string>
 #include <vector>
 
+#include "compiler/driver/block_lengths.h"
 #include "compiler/driver/options.h"
 
 namespace nbcc {
 
 struct Variation {
   struct Call {
-    uint64_t count = 0;
+    uint64_t count = 0;  // of the longest block
     bool inPlace = false;
+    BlockLengths lengths = BlockLengths(0);
   };
   std::vector<Call> calls;
   uint64_t longest = 0;     // the largest count

@@ -66,8 +66,8 @@ class Pieces {
 
 class Matcher {
  public:
-  Matcher(const Together &all, const Memory &memory, bool &anyLengths, Findings &findings)
-      : all_(all), memory_(memory), anyLengths_(anyLengths), findings_(findings) {}
+  Matcher(const Together &all, const Memory &memory, Unequal &unequal, Findings &findings)
+      : all_(all), memory_(memory), unequal_(unequal), findings_(findings) {}
 
   Partners match() {
     partners_.assign(static_cast<size_t>(all_.steps()), -1);
@@ -127,7 +127,9 @@ class Matcher {
       noteSender(there, send);
       return;
     }
-    if (equallyLong(here.rank, here.to(recv), there.rank, there.from(send))) return;
+    const bool same = equallyLong(here.rank, here.to(recv), there.rank, there.from(send));
+    noteUnequal(here, recv);
+    if (same) return;
     if (!findings_.take(recv.loc)) return;
     const Amount wanted = amount(here, here.to(recv)), found = amount(there, there.from(send));
     const std::string what =
@@ -139,6 +141,12 @@ class Matcher {
       findings_.diag.error(recv.loc, what, ": ", inBlocks(wanted), ", but ", inBlocks(found),
                            found.count == found.parts ? " is sent" : " are sent");
     noteSender(there, send);
+  }
+
+  /// If this step is the first.
+  void noteUnequal(const Schedule &s, const Step &step) {
+    if (anyLengths_ || !unequal_.what.empty()) return;
+    unequal_ = {cat("rank ", s.rank, " ", describe(s, step), " in round ", step.round), step.loc};
   }
 
   static std::string inBlocks(const Amount &a) {
@@ -180,6 +188,7 @@ class Matcher {
       const bool same =
           equallyLong(s.rank, s.to(step), s.rank, s.from(step)) &&
           (step.op != Op::reduce || equallyLong(s.rank, s.to(step), s.rank, s.with(step)));
+      noteUnequal(s, step);
       if (!same && findings_.take(step.loc))
         findings_.diag.error(step.loc, "rank ", s.rank, " ", describe(s, step), " in round ",
                              step.round,
@@ -216,7 +225,8 @@ class Matcher {
 
   const Together &all_;
   const Memory &memory_;
-  bool &anyLengths_;
+  bool anyLengths_ = true;
+  Unequal &unequal_;
   Findings &findings_;
   Partners partners_;
   std::vector<int64_t> firstSent_, next_;
@@ -225,9 +235,9 @@ class Matcher {
 
 }  // namespace
 
-Partners matchMessages(const Together &all, const Memory &memory, bool &anyLengths,
+Partners matchMessages(const Together &all, const Memory &memory, Unequal &unequal,
                        Findings &findings) {
-  return Matcher(all, memory, anyLengths, findings).match();
+  return Matcher(all, memory, unequal, findings).match();
 }
 
 }  // namespace nbcc

@@ -25,7 +25,8 @@ Proof prove(std::span<const Schedule> ranks, std::span<const ClaimValue> claims,
   if (!memory.layOut(ranks, diag)) return proof;
 
   // Each send has its receive, and they are equally long.
-  const Partners partners = matchMessages(all, memory, proof.anyLengths, findings);
+  const Partners partners = matchMessages(all, memory, proof.unequal, findings);
+  proof.anyLengths = proof.unequal.what.empty();
   if (!findings.none()) return proof;
 
   // Every step ends, though nothing is buffered.

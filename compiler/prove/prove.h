@@ -10,11 +10,18 @@
 #pragma once
 
 #include <span>
+#include <string>
 
 #include "compiler/ir/claim.h"
 #include "compiler/ir/schedule.h"
 
 namespace nbcc {
+
+/// A step that is right only if all blocks are equally long; `what` empty: there is none.
+struct Unequal {
+  std::string what;  // "rank 2 receives tmp[1 +: 2] from 3 in round 1"
+  Loc at;
+};
 
 /// What was found to be true, and what it cost.
 struct Proof {
@@ -27,6 +34,7 @@ struct Proof {
   bool rankOrder = true;    // reductions: in rank order, so right for operators that do not commute
   bool bitwiseSame = true;  // all ranks combine alike, up to the order of two operands
   bool anyLengths = true;   // right also where each rank's block has another length (v-variants)
+  Unequal unequal;          // if not: the first that shows it
 };
 
 /// Runs the schedules of all ranks of one call (ranks[i].rank == i, all for the

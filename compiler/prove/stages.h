@@ -63,9 +63,9 @@ bool belongTogether(std::span<const Schedule>, Diag &);
 /// By number of a communication step: the step at its peer that it meets.
 using Partners = std::vector<StepId>;
 
-/// Fills in partners; `anyLengths` becomes false where two lengths agree only if
+/// Fills in partners; `unequal` gets the first step where two lengths agree only if
 /// all blocks are equally long. Finds what never meets, and unequal lengths.
-Partners matchMessages(const Together &, const Memory &, bool &anyLengths, Findings &);
+Partners matchMessages(const Together &, const Memory &, Unequal &unequal, Findings &);
 
 /// A local step, or a message: then `step` is the receiving one.
 struct Event {

@@ -386,8 +386,8 @@ static uint64_t identity_of(const nbc_plan *plan) {
   const struct nbc_template *t = plan->tables.header;
   uint64_t hash = 0xcbf29ce484222325u;
   for (const char *c = t->algorithm; *c; ++c) hash = (hash ^ (uint8_t)*c) * 0x100000001b3u;
-  const uint64_t values[] = {t->kind, t->ranks, t->root, t->lengths,
-                             plan->depth, plan->eager_bytes};
+  const uint64_t values[] = {t->kind,    t->ranks,    t->root,
+                             t->lengths, plan->depth, plan->eager_bytes};
   for (size_t i = 0; i < sizeof values / sizeof *values; ++i)
     hash = (hash ^ values[i]) * 0x100000001b3u;
   return hash;

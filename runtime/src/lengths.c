@@ -42,8 +42,7 @@ static int set_row(const nbc_plan *plan, const struct call *c, uint32_t role) {
       return NBC_ERROR_ARGUMENT;
     int status = set_block(b, c->base[role], offset, count, size);
     if (status) return status;
-    if (!row->displacements &&
-        __builtin_add_overflow(offset, (ptrdiff_t)(count * size), &offset))
+    if (!row->displacements && __builtin_add_overflow(offset, (ptrdiff_t)(count * size), &offset))
       return NBC_ERROR_TOO_LONG;
   }
   return 0;
@@ -137,8 +136,8 @@ int lengths_find(nbc_plan *plan, struct call *c) {
   }
   struct found *found = plan->found + (size_t)plan->instance * plan->tables.header->pieces.count;
   c->found = found;
-  for (uint32_t i = c->variant->pieces.begin; i < c->variant->pieces.begin + c->variant->pieces.count;
-       ++i) {
+  for (uint32_t i = c->variant->pieces.begin;
+       i < c->variant->pieces.begin + c->variant->pieces.count; ++i) {
     const struct nbc_piece *p = &plan->tables.pieces[i];
     const struct nbc_buffer *shape = &plan->tables.buffers[p->shape];
     const struct place *place = &plan->places[i];

@@ -151,8 +151,7 @@ static uint64_t measure_variant(nbc_plan *plan, struct variant *variant) {
     use_reloc(plan, &plan->tables.relocs[v->relocs.begin + i], variant, &u);
   for (uint32_t i = 0; i < v->stages.count; ++i)
     use_stage(plan, &plan->tables.stages[v->stages.begin + i], &u);
-  if (u.end_piece)
-    variant->pieces = (struct nbc_range){u.first_piece, u.end_piece - u.first_piece};
+  if (u.end_piece) variant->pieces = (struct nbc_range){u.first_piece, u.end_piece - u.first_piece};
   variant->calc = v->calc & (plan->comm->hca ? plan->comm->facts.calc : ~0u);
   // All ranks' blocks together are counted in 63 bits.
   variant->limit = (uint64_t)INT64_MAX / plan->tables.header->ranks;
