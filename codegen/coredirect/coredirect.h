@@ -44,6 +44,10 @@
 // all waits for CTS, else two ranks that exchange would wait for each other. Copies are RDMA WRITE
 // on LOOPBACK. A signal is a message without bytes, in both protocols like any other.
 //
+// Blocks of lengths of their own (TargetOptions::lengths): lengths and places are looked up at
+// the call, block by block (own_lengths.cpp). Which protocol must not depend on what a rank does
+// not know: eager is for allgather and reduce_scatter, where all know the longest block.
+//
 // Order. The MQ follows the schedule's numbers, receives of a round (their CTS) before its
 // sends. So it never waits for something that, as the schedule was written, comes
 // later, and where the program cannot deadlock the MQ cannot. Calls of a plan share

@@ -301,7 +301,8 @@ const char *kindName(uint32_t kind) {
 void title(const View &view, std::ostream &out) {
   out << view.header.algorithm << " (" << kindName(view.header.kind) << "): rank "
       << view.header.rank << " of " << view.header.ranks << ", root " << view.header.root << ", "
-      << view.header.target << " for " << view.header.device << "\n";
+      << view.header.target << " for " << view.header.device
+      << (view.header.lengths == NBC_LENGTHS_EACH ? ", each block of its own length" : "") << "\n";
 }
 
 /// What the host does while the call is under way: all between the stages, and

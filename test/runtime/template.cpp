@@ -60,7 +60,7 @@ TEST(Template, eachPromiseBrokenOnce) {
       {"rank 4 of 4", [](Bytes &b) { b.header()->rank = 4; }},
       {"root 9 of 4", [](Bytes &b) { b.header()->root = 9; }},
       {"0 ranks", [](Bytes &b) { b.header()->ranks = 0; }},
-      {"version 2", [](Bytes &b) { b.header()->version = 2; }},
+      {"version 3", [](Bytes &b) { b.header()->version = 3; }},
       {"no target is called tin", [](Bytes &b) { std::strcpy(b.header()->target, "tin"); }},
       {"a name does not end", [](Bytes &b) { std::memset(b.header()->target, 'x', 16); }},
       {"table of queues", [](Bytes &b) { b.header()->queues.offset += 4; }},

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""library.py - three lit tests for each algorithm in stdlib_algos/.
+"""library.py - lit tests for each algorithm in stdlib_algos/.
 
 prove    it is proved, with its defaults and other values of its parameters
 mutants  it is not proved any more when a statement is left out, when a message goes to the next
@@ -7,6 +7,8 @@ mutants  it is not proved any more when a statement is left out, when a message 
          next ranks, or when operands that are claimed to be in order change places
          (scripts/mutate.py makes many more, and takes its time)
 run      it runs on the software device, and every byte is checked
+lengths  likewise where each block has a length and a place of its own, if it is proved to be right
+         then; else it is refused
 
 A new file is found by itself. Its parameters are read from its heading; values for which `requires`
 never holds are passed over.
@@ -126,6 +128,16 @@ def mutants(test, source):
         raise Failed(f"only {count} mutants were made")
 
 
+def placed(source, ranks):
+    """Where the ranks are, for an algorithm that asks."""
+    if not ASKS.search(source):
+        return []
+    where = TOPOLOGIES[ranks]
+    if not re.fullmatch(r"\d+x\d+", where):
+        where = pathlib.Path(__file__).parent / "Inputs" / where
+    return [f"--topology={where}"]
+
+
 def run(test, source):
     ran = 0
     kinds = [["--type=f64"]]
@@ -133,23 +145,58 @@ def run(test, source):
         kinds = [["--type=f32"], ["--type=i64"]]  # i64: the adapter may do it
         if "rank_order" in source:
             kinds.append(["--type=u64", "--op=affine"])
-    inputs = pathlib.Path(__file__).parent / "Inputs"
-    asks = ASKS.search(source)
     for setting in settings(source)[:2]:
         for ranks in RANKS:
-            where = TOPOLOGIES[ranks]
-            where = where if re.fullmatch(r"\d+x\d+", where) else inputs / where
-            placed = [f"--topology={where}"] if asks else []
             for n, (protocol, count, calls, more) in enumerate(RUNS):
                 ran += nbcc(test, "--target=coredirect", "--run", "--quiet", f"--ranks={ranks}",
                             f"--root={(ranks - 1) * (n + 1) // 2 % ranks}", f"--protocol={protocol}",
                             f"--count={count}", f"--calls={calls}", *kinds[n % len(kinds)], *more,
-                            *placed, *setting)
+                            *placed(source, ranks), *setting)
     if ran == 0:
         raise Failed("nothing was run")
 
 
-PARTS = {"prove": prove, "mutants": mutants, "run": run}
+# Of blocks each of its own length: protocol, lengths, calls, and what else.
+LENGTHS = [
+    ("auto", "--count=1", 1, []),
+    ("auto", "--count=40", 3, ["--seed=1"]),
+    ("auto", "--counts=0", 2, []),
+    ("rendezvous", "--counts=0,0,5", 1, []),
+    ("rendezvous", "--count=701", 2, ["--seed=2"]),
+    ("auto", "--counts=9,0,0,0,0,0,0", 2, ["--in-place"]),
+    ("auto", "--count=30", 1, ["--seed=1..8", "--vary"]),
+]
+OWN_LENGTHS = ("allgather", "alltoall", "gather", "scatter", "reduce_scatter")
+# A rank of a tree does not know how long the blocks are that go through it.
+AT_ROOT = re.compile(r"the length of \w+\[\d+\] is known at the root only")
+EQUALLY_LONG = "right only if all blocks are equally long"
+
+
+def lengths(test, source):
+    proof = start(test, test.getFilePath(), f"--prove=1..{max(RANKS)}")
+    right = "lengths of blocks: any" in proof.stdout
+    kind, name = pathlib.Path(test.getFilePath()).parts[-2:]
+    may_ask = kind in ("gather", "scatter") and name not in ("linear.nbc", "sequential.nbc")
+    ran = refused = 0
+    for ranks in RANKS:
+        for n, (protocol, count, calls, more) in enumerate(LENGTHS):
+            if kind == "reduce_scatter" and "--in-place" in more:
+                continue  # MPI's row of elements is no row of blocks there
+            done = start(test, test.getFilePath(), "--target=coredirect", "--run", "--quiet",
+                         "--lengths=each", f"--ranks={ranks}",
+                         f"--root={(ranks - 1) * (n + 1) // 2 % ranks}", f"--protocol={protocol}",
+                         count, f"--calls={calls}", *placed(source, ranks), "--type=i32", *more)
+            if done.returncode == 1 and INAPPLICABLE.search(done.stderr):
+                continue
+            no = (AT_ROOT.search(done.stderr) if may_ask else not right and EQUALLY_LONG in done.stderr)
+            if done.returncode != (1 if no else 0):
+                raise Failed(story(done))
+            ran, refused = ran + (not no), refused + bool(no)
+    if (ran == 0) if right else (refused == 0):
+        raise Failed(f"{ran} runs, {refused} refused, where the proof said: {proof.stdout}")
+
+
+PARTS = {"prove": prove, "mutants": mutants, "run": run, "lengths": lengths}
 
 
 class Library(lit.formats.ShTest):
@@ -160,6 +207,8 @@ class Library(lit.formats.ShTest):
             return
         for path in sorted(library.glob("*/*.nbc")):
             for part in PARTS:
+                if part == "lengths" and path.parent.name not in OWN_LENGTHS:
+                    continue
                 name = path_in_suite + (path.parent.name, f"{path.stem}-{part}")
                 yield lit.Test.Test(testSuite, name, localConfig, file_path=str(path))
 
