@@ -116,13 +116,14 @@ static uint64_t part_of(const struct block *b, uint64_t at, uint32_t parts) {
   return parts == 1 ? b->count * at : (uint64_t)((wide)b->count * at / parts);
 }
 
-// Bytes in a piece's room before it. Mostly it is behind one that is itself behind the others.
+// Bytes in a piece's room before it; UINT64_MAX: too many for it. Mostly it is behind one that is
+// itself behind the others.
 static uint64_t bytes_before(const struct nbc_piece *p, const struct place *place,
                              const struct found *found, const uint8_t *room) {
   if (p->before.count == 0) return 0;
   if (place->follows) {
     const struct found *last = &found[p->before.begin + p->before.count - 1];
-    return (uint64_t)(last->address - room) + last->bytes;
+    return last->address ? (uint64_t)(last->address - room) + last->bytes : UINT64_MAX;
   }
   uint64_t bytes = 0;
   for (uint32_t i = 0; i < p->before.count; ++i) bytes += found[p->before.begin + i].bytes;
@@ -152,8 +153,8 @@ int lengths_find(nbc_plan *plan, struct call *c) {
     uint64_t before = bytes_before(p, place, found, base);
     // The compiler leaves enough room; a template could have been made otherwise.
     uint64_t room = (plan->tables.buffers[p->buffer].blocks - p->room) * c->stride;
-    if (before > room || bytes > room - before) return NBC_ERROR_TEMPLATE;
-    found[i] = (struct found){base + before, bytes};
+    bool fits = before <= room && bytes <= room - before;
+    found[i] = (struct found){fits ? base + before : NULL, bytes};
   }
   return 0;
 }

@@ -37,7 +37,7 @@ struct block {
   uint64_t count, size;  // elements, bytes of one
 };
 struct found {
-  uint8_t *address;
+  uint8_t *address;  // null: it does not fit into its room
   uint64_t bytes;
 };
 // The arrays of a call, see nbc_call.

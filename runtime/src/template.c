@@ -231,7 +231,8 @@ static int check_pieces(const struct tables *s, const char **why) {
     if (p->parts == 0 || p->parts > INT32_MAX)
       return damaged(why, "piece %u: %u parts", i, p->parts);
     // The most of any variant; allowed() looks at each. Both factors are below 2^31.
-    uint64_t end = blocks_of(t, s->buffers[p->shape].role, true) * p->parts;
+    bool placed = t->lengths != NBC_LENGTHS_EACH;  // then no variant has more in place
+    uint64_t end = blocks_of(t, s->buffers[p->shape].role, placed) * p->parts;
     if (p->first > end || p->count > end - p->first)
       return damaged(why, "piece %u: %llu parts from %llu on, of %llu", i,
                      (unsigned long long)p->count, (unsigned long long)p->first,

@@ -189,6 +189,37 @@ TEST(Lengths, eagerOnlyWhereAllKnowAllLengths) {
   EXPECT_NE(std::string(why).find("where blocks may differ"), std::string::npos) << why;
 }
 
+TEST(Lengths, aRoomTooShortForItsPiecesIsSeenAtTheCall) {
+  World w(1,
+          [](uint32_t) {
+            build::Builder b("packed", NBC_ALLGATHER, 1, 0);
+            uint32_t in = b.buffer(NBC_ROLE_IN), out = b.buffer(NBC_ROLE_OUT);
+            uint32_t room = b.buffer(NBC_ROLE_STAGING, 1);
+            b.beginVariant(NBC_RENDEZVOUS);
+            // The second lies behind a whole block: beyond the one block that there is.
+            uint32_t first = b.inRoom(room, 0, in),
+                     half = b.inRoom(room, 0, in, 0, 1, 2, {first, 1});
+            b.copy(b.piece(in, 0, 1, 2), half);
+            b.copy(b.piece(in, 0), b.piece(out, 0));
+            b.stage();
+            b.endVariant();
+            return own(b.finish());
+          },
+          {.max_bytes = 64});
+  uint8_t in[64] = {}, out[64] = {};
+  const Counts counts = {64}, none = {0};
+  nbc_call call = {.in = in, .out = out, .count = 64};
+  call.out_counts = counts.data();
+  nbc_request request;
+  EXPECT_EQ(nbc_start(w.plans[0], &call, &request), NBC_ERROR_TEMPLATE);
+  call.count = 0;
+  call.out_counts = none.data();
+  EXPECT_EQ(nbc_start(w.plans[0], &call, &request), 0);
+  int done = 0;
+  EXPECT_EQ(nbc_test(&request, &done), 0);
+  EXPECT_TRUE(done);
+}
+
 TEST(Lengths, damagedTemplates) {
   const auto refused = [](build::Bytes b, const char *part) {
     b.seal();

@@ -122,7 +122,7 @@ TEST(Template, eachPromiseBrokenOnce) {
 
 /// Runs calls of two ranks, one with a template that may be damaged. Only crashes, and
 /// accesses beyond the buffers, matter.
-void use(const build::Bytes &damaged, const build::Bytes &whole, uint32_t rank) {
+void use(const build::Bytes &damaged, build::Bytes whole, uint32_t rank) {
   hca::Fabric fabric(World::options(0));
   Board board;
   Board::Context contexts[2] = {{&board, 0}, {&board, 1}};
@@ -140,12 +140,19 @@ void use(const build::Bytes &damaged, const build::Bytes &whole, uint32_t rank) 
   std::vector<nbc_request> requests;
   requests.reserve(8);
   std::vector<std::vector<uint8_t>> memory;
+  const std::vector<size_t> counts[] = {{1, 1}, {3, 3}, {40, 40}};
+  const std::vector<ptrdiff_t> turned[] = {{1, 0}, {3, 0}, {40, 0}};
   if (plans[0] && plans[1] && !nbc_plan_connect(plans[0]) && !nbc_plan_connect(plans[1]))
     for (size_t count : {1, 3, 40, 1})
       for (uint32_t r : {0, 1}) {
         for (int i = 0; i < 3; ++i) memory.emplace_back(2 * 8 * count);
         uint8_t *m[3] = {memory.end()[-1].data(), memory.end()[-2].data(), memory.end()[-3].data()};
         nbc_call call = {m[0], m[1], m[2], count, NBC_U64, NBC_SUM, nullptr, nullptr};
+        if (whole.header()->lengths == NBC_LENGTHS_EACH) {
+          const size_t n = count == 1 ? 0 : count == 3 ? 1 : 2;
+          call.out_counts = counts[n].data();
+          call.out_displacements = turned[n].data();
+        }
         requests.emplace_back();
         if (nbc_start(plans[r], &call, &requests.back())) requests.pop_back();
       }
@@ -173,8 +180,15 @@ TEST(Template, damageNeverCrashesThePlan) {
     static const Make makes[] = {[](uint32_t r) { return build::allgather(2, r); },
                                  [](uint32_t r) { return build::chainAllreduce(2, r); },
                                  [](uint32_t r) { return build::partsBcast(r, 3); },
-                                 build::calcAllreduce, build::barrier};
-    Make make = makes[random() % 5];
+                                 build::calcAllreduce,
+                                 build::barrier,
+                                 [](uint32_t r) {
+                                   build::Bytes own = build::allgather(2, r);
+                                   own.header()->lengths = NBC_LENGTHS_EACH;
+                                   own.seal();
+                                   return own;
+                                 }};
+    Make make = makes[random() % std::size(makes)];
     uint32_t rank = random() % 2;
     build::Bytes b = make(rank);
     auto *bytes = static_cast<uint8_t *>(b.data());
