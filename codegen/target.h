@@ -33,12 +33,12 @@ enum class Protocol { eager, rendezvous, automatic };
 
 /// How long the blocks of the caller's buffers are: all alike, or each has a length and
 /// a place of its own, as in MPI's v- and w-variants.
-enum class Lengths { equal, each };
+enum class Blocks { equal, each };
 
 struct TargetOptions {
   const Device *device = nullptr;  // null: the target's own default
   Protocol protocol = Protocol::automatic;
-  Lengths lengths = Lengths::equal;
+  Blocks lengths = Blocks::equal;
   bool slotPerBlock =
       false;      // eager: one message and one slot per block, as in the allgather paper
   int depth = 2;  // calls under way at once

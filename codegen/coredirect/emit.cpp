@@ -291,7 +291,7 @@ class Emitter {
     header.ranks = static_cast<uint32_t>(s.ranks);
     header.rank = static_cast<uint32_t>(s.rank);
     header.root = static_cast<uint32_t>(s.root);
-    header.lengths = options_.lengths == Lengths::each ? NBC_LENGTHS_EACH : NBC_LENGTHS_EQUAL;
+    header.lengths = options_.lengths == Blocks::each ? NBC_LENGTHS_EACH : NBC_LENGTHS_EQUAL;
     std::memcpy(base_, &header, sizeof header);
     header.checksum = nbc_template_checksum(base_, result.bytes);
     std::memcpy(base_, &header, sizeof header);

@@ -145,7 +145,7 @@ bool checkOwnLengths(const Schedule &s, const TargetOptions &options, Diag &diag
 std::vector<Legal> coredirect_legalize(const Schedule &given, const Schedule *inPlace,
                                        const TargetOptions &options, Diag &diag) {
   if (inPlace && !isInPlace(*inPlace)) inPlace = nullptr;
-  const bool own = options.lengths == Lengths::each;
+  const bool own = options.lengths == Blocks::each;
   Schedule fit[2];
   const Schedule *ordinary = &given;
   if (own) {

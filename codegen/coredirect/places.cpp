@@ -50,7 +50,7 @@ uint64_t blocksFor(const Schedule &s, BufferId room) {
   return buffer.uniform() ? blocks * static_cast<uint64_t>(buffer.blocks) : blocks;
 }
 
-Places::Places(const Schedule &s, Lengths lengths, std::span<const uint32_t, 3> callers,
+Places::Places(const Schedule &s, Blocks lengths, std::span<const uint32_t, 3> callers,
                uint32_t staging, std::vector<nbc_piece> &pieces)
     : s_(s),
       lengths_(lengths),
@@ -95,7 +95,7 @@ void Places::open(BufferId b, Room &room) {
   Extent rest{b, 1, 0, s_.buffers[b].blocks};
   while (rest.count > 0) {
     Piece found = firstPiece(s_, rest);
-    if (lengths_ == Lengths::each) {
+    if (lengths_ == Blocks::each) {
       const int64_t inBlock = found.base.parts - found.base.first % found.base.parts;
       found.raw.count = found.base.count = std::min(found.base.count, inBlock);
     }

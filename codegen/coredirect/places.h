@@ -37,7 +37,7 @@ class Places {
  public:
   /// `callers`: the template's buffer of each caller's role. `staging`: of scratch.
   /// Pieces are put behind those that there are.
-  Places(const Schedule &, Lengths, std::span<const uint32_t, 3> callers, uint32_t staging,
+  Places(const Schedule &, Blocks, std::span<const uint32_t, 3> callers, uint32_t staging,
          std::vector<nbc_piece> &pieces);
 
   /// This buffer of the schedule lies there, in SLOTS.
@@ -64,7 +64,7 @@ class Places {
   nbc_piece part(const Extent &, const Room &) const;
 
   const Schedule &s_;
-  const Lengths lengths_;
+  const Blocks lengths_;
   std::span<const uint32_t, 3> callers_;
   uint32_t staging_;
   std::vector<nbc_piece> &pieces_;

@@ -274,7 +274,7 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
   }
   if (protocol == "eager") o.targetOptions.protocol = Protocol::eager;
   if (protocol == "rendezvous") o.targetOptions.protocol = Protocol::rendezvous;
-  if (lengths == "each") o.targetOptions.lengths = Lengths::each;
+  if (lengths == "each") o.targetOptions.lengths = Blocks::each;
   if (lengths == "each" && !o.target)
     return wrong("--lengths=each needs --target (nbcc --help lists them)");
   if (!o.counts.empty() && (lengths != "each" || !o.run))

@@ -102,7 +102,7 @@ class Runner {
         fabric_(options()) {
     // There is no such call: see template.h.
     const bool never =
-        o.vary && o.targetOptions.lengths == Lengths::each && c.kind() == ast::Kind::reduce_scatter;
+        o.vary && o.targetOptions.lengths == Blocks::each && c.kind() == ast::Kind::reduce_scatter;
     for (Variation::Call &call : variation_.calls) call.inPlace = call.inPlace && !never;
     for (const Variation::Call &call : variation_.calls)
       references_.emplace_back(c.kind(), o.ranks, o.root, call.lengths, type_, op_, call.inPlace);
@@ -574,7 +574,7 @@ void run(Compilation &c, const Options &o, std::ostream &out, Diag &diag) {
     return;
   }
 
-  if (o.targetOptions.lengths == Lengths::each && !o.noProve) {
+  if (o.targetOptions.lengths == Blocks::each && !o.noProve) {
     const NumberProof proof = proveCall(c, o.ranks, o.root, diag);
     if (diag.ok()) checkLengths(proof.anyLengths, proof.unequal, diag);
     if (!diag.ok()) return;

@@ -53,7 +53,7 @@ Variation variationOf(const Options &o, uint64_t seed) {
   v.firstIndex = o.firstIndex;
   v.calls.assign(static_cast<size_t>(o.calls), {o.count, o.inPlace});
   v.longest = o.count;
-  const bool each = o.targetOptions.lengths == Lengths::each;
+  const bool each = o.targetOptions.lengths == Blocks::each;
   if (!o.vary) {
     for (size_t n = 0; n < v.calls.size(); ++n) {
       Variation::Call &call = v.calls[n];

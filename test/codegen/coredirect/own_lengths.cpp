@@ -10,7 +10,7 @@ namespace {
 TargetOptions each(Protocol protocol = Protocol::automatic) {
   TargetOptions options;
   options.protocol = protocol;
-  options.lengths = Lengths::each;
+  options.lengths = Blocks::each;
   return options;
 }
 
