@@ -129,7 +129,7 @@ TEST(Hostile, LongChainsOfFunctions) {
 }
 
 TEST(Hostile, CutAnywhereOrWithAByteChangedItIsAnErrorOrNot) {
-  const std::string text = R"(fn p(v) = (v - 1) / 2;
+  const std::string text = R"(fn p(v) = fold s = v for i in 0 ..< 9 if bit(s, i) : (s - 1) / 2;
 allreduce a(k = 1) requires P > 0 claims rounds <= ceil_log(2, P) {
   scratch t[j in 0 ..< P] like out; let n = if k > 1 then -k else p(k);
   for d = 1; d < P; d *= 2 { round { exchange out -> t[{ j in 0 .. 1 : j == 0 }] with me xor d; } }
