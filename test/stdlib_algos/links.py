@@ -5,7 +5,8 @@
       %1 = recv tmp[...] from 7 round 0        =>      in step 0: the links from 7 to 3
 
 Rank r stands at column r mod X, row r / X; links go up by one, around. A message takes its row's
-links first, then its column's. Prints how many messages share a link in a step, at most.
+links first, then its column's. Prints how many links a message of the first step takes, at most,
+and how many messages share a link in a step.
 """
 
 import collections
@@ -25,15 +26,16 @@ def route(start, end, columns, rows):
 
 def main():
     columns = int(sys.argv[1])
-    ranks, rank, used = 0, 0, collections.Counter()
+    ranks, rank, longest, used = 0, 0, 0, collections.Counter()
     for line in sys.stdin:
         if head := re.match(r"schedule .* rank (\d+) of (\d+)", line):
             rank, ranks = map(int, head.groups())
         if message := re.search(r"= recv .* from (\d+) round (\d+)", line):
             sender, step = map(int, message.groups())
-            for link in route(sender, rank, columns, ranks // columns):
-                used[step, link] += 1
-    print(f"{ranks} ranks, {columns} columns: {max(used.values())}")
+            links = list(route(sender, rank, columns, ranks // columns))
+            used.update((step, link) for link in links)
+            longest = max(longest, len(links)) if step == 0 else longest
+    print(f"{ranks} ranks, {columns} columns: first over {longest}, shared by {max(used.values())}")
 
 
 if __name__ == "__main__":
