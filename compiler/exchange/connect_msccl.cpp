@@ -43,7 +43,8 @@ class Connecting {
   /// How many chunks a block has, and that all buffers are as long as that.
   bool countChunks() {
     const auto gpus = static_cast<int64_t>(m_.gpus.size());
-    const bool vector = collective(m_.kind).out != Shape::blocks;
+    const Collective &kind = collective(m_.kind);
+    const bool vector = kind.in != Shape::blocks && kind.out != Shape::blocks;
     MscclChunks &chunks = net_.chunks;
     chunks.block = vector ? m_.chunksPerLoop : m_.chunksPerLoop / gpus;
     if (!vector && chunks.block * gpus != m_.chunksPerLoop) {
@@ -55,8 +56,8 @@ class Connecting {
       diag_.error(m_.loc, "broadcast is only known in place, as MPI has it");
       return false;
     }
-    chunks.in = m_.kind == ast::Kind::allgather ? chunks.block : m_.chunksPerLoop;
-    chunks.out = m_.chunksPerLoop;
+    chunks.in = kind.in == Shape::block ? chunks.block : m_.chunksPerLoop;
+    chunks.out = kind.out == Shape::block ? chunks.block : m_.chunksPerLoop;
     int64_t scratch = 0;
     for (const MscclGpu &gpu : m_.gpus) {
       scratch += gpu.scratchChunks;

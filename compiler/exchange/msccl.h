@@ -19,6 +19,10 @@
 //     re   dst + src      rrcs  receive, combine with src, keep as dst and send on
 //     nop  wait only
 //
+// `coll` is allreduce, allgather, alltoall, broadcast or reduce_scatter. In place, NCCL's
+// reduce_scatter has the result in the own block of `i`, MPI's in the first: there each
+// rank copies it at the end.
+//
 // A connection buffers: a send has ended when its data are in the connection's queue,
 // which holds kMscclQueue messages.
 

@@ -94,11 +94,13 @@ class Reader {
       msccl_.kind = ast::Kind::alltoall;
     else if (coll == "broadcast")
       msccl_.kind = ast::Kind::bcast;
+    else if (coll == "reduce_scatter")  // all blocks are equally long, as in NCCL
+      msccl_.kind = ast::Kind::reduce_scatter_block;
     else if (coll == "custom")
       fail(node, "a `custom` collective does not say what it should do, so nothing can be proven");
     else if (ok_)
       fail(node, "collective `", shown(coll),
-           "` is not known here: allreduce, allgather, alltoall and broadcast are");
+           "` is not known here: allreduce, allgather, alltoall, broadcast and reduce_scatter are");
   }
 
   void gpu(pugi::xml_node node, int64_t gpus) {

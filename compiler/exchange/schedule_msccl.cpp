@@ -72,6 +72,7 @@ class Scheduler {
     declare();
     if (diag_.errors() != before) return {};
     for (size_t i = 0; i < order.size(); ++i) carryOut(order[i], places_.moved[i]);
+    if (inPlace_ && m_.kind == ast::Kind::reduce_scatter_block) toFirstBlocks();
     for (Schedule &s : result_) finish(s);
     return std::move(result_);
   }
@@ -124,8 +125,10 @@ class Scheduler {
       return static_cast<BufferId>(s.buffers.size() - 1);
     };
     if (!inPlace_) in_ = declare("in", Role::in, collective(m_.kind).in);
+    const Collective &kind = collective(m_.kind);
+    const bool allInOut = inPlace_ && kind.hasAllInOut();
     out_ = bcast ? declare("data", Role::data, Shape::vector)
-                 : declare("out", Role::out, collective(m_.kind).out);
+                 : declare("out", Role::out, allInOut ? Shape::blocks : kind.out);
   }
 
   /// For each place of a queue, chunks from any place in a block on: chunk c of it is
@@ -158,12 +161,15 @@ class Scheduler {
     return static_cast<BufferId>(s.buffers.size() - 1);
   }
 
-  /// In place, `i` lies in `o`: allgather's at the own block.
+  /// In place, `i` lies in `o`, allgather's at the own block; and reduce_scatter's `o` at the
+  /// own block of `i`.
   Extent extent(int64_t gpu, char buffer, int64_t chunk, int64_t count) const {
     const auto parts = static_cast<int32_t>(parts_);
     if (buffer == 's') return {scratch_[gpu], 1, chunk, count};
     if (!inPlace_ && buffer == 'i') return normalize({in_, parts, chunk, count});
-    if (buffer == 'i' && m_.kind == ast::Kind::allgather) chunk += gpu * parts_;
+    const Collective &kind = collective(m_.kind);
+    const Shape shape = buffer == 'i' ? kind.in : kind.out;
+    if (inPlace_ && shape == Shape::block) chunk += gpu * parts_;
     return normalize({out_, parts, chunk, count});
   }
 
@@ -277,6 +283,23 @@ class Scheduler {
     step.after = s.keepWaits(after);
     s.steps.push_back(step);
     return static_cast<StepId>(s.steps.size() - 1);
+  }
+
+  /// reduce_scatter in place: NCCL has the result in the own block, MPI in the first. So a
+  /// copy is the last that each rank does.
+  void toFirstBlocks() {
+    for (size_t gpu = 1; gpu < result_.size(); ++gpu) {
+      const Extent own{out_, 1, static_cast<int64_t>(gpu), 1}, first{out_, 1, 0, 1};
+      std::vector<StepId> after;
+      for (int32_t b = net_.firstBlock[gpu]; b < net_.firstBlock[gpu + 1]; ++b)
+        after.insert(after.end(), progress_[b].last.begin(), progress_[b].last.end());
+      Step copy;
+      copy.op = Op::copy;
+      copy.loc = m_.gpus[gpu].loc;
+      copy.from = result_[gpu].keep(Section(&own, 1));
+      copy.to = result_[gpu].keep(Section(&first, 1));
+      append(static_cast<int64_t>(gpu), copy, after);
+    }
   }
 
   /// Scratch is like what was put there. And rounds, which a schedule of waits has for

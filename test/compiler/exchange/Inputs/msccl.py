@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """msccl.py ALGORITHM GPUS [MISTAKE] - writes an algorithm as MSCCL has it, an element a line.
 
-Algorithms: allreduce_ring, allreduce_allpairs, allgather_ring, alltoall_pairs, broadcast_chain.
+Algorithms: allreduce_ring, allreduce_allpairs, allgather_ring, alltoall_pairs, broadcast_chain,
+reduce_scatter_ring, reduce_scatter_pairs.
 A mistake that takes more than changing one attribute is planted by its name.
 """
 
@@ -100,19 +101,51 @@ def broadcast_chain(me, n, mistake):
     return gpu, 0
 
 
+def reduce_scatter_ring(me, n, mistake):
+    """Two chunks in a block, on a channel each."""
+    gpu = []
+    for half in (0, 1):
+        tb = Block(gpu, (me + 1) % n, (me - 1) % n, half)
+        tb.step("s", ("i", 2 * ((me - 1) % n) + half))
+        for k in range(2, n):
+            tb.step("rrs", ("i", 2 * ((me - k) % n) + half))
+        tb.step("rrc", ("i", 2 * me + half), ("o", half))
+    return gpu, 0
+
+
+def reduce_scatter_pairs(me, n, mistake):
+    gpu = []
+    peers = [(me + k) % n for k in range(1, n)]
+    arrived = []
+    for i, peer in enumerate(peers):
+        tb = Block(gpu, peer, peer)
+        tb.step("s", ("i", peer))
+        arrived.append(tb.step("r", dst=("s", i), told=1 if i else 0))
+    first = gpu[0]
+    for dep in arrived[1:]:
+        first.step("nop", dep=dep)
+    if mistake == "scribble":  # on `o`, which is overwritten; in place that is the own block of `i`
+        first.step("cpy", ("i", peers[0]), ("o", 0))
+    first.step("cpy", ("i", me), ("o", 0))
+    for i in range(len(peers)):
+        first.step("re", ("s", i), ("o", 0))
+    return gpu, len(peers)
+
+
 def main():
     name, n = sys.argv[1], int(sys.argv[2])
     mistake = sys.argv[3] if len(sys.argv) > 3 else ""
-    coll = name.split("_")[0]
-    loop = {"allreduce": n, "allgather": n, "alltoall": 2 * n, "broadcast": 1}[coll]
+    coll = name.rpartition("_")[0]
+    factor = 2 if name in ("alltoall_pairs", "reduce_scatter_ring") else 1  # chunks in a block
+    loop = 1 if coll == "broadcast" else factor * n
     in_place = 0 if coll == "alltoall" else 1
     out_of_place = 0 if coll == "broadcast" else 1
     print(f'<algo name="{name}" proto="Simple" nchannels="1" nchunksperloop="{loop}" ngpus="{n}" '
           f'coll="{coll}" inplace="{in_place}" outofplace="{out_of_place}">')
     for me in range(n):
         gpu, scratch = globals()[name](me, n, mistake)
-        print(f'  <gpu id="{me}" i_chunks="{1 if coll == "allgather" else loop}" '
-              f'o_chunks="{loop}" s_chunks="{scratch}">')
+        print(f'  <gpu id="{me}" i_chunks="{factor if coll == "allgather" else loop}" '
+              f'o_chunks="{factor if coll == "reduce_scatter" else loop}" s_chunks="{scratch}">')
         for tb in gpu:
             print(f'    <tb id="{tb.id}" send="{tb.send}" recv="{tb.recv}" chan="{tb.chan}">')
             print("\n".join(tb.lines))
