@@ -159,7 +159,7 @@ Amount Lengths::operator()(Section section) const {
     const bool alike = ofExtent == parts && parts > 0 && parts <= kMaxParts;
     if (!alike || __builtin_add_overflow(count, e.count, &count)) return amount(s_, section);
   }
-  if (parts == 1) return {count, 1};
+  if (parts == 1 || count == 1) return {count, parts};  // in lowest terms, without dividing
   const int64_t shared = std::gcd(count, parts);
   return {count / shared, parts / shared};
 }

@@ -44,7 +44,11 @@ int32_t Memory::cutAt(int64_t part, int64_t parts) const {
 }
 
 int64_t Memory::cellAt(const Place &p, int64_t position, int32_t parts) const {
-  const int64_t block = position / parts, part = position % parts;
+  int64_t block = 0, part = position;
+  if (position >= parts) {  // not in the only block of a vector: divisions are what takes time
+    block = position / parts;
+    part = position % parts;
+  }
   if (p.parts < 0) {
     const int64_t cell = p.cell + block * perBlock_;
     return part == 0 ? cell : cell + cutAt(part, parts);
