@@ -5,6 +5,7 @@
 //     connectMsccl    thread blocks => connections whose ends fit
 //     runMsccl        connections   => an order in which all steps can be carried out
 //     placeMsccl      that order    => where in their blocks chunks lie, wherever they are
+//     declareMsccl    these places  => schedules with buffers, but no steps yet
 //     scheduleMsccl   all of these  => schedules, in which the same happens
 
 #pragma once
@@ -70,5 +71,18 @@ struct MscclPlaces {
 /// Reports chunks that come to another one's place; then there is nothing.
 std::optional<MscclPlaces> placeMsccl(const Msccl &, const MscclNet &,
                                       std::span<const int32_t> order, Diag &);
+
+struct MscclBuffers {
+  std::vector<Schedule> schedules;  // by gpu
+  BufferId in = -1, out = -1;       // the same on each; in place there is no `in`
+  std::vector<BufferId> scratch;    // by gpu
+  std::vector<BufferId> tmp;        // by thread block: what is received and not kept; -1: none
+  std::vector<BufferId> queues;     // by connection, at the sender; -1: nothing is sent
+  std::vector<int64_t> slotChunks;  // by connection: from one message in the queue to the next
+};
+
+/// Reports where they would have too many chunks; then there is nothing.
+std::optional<MscclBuffers> declareMsccl(const Msccl &, const MscclNet &, const MscclPlaces &,
+                                         bool inPlace, Diag &);
 
 }  // namespace nbcc
