@@ -16,12 +16,14 @@ namespace nbcc {
 class Compiled {
  public:
   /// `legalOf`: whose legal schedules are kept, -1: nobody's.
-  Compiled(const std::string &algorithm, int64_t ranks, Protocol protocol, int64_t legalOf = -1)
+  Compiled(const std::string &algorithm, int64_t ranks, Protocol protocol, int64_t legalOf = -1,
+           Blocks blocks = Blocks::equal)
       : diag(said) {
     options.file = NBCC_SOURCE_DIR "/stdlib_algos/" + algorithm + ".nbc";
     options.target = findTarget("coredirect");
     options.targetOptions.device = &options.target->devices.front();
     options.targetOptions.protocol = protocol;
+    options.targetOptions.lengths = blocks;
     options.targetOptions.depth = 1;
     options.ranks = ranks;
     file_ = parse(options.file, diag);
