@@ -4,6 +4,11 @@
 // Ten sends that gather 1 to 10 pieces, 31 entries of the management queue, every
 // second call a window's credits; nbc_start patches and copies all of it. The adapter
 // is a stub, its doorbell completes the call: no time of a device is in the figure.
+//
+//   bench-start FILE    another allgather's template (--emit=template), whose ranks are
+//                       symmetric: all peers look the same here. Made with --lengths=each, it is
+//                       called with counts and displacements that leave gaps.
+//
 // Prints nanoseconds per call (medians), of nbc_start and of the nbc_test that ends it.
 
 #include <time.h>
@@ -11,6 +16,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <memory>
 #include <vector>
 
@@ -132,10 +138,20 @@ void must(int status) {
   std::exit(1);
 }
 
+build::Bytes read(const char *name) {
+  std::ifstream file(name, std::ios::binary | std::ios::ate);
+  build::Bytes bytes;
+  bytes.words.resize(file ? size_t(file.tellg()) / 8 : 0);
+  file.seekg(0).read(static_cast<char *>(bytes.data()), std::streamsize(bytes.size()));
+  must(file ? nbc_template_check(bytes.data(), bytes.size(), nullptr) : NBC_ERROR_ARGUMENT);
+  return bytes;
+}
+
 }  // namespace
 
-int main() {
-  constexpr uint32_t ranks = 1024;
+int main(int argc, char **argv) {
+  build::Bytes made = argc > 1 ? read(argv[1]) : bruck(1024);
+  const uint32_t ranks = made.header()->ranks;
   constexpr size_t count = 8, calls = 20000;
   Stub adapter;
   struct Board {
@@ -146,7 +162,7 @@ int main() {
     static_cast<Board *>(context)->record.assign(b, b + bytes);
     return 0;
   };
-  nbc_bootstrap bootstrap = {0, int(ranks), &board, put, nullptr, nullptr};
+  nbc_bootstrap bootstrap = {int(made.header()->rank), int(ranks), &board, put, nullptr, nullptr};
   bootstrap.get = [](void *context, int, const char *, void *data, size_t, size_t *bytes) {
     auto &record = static_cast<Board *>(context)->record;  // all peers look the same
     std::copy(record.begin(), record.end(), static_cast<uint8_t *>(data));
@@ -155,14 +171,20 @@ int main() {
   };
   nbc_comm *comm;
   nbc_plan *plan;
-  build::Bytes bytes = bruck(ranks);
   must(nbc_comm_create(&bootstrap, &adapter, &comm));
-  must(nbc_plan_create(comm, bytes.data(), bytes.size(), nullptr, &plan));
+  must(nbc_plan_create(comm, made.data(), made.size(), nullptr, &plan));
   must(nbc_plan_connect(plan));
 
-  std::vector<uint8_t> in(count), out(count * ranks);
+  std::vector<uint8_t> in(count), out(2 * count * ranks);
   nbc_call call = {};
   call.in = in.data(), call.out = out.data(), call.count = count;
+  const std::vector<size_t> counts(ranks, count);
+  std::vector<ptrdiff_t> displacements(ranks);
+  for (uint32_t i = 0; i < ranks; ++i) displacements[i] = ptrdiff_t{2 * count} * i;
+  if (made.header()->lengths == NBC_LENGTHS_EACH) {
+    call.out_counts = counts.data();
+    call.out_displacements = displacements.data();
+  }
   std::vector<double> starts[2], tests, clocks;  // every second call opens a window
   for (size_t i = 0; i < calls; ++i) {
     nbc_request request;
@@ -177,10 +199,9 @@ int main() {
   double clock = median(clocks), window = median(starts[0]) - clock,
          plain = median(starts[1]) - clock;
   std::printf(
-      "nbc_start of Bruck's allgather, P = %u, eager: %.0f ns (every second call %.0f, with "
-      "credits); "
-      "nbc_test that ends it: %.0f ns\n",
-      ranks, plain, window, median(tests) - clock);
+      "nbc_start of allgather %s, P = %u: %.0f ns (every second call %.0f, with "
+      "credits); nbc_test that ends it: %.0f ns\n",
+      made.header()->algorithm, ranks, plain, window, median(tests) - clock);
   must(nbc_plan_free(plan));
   must(nbc_comm_free(comm));
 }

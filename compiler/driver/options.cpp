@@ -132,7 +132,9 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
          "of each block, with --lengths=each: 3,0,7; over again where there are more blocks; "
          "else drawn from 0 to --count")
       ->group(run)
-      ->delimiter(',');
+      ->type_name("N,N,...")
+      ->delimiter(',')
+      ->allow_extra_args(false);
   app.add_option("--type", o.type, "their type: byte, i8..i64, u8..u64, f32, f64")
       ->group(run)
       ->capture_default_str();

@@ -111,9 +111,10 @@ int lengths_set(nbc_plan *plan, struct call *c, bool in_place) {
 
 // --- pieces ---
 
-static uint64_t part_of(const struct block *b, uint64_t at, uint32_t parts) {
+// Elements of a block before part `at` of so many.
+static uint64_t before_part(const struct block *b, uint64_t at, uint32_t parts) {
   __extension__ typedef unsigned __int128 wide;
-  return parts == 1 ? b->count * at : (uint64_t)((wide)b->count * at / parts);
+  return (uint64_t)((wide)b->count * at / parts);
 }
 
 // Bytes in a piece's room before it; UINT64_MAX: too many for it. Mostly it is behind one that is
@@ -142,9 +143,14 @@ int lengths_find(nbc_plan *plan, struct call *c) {
     const struct nbc_piece *p = &plan->tables.pieces[i];
     const struct nbc_buffer *shape = &plan->tables.buffers[p->shape];
     const struct place *place = &plan->places[i];
-    const struct block *b = &plan->blocks[shape->role][p->first / p->parts];
-    uint64_t at = p->first % p->parts, begin = part_of(b, at, p->parts);
-    uint64_t bytes = b->size * (part_of(b, at + p->count, p->parts) - begin);
+    const struct block *b = &plan->blocks[shape->role][place->block];
+    uint64_t begin = 0, end = b->count;
+    if (!place->all) {
+      uint64_t at = p->first % p->parts;
+      begin = before_part(b, at, p->parts);
+      end = before_part(b, at + p->count, p->parts);
+    }
+    uint64_t bytes = b->size * (end - begin);
     if (place->role < CALLER_ROLES) {
       found[i] = (struct found){(uint8_t *)(b->address + b->size * begin), bytes};
       continue;

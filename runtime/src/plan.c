@@ -79,6 +79,10 @@ static void place_pieces(nbc_plan *plan) {
     struct place *place = &plan->places[i];
     *place = (struct place){
         .role = b->role, .whole = p->parts == 1 && !plan->own_lengths, .count = p->count};
+    if (plan->own_lengths) {
+      place->block = (uint32_t)(p->first / p->parts);
+      place->all = p->first % p->parts == 0 && p->count == p->parts;
+    }
     if (b->role < CALLER_ROLES) {
       place->blocks = p->first;
       continue;

@@ -27,7 +27,10 @@ struct place {
   uint64_t count;   // blocks
   uint64_t rooms;   // STAGING, SLOTS
   uint64_t blocks;  // of the caller's before it, in its buffer or in its room
-  bool follows;     // it is behind the last piece of its `before`, which is behind all the others
+  // Lengths of their own: the block of its shape, and whether it is all of it.
+  uint32_t block;
+  bool all;
+  bool follows;  // it is behind the last piece of its `before`, which is behind all the others
 };
 
 // For blocks with lengths of their own (lengths.c). A block of the caller's; and where a
