@@ -291,10 +291,10 @@ class Runner {
     a.out_counts = orNull(call.outLayout.counts);
     a.out_displacements = orNull(call.outLayout.displacements);
     a.out_types = orNull(call.outLayout.types);
-    // Of the single block, where there is one; else not looked at.
+    // Of the single block, where there is one and the row does not say it; else not looked at.
     const Collective &kind = collective(c_.kind());
     if (kind.in == Shape::block) a.count = reference(n).inBlocks(r)[0];
-    if (kind.out == Shape::block) a.count = reference(n).outBlocks(r)[0];
+    if (kind.out == Shape::block && !kind.reduces) a.count = reference(n).outBlocks(r)[0];
   }
 
   void prepareCalls() {
