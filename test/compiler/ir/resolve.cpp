@@ -104,6 +104,7 @@ TEST(Lengths, AreWhatAmountSays) {
   };
   EXPECT_EQ(both({}), (Amount{0, 1}));
   EXPECT_EQ(both({{1, 1, 0, 3}}), (Amount{1, 1}));
+  EXPECT_EQ(both({{0, 4, 1, 2}}), (Amount{1, 2}));
   EXPECT_EQ(both({{1, 1, 0, 1}, {3, 1, 0, 1}, {0, 6, 5, 1}}), (Amount{2, 3}));
   EXPECT_EQ(both({{3, 1, 0, 1}, {0, 6, 5, 4}}), (Amount{5, 6}));
   EXPECT_EQ(both({{2, 1, 0, 2}}), (Amount{4, 3}));

@@ -3,6 +3,8 @@
 
 #include "compiler/prove/memory.h"
 
+#include <set>
+
 #include "saying.h"
 
 namespace nbcc {
@@ -50,6 +52,22 @@ TEST(Memory, CutWhereAnyStepCuts) {
   EXPECT_EQ(one.cellsOf(1, 1, 0, 1), "4..8");
   EXPECT_EQ(one.extentOf(1), "data[2 of 6]");
   EXPECT_EQ(one.extentOf(7), "t[3 of 4]");
+}
+
+TEST(Memory, ManyCutsAreEachFoundOnce) {
+  std::string lines = "data data[1]\nscratch t[1] like data\n";
+  std::set<double> cuts{0, 1};  // so few parts that a double tells them apart
+  int steps = 0;
+  for (const int round : {0, 1})
+    for (int parts = 2; parts <= 40; ++parts)
+      for (int part = round; part < parts; part += 2) {
+        const std::string piece = cat("[", part, " of ", parts, "]");
+        lines += cat("%", steps++, " = copy data", piece, " -> t", piece, "\n");
+        cuts.insert({static_cast<double>(part) / parts, (part + 1.0) / parts});
+      }
+  const OneRank one(lines);
+  ASSERT_TRUE(one.fits) << one.out.str();
+  EXPECT_EQ(one.memory.allCells(), 2 * (static_cast<int64_t>(cuts.size()) - 1));
 }
 
 TEST(Memory, ScratchIsCutWhereItsModelIs) {
