@@ -37,6 +37,7 @@ RUNS = [
      ["allreduce/recursive_doubling.nbc", "--ranks=1048576", "--emit=schedule", "--run=default"]),
 ]
 LIBRARY_SECONDS = 60
+LIBRARY_CPU_SECONDS = 110  # the same where a machine has other things to do
 LIBRARY_JOBS = 2
 SHOWN = 8  # of the library's files, the slowest
 
@@ -64,10 +65,11 @@ def prove_library(nbcc):
     print("library:")
     for t in took[:SHOWN]:
         print(f"  {t[2]}: {t[0]:.2f} s, CPU {t[1]:.2f} s")
+    slow = wall > LIBRARY_SECONDS or processor > LIBRARY_CPU_SECONDS
     print(f"  all {len(took)} files proven for 1..128 ranks with {LIBRARY_JOBS} jobs: {wall:.1f} s, "
-          f"CPU {processor:.1f} s (at most {LIBRARY_SECONDS} s"
-          f"{'' if wall <= LIBRARY_SECONDS else ': too slow'})", flush=True)
-    return wall > LIBRARY_SECONDS
+          f"CPU {processor:.1f} s (at most {LIBRARY_SECONDS} s, CPU {LIBRARY_CPU_SECONDS} s"
+          f"{': too slow' if slow else ''})", flush=True)
+    return slow
 
 
 def main():
