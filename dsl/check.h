@@ -73,6 +73,7 @@ class ExpressionCheck {
  private:
   Found found(ast::Expr &);
   Found builtin(ast::Expr &, const BuiltinFunction &);
+  void neighborsMayBeAsked(const ast::Expr &);
   Found member(ast::Expr &);
   Found name(ast::Expr &);
   Found call(ast::Expr &);

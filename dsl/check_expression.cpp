@@ -186,6 +186,7 @@ Found ExpressionCheck::builtin(Expr &e, const BuiltinFunction &builtin) {
   e.what = Expr::What::builtin;
   e.builtin = builtin.builtin;
   asksForTopology_ |= nbcc::asksForTopology(builtin.builtin);
+  if (asksForNeighbors(builtin.builtin)) neighborsMayBeAsked(e);
 
   std::vector<Found> arguments;
   for (size_t i = 0; i < e.args.size(); ++i) {
@@ -203,6 +204,20 @@ Found ExpressionCheck::builtin(Expr &e, const BuiltinFunction &builtin) {
   else
     checkConstantArguments(e, arguments);
   return {builtin.result, {}};
+}
+
+/// They are one rank's, and of kinds that have a graph.
+void ExpressionCheck::neighborsMayBeAsked(const Expr &e) {
+  if (context_ == Context::function)
+    diag_.error(e.loc, "'", e.text, "' is of one rank; a function sees nothing but its parameters");
+  else if (context_ == Context::requirement)
+    diag_.error(e.loc, "'requires' speaks of P and the parameters; '", e.text,
+                "' is not known when an algorithm is chosen");
+  else if (context_ == Context::claim)
+    diag_.error(e.loc, "a claim holds for all ranks together; '", e.text, "' is of one");
+  else if (algorithm_ && !collective(algorithm_->kind).hasGraph())
+    diag_.error(e.loc, "in ", ast::name(algorithm_->kind), " ranks have no neighbours; '", e.text,
+                "' is for neighbor_allgather and neighbor_alltoall");
 }
 
 /// g[i]
@@ -261,6 +276,15 @@ void ExpressionCheck::checkConstantArguments(const Expr &e, const std::vector<Fo
       break;
     case Builtin::ranks_on:
       least(0, 0, "the node");
+      break;
+    case Builtin::indegree:
+    case Builtin::outdegree:
+      break;
+    case Builtin::source:
+    case Builtin::destination:
+    case Builtin::source_slot:
+    case Builtin::arrival:
+      least(0, 0, "the slot");
       break;
   }
 }

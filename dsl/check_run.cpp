@@ -86,7 +86,7 @@ class RunCheck {
       const Shape shape = kind_.shape(b.name);
       if (shape == Shape::none)
         sayNoBuffer(callee_.kind, b.loc, b.name, diag_);
-      else if (b.element && shape != Shape::blocks)
+      else if (b.element && !isRow(shape))
         diag_.error(b.loc, "'", b.name, "' of ", kind_.name, " is one ",
                     shape == Shape::vector ? "vector" : "block", ", bound as a whole: ", b.name,
                     " = ...");
@@ -117,6 +117,12 @@ void checkRunNames(Statement &run, const Algorithm &caller, Diag &diag) {
   if (collective(kind).reduces && !collective(caller.kind).reduces)
     diag.error(run.loc, name(caller.kind), " has no operator to reduce with, which ", name(kind),
                " needs");
+  if (collective(kind).hasGraph() && !collective(caller.kind).hasGraph())
+    diag.error(run.loc, "in ", name(caller.kind), " ranks have no neighbours, which ", name(kind),
+               " needs");
+  else if (collective(kind).hasGraph() && run.value)
+    diag.error(run.value->loc, "a group has no neighbours; ", name(kind),
+               " runs among all ranks: leave out 'among'");
   RunCheck check(run, diag);
   check.arguments();
   check.bindings();

@@ -27,7 +27,7 @@ class BodyCheck {
       const Shape shape = collective(a.kind).shape(variable->name);
       BufferFacts &facts = buffers_[variable.get()];
       facts.shape = shape;
-      if (shape != Shape::blocks) facts.size = 1;
+      if (!isRow(shape)) facts.size = 1;
     }
   }
 
@@ -325,9 +325,14 @@ class BodyCheck {
   void splitBuffer(Statement &s) {
     const std::optional<int64_t> size = section(*s.from);
     const bool all = s.from->what == Section::What::whole;
-    if (s.from->buffer && all && buffers_[s.from->buffer].shape == Shape::blocks)
-      diag_.error(s.from->loc, "split cuts one block; '", s.from->text,
-                  "' has P of them: ", s.from->text, "[i]");
+    const std::optional<Shape> shape =
+        s.from->buffer && all ? buffers_[s.from->buffer].shape : std::nullopt;
+    if (shape && isRow(*shape))
+      diag_.error(s.from->loc, "split cuts one block; '", s.from->text, "' has ",
+                  *shape == Shape::blocks    ? "P of them: "
+                  : *shape == Shape::sources ? "one for each source: "
+                                             : "one for each destination: ",
+                  s.from->text, "[i]");
     else if (size && *size != 1)
       diag_.error(s.from->loc, "split cuts one block or vector, this names ", *size);
     BufferFacts facts;

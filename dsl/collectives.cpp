@@ -51,7 +51,10 @@ const BuiltinFunction *findBuiltin(std::string_view name) {
   return find(builtins(), name);
 }
 bool asksForTopology(ast::Builtin builtin) {
-  return builtin >= ast::Builtin::nodes;
+  return builtin >= ast::Builtin::nodes && builtin <= ast::Builtin::local_rank;
+}
+bool asksForNeighbors(ast::Builtin builtin) {
+  return builtin >= ast::Builtin::indegree && builtin <= ast::Builtin::arrival;
 }
 
 namespace ast {

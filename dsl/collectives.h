@@ -12,7 +12,11 @@
 namespace nbcc {
 
 /// How a buffer looks, over all ranks.
-enum class Shape { none, block, blocks, vector };
+enum class Shape { none, block, blocks, sources, destinations, vector };
+/// Whether a buffer is a row of blocks, however many.
+constexpr bool isRow(Shape s) {
+  return s == Shape::blocks || s == Shape::sources || s == Shape::destinations;
+}
 
 /// Where the caller's buffers matter.
 enum class Where {
@@ -30,7 +34,11 @@ struct Collective {
   bool reduces;
 
   bool hasRoot() const { return where != Where::everywhere; }
-  bool hasBlocks() const { return in >= Shape::block && in <= Shape::blocks; }
+  bool hasBlocks() const { return in == Shape::block || isRow(in); }
+  /// Ranks speak to their neighbours only.
+  bool hasGraph() const { return out == Shape::sources; }
+  /// Whether MPI_IN_PLACE says anything.
+  bool hasInPlace() const { return in != Shape::none && !hasGraph(); }
   Shape shape(std::string_view buffer) const {
     return buffer == "in" ? in : buffer == "out" ? out : buffer == "data" ? data : Shape::none;
   }
@@ -56,5 +64,6 @@ struct BuiltinFunction {
 std::span<const BuiltinFunction> builtins();
 const BuiltinFunction *findBuiltin(std::string_view name);  // null: none
 bool asksForTopology(ast::Builtin);
+bool asksForNeighbors(ast::Builtin);
 
 }  // namespace nbcc

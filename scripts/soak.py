@@ -93,11 +93,14 @@ def all_cases(ranks, only):
 
 
 def placed(case):
-    """Where the ranks are, for an algorithm that asks: on as many nodes as divide them best."""
+    """Where the ranks are, for an algorithm that asks: on as many nodes as divide them best; who is
+    whose neighbour, for one that has some: in a grid, one dimension periodic."""
     source = (LIBRARY / f"{case.algorithm}.nbc").read_text(encoding="utf-8")
+    nodes = max(n for n in range(1, case.ranks + 1) if n * n <= case.ranks and case.ranks % n == 0)
+    if case.algorithm.startswith("neighbor_"):
+        return [f"--cart={nodes}px{case.ranks // nodes}"]
     if not re.search(r"\b(node_of|nodes|ranks_on|first_on_node|local_rank)\b", source):
         return []
-    nodes = max(n for n in range(1, case.ranks + 1) if n * n <= case.ranks and case.ranks % n == 0)
     return [f"--topology={nodes}x{case.ranks // nodes}"]
 
 

@@ -25,6 +25,7 @@ Draft::Draft(const Schedule &source) {
   result.ranks = source.ranks;
   result.rank = source.rank;
   result.root = source.root;
+  result.neighbors = source.neighbors;
   result.inPlace = source.inPlace;
   result.order = Order::waits;
   result.rounds = source.rounds;

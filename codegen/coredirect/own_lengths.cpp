@@ -79,6 +79,8 @@ Own ownOf(const Schedule &s) {
     case ast::Kind::reduce_scatter_block:
     case ast::Kind::scan:
     case ast::Kind::exscan:
+    case ast::Kind::neighbor_allgather:
+    case ast::Kind::neighbor_alltoall:
       return {};
   }
   return {};
@@ -250,6 +252,8 @@ bool hasOwnLengths(ast::Kind kind) {
     case ast::Kind::reduce_scatter_block:
     case ast::Kind::scan:
     case ast::Kind::exscan:
+    case ast::Kind::neighbor_allgather:
+    case ast::Kind::neighbor_alltoall:
       break;
   }
   return false;

@@ -92,10 +92,25 @@ bool Compilation::needsTopology() const {
   return algorithm_ && algorithm_->topology && options_.topology.ranks() == 0;
 }
 
-/// A topology of another number of ranks is none.
+void Compilation::connect(const Graph *graph) {
+  graph_ = graph;
+  peersRanks_ = 0;  // likewise
+}
+
+bool Compilation::needsGraph() const {
+  return algorithm_ && collective(algorithm_->kind).hasGraph() && options_.graph.ranks() == 0;
+}
+
+/// A topology or graph of another number of ranks is none.
 Request Compilation::request(int64_t ranks, int64_t rank, int64_t root) const {
-  const Topology *given = topology_ ? topology_ : &options_.topology;
-  return {ranks, rank, root, parameters_, given->ranks() == ranks ? given : nullptr};
+  const Topology *topology = topology_ ? topology_ : &options_.topology;
+  const Graph *graph = graph_ ? graph_ : &options_.graph;
+  return {ranks,
+          rank,
+          root,
+          parameters_,
+          topology->ranks() == ranks ? topology : nullptr,
+          graph->ranks() == ranks ? graph : nullptr};
 }
 
 std::optional<bool> Compilation::applies(int64_t ranks, bool report) {

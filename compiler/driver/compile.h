@@ -41,6 +41,10 @@ class Compilation {
   void place(const Topology *);
   /// The algorithm asks where the ranks are, and --topology does not say it.
   bool needsTopology() const;
+  /// Who is whose neighbour from now on; null: as --cart or --graph said, or nobody knows.
+  void connect(const Graph *);
+  /// The algorithm's kind has neighbours, and neither --cart nor --graph says who they are.
+  bool needsGraph() const;
 
   /// Whether `requires` holds for this many ranks; reports where it is asked to.
   std::optional<bool> applies(int64_t ranks, bool report);
@@ -68,6 +72,7 @@ class Compilation {
   const ast::Algorithm *algorithm_ = nullptr;
   std::vector<int64_t> parameters_;
   const Topology *topology_ = nullptr;
+  const Graph *graph_ = nullptr;
   std::unique_ptr<Elaborator> elaborator_;
   std::vector<Schedule> read_;
   std::map<int64_t, Schedule> peers_;   // for merge-sends, of one (ranks, root)
@@ -82,7 +87,7 @@ std::optional<uint16_t> readFile(const std::string &path, Diag &);
 
 /// Whether MPI_IN_PLACE changes anything for it.
 inline bool hasInPlace(ast::Kind kind) {
-  return collective(kind).in != Shape::none;
+  return collective(kind).hasInPlace();
 }
 
 }  // namespace nbcc

@@ -76,7 +76,8 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
   app.get_formatter()->column_width(34);
 
   std::string input = "nbc", emit, rounds = "overlap", target, device, protocol = "auto",
-              lengths = "equal", prove, rank = "0", clock = "simulated", seeds, topology;
+              lengths = "equal", prove, rank = "0", clock = "simulated", seeds, topology, grid,
+              graph;
   std::vector<std::string> parameters;
 
   app.add_option("FILE", o.file, "source, or what -x says")->required();
@@ -118,6 +119,9 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
   app.add_option(
       "--topology", topology,
       "where the ranks are: 4x8, nodes x ranks on each, or a file with the node of each");
+  app.add_option("--cart", grid,
+                 "who are neighbours: 4x3p, the ranks of each dimension, p: periodic");
+  app.add_option("--graph", graph, "or a file with a line for each rank, as 0: from 1 3 to 1");
   CLI::Option *ranks = app.add_option("--ranks", o.ranks, "how many ranks")->capture_default_str();
   app.add_option("--rank", rank, "whose schedule or tasks, or `all`")->capture_default_str();
   app.add_option("--root", o.root, "of a rooted collective")->capture_default_str();
@@ -212,14 +216,25 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
       return wrong("parameter ", p.substr(0, equals), " is given twice");
   }
 
-  if (!topology.empty()) {
+  if (!grid.empty() && !graph.empty())
+    return wrong("--cart and --graph both say who are neighbours");
+  const char *fixed = "";  // the option that fixes the number of ranks
+  if (!topology.empty() || !grid.empty() || !graph.empty()) {
     Diag diag(std::cerr);
-    o.topology = readTopology(topology, diag);
+    if (!topology.empty()) o.topology = readTopology(topology, diag);
+    if (!grid.empty()) o.graph = readCartesian(grid, diag);
+    if (!graph.empty()) o.graph = readGraph(graph, diag);
     if (!diag.ok()) return 2;
-    if (o.ranksGiven && o.ranks != o.topology.ranks())
-      return wrong("--ranks is ", o.ranks, ", but --topology places ", o.topology.ranks());
-    o.ranks = o.topology.ranks();
-    o.ranksGiven = true;
+    for (const auto &[option, places] :
+         {std::pair("--topology places ", o.topology.ranks()),
+          std::pair(grid.empty() ? "--graph connects " : "--cart connects ", o.graph.ranks())}) {
+      if (places == 0) continue;
+      if (o.ranksGiven && o.ranks != places)
+        return wrong(*fixed ? fixed : "--ranks is ", o.ranks, ", but ", option, places);
+      fixed = option;
+      o.ranks = places;
+      o.ranksGiven = true;
+    }
   }
 
   if (proveOption->count() > 0) {
@@ -228,10 +243,13 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
       return wrong("--prove wants numbers of ranks, as 1..64, not '", prove, "'");
     if (o.noProve) return wrong("--prove and --no-prove contradict each other");
   }
-  if (o.topology.ranks() > 0) {
+  if (*fixed) {
     if (proveOption->count() > 0 && prove != "1..64" &&
-        (o.ranks < o.proveFrom || o.ranks > o.proveTo))
-      return wrong("--prove=", prove, " is without the ", o.ranks, " ranks that --topology places");
+        (o.ranks < o.proveFrom || o.ranks > o.proveTo)) {
+      const std::string_view words = fixed;  // "--topology places "
+      return wrong("--prove=", prove, " is without the ", o.ranks, " ranks that ",
+                   words.substr(0, words.size() - 1));
+    }
     o.proveFrom = o.proveTo = o.ranks;
   }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "codegen/target.h"
+#include "compiler/ir/graph.h"
 #include "compiler/ir/topology.h"
 
 namespace nbcc {
@@ -39,6 +40,7 @@ struct Options {
 
   int64_t ranks = 8, rank = 0, root = 0;
   Topology topology;  // --topology; without ranks: none given
+  Graph graph;        // --cart, --graph; likewise
   bool ranksGiven = false, allRanks = false;
 
   bool run = false;  // --run without a pass: on the software device

@@ -94,16 +94,11 @@ std::string nodesOf(const Topology &t) {
   return text + (t.ranks() > kMostShown ? " ..." : "");
 }
 
-}  // namespace
-
-NumberProof proveNumber(Compilation &c, int64_t ranks, Diag &diag) {
+/// Among the neighbours there are now. Where none of the placings meets `requires`, nothing is
+/// said.
+void proveConnected(Compilation &c, int64_t ranks, NumberProof &proof, Diag &diag) {
   using enum NumberProof::Result;
-  NumberProof proof;
-  proof.result = skipped;
-  if (!c.needsTopology()) {
-    provePlaced(c, ranks, proof, diag);
-    return proof;
-  }
+  if (!c.needsTopology()) return provePlaced(c, ranks, proof, diag);
   for (const Topology &topology : sampleTopologies(ranks)) {
     c.place(&topology);
     ++proof.topologies;
@@ -111,6 +106,28 @@ NumberProof proveNumber(Compilation &c, int64_t ranks, Diag &diag) {
     c.place(nullptr);
     if (proof.result != failed && proof.result != unusable) continue;
     proof.placed = nodesOf(topology);
+    break;
+  }
+}
+
+}  // namespace
+
+NumberProof proveNumber(Compilation &c, int64_t ranks, Diag &diag) {
+  using enum NumberProof::Result;
+  constexpr int64_t kMostShown = 12;
+  NumberProof proof;
+  proof.result = skipped;
+  if (!c.needsGraph()) {
+    proveConnected(c, ranks, proof, diag);
+    return proof;
+  }
+  for (const SampleGraph &sample : sampleGraphs(ranks)) {
+    c.connect(&sample.graph);
+    ++proof.graphs;
+    proveConnected(c, ranks, proof, diag);
+    c.connect(nullptr);
+    if (proof.result != failed && proof.result != unusable) continue;
+    proof.connected = cat(sample.name, ": ", describe(sample.graph, kMostShown, "; "));
     break;
   }
   return proof;

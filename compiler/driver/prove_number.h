@@ -26,13 +26,16 @@ struct NumberProof {
   int64_t proofs = 0;      // runs of the prover
   int64_t topologies = 0;  // that were made up for it
   std::string placed;      // failed: the nodes of the ranks in the one made up
+  int64_t graphs = 0;      // that were made up for it
+  std::string connected;   // failed: the one made up, and who is whose neighbour there
   size_t bytes = 0;        // of the schedules of all ranks, as written; the most of any root
   bool rankOrder = true, bitwiseSame = true, anyLengths = true;
   Unequal unequal;  // if not any lengths
 };
 
 /// For an algorithm that asks where the ranks are, where --topology does not say it: in each
-/// of sampleTopologies(). As written, then as the passes leave it, then as called with
+/// of sampleTopologies(); of a kind with neighbours, where neither --cart nor --graph says who they
+/// are: in each of sampleGraphs(). As written, then as the passes leave it, then as called with
 /// MPI_IN_PLACE; for all roots up to 16 ranks, for some beyond. The first that fails is reported.
 NumberProof proveNumber(Compilation &, int64_t ranks, Diag &);
 

@@ -22,6 +22,7 @@ void add(RangeProof &range, const NumberProof &p) {
   ++(p.result == NumberProof::Result::skipped ? range.skipped : range.proven);
   range.proofs += p.proofs;
   range.topologies += p.topologies;
+  range.graphs += p.graphs;
   range.rankOrder &= p.rankOrder;
   range.bitwiseSame &= p.bitwiseSame;
   range.anyLengths &= p.anyLengths;
@@ -46,6 +47,7 @@ RangeProof proveRange(Compilation &c, const Options &o, Diag &diag) {
           collective(c.kind()).hasRoot() ? cat(", root ", p.root) : "",
           ranks > o.proveFrom ? cat("; it is proven for fewer, from ", o.proveFrom, " on") : "");
       if (!p.placed.empty()) diag.note(Loc(), "with the ranks on nodes ", p.placed);
+      if (!p.connected.empty()) diag.note(Loc(), "among the neighbours of ", p.connected);
       return result;
     }
     add(result, p);
@@ -71,10 +73,11 @@ void print(const RangeProof &p, Compilation &c, std::ostream &out) {
   else
     out << "  as read" << (c.readInPlace() ? ", in place: " : ": ");
   out << p.proofs << (p.proofs == 1 ? " proof" : " proofs");
+  if (p.graphs > 0) out << ", among neighbours of " << p.graphs << " graphs";
   if (p.topologies > 0) out << ", the ranks placed in " << p.topologies << " ways";
   out << "\n";
   const Collective &kind = collective(c.kind());
-  const bool blocks = kind.in == Shape::blocks || kind.out == Shape::blocks;
+  const bool blocks = isRow(kind.in) || isRow(kind.out);
   if (blocks && kind.kind != ast::Kind::reduce_scatter_block)  // there they never differ
     out << "  lengths of blocks: "
         << (!p.anyLengths        ? "the same on all ranks"

@@ -17,6 +17,7 @@ struct RangeProof {
   int64_t proven = 0, skipped = 0;  // numbers of ranks; skipped: `requires` does not hold
   int64_t proofs = 0;               // runs of the prover
   int64_t topologies = 0;           // made up for them, for all numbers of ranks together
+  int64_t graphs = 0;               // likewise
   bool rankOrder = true, bitwiseSame = true, anyLengths = true;
   Unequal unequal;  // if not any lengths
 };

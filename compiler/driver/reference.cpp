@@ -16,6 +16,9 @@ constexpr std::array<std::string_view, NBC_TYPES> kTypes{"byte", "i8",  "u8",  "
 constexpr std::array<std::string_view, NBC_OPS> kOperators{
     "sum", "prod", "min", "max", "band", "bor", "bxor", "land", "lor", "lxor", "affine"};
 
+/// What is in a buffer that nobody has written.
+constexpr std::byte kGarbage{0xa5};
+
 template <size_t n>
 int indexOf(const std::array<std::string_view, n> &names, std::string_view name) {
   for (size_t i = 0; i < n; ++i)
@@ -146,14 +149,21 @@ nbc_reduce_function *userOperator() {
 }
 
 Reference::Reference(ast::Kind kind, int64_t ranks, int64_t root, BlockLengths lengths,
-                     nbc_type type, nbc_op op, bool inPlace)
+                     nbc_type type, nbc_op op, bool inPlace, std::span<const Neighbors> neighbors)
     : kind_(kind),
       ranks_(ranks),
       root_(root),
       lengths_(std::move(lengths)),
       type_(type),
       op_(op),
-      inPlace_(inPlace) {}
+      inPlace_(inPlace),
+      neighbors_(neighbors) {
+  int64_t slots = 0;
+  for (const Neighbors &n : neighbors) {
+    firstSlot_.push_back(slots);
+    slots += static_cast<int64_t>(n.destinations.size());
+  }
+}
 
 /// Of what rank `from` has for `index`: see block().
 uint64_t Reference::elements(int64_t from, int64_t index) const {
@@ -174,6 +184,10 @@ uint64_t Reference::elements(int64_t from, int64_t index) const {
     case ast::Kind::scan:
     case ast::Kind::exscan:
       return lengths_.longest();
+    case ast::Kind::neighbor_allgather:
+      return lengths_.of(from);
+    case ast::Kind::neighbor_alltoall:
+      return lengths_.of(firstSlot_[static_cast<size_t>(from)] + index);
     case ast::Kind::barrier:
       return 0;
   }
@@ -188,6 +202,14 @@ std::vector<uint64_t> Reference::row(int64_t rank, bool received) const {
   return result;
 }
 
+/// A block of each source; of nobody it is as long as any.
+std::vector<uint64_t> Reference::sources(int64_t rank) const {
+  std::vector<uint64_t> result;
+  for (const auto &[source, slot] : neighbors(rank).sources)
+    result.push_back(source == kNobody ? lengths_.longest() : elements(source, slot));
+  return result;
+}
+
 std::vector<uint64_t> Reference::inBlocks(int64_t rank) const {
   switch (kind_) {
     case ast::Kind::allgather:
@@ -196,7 +218,14 @@ std::vector<uint64_t> Reference::inBlocks(int64_t rank) const {
     case ast::Kind::reduce:
     case ast::Kind::scan:
     case ast::Kind::exscan:
+    case ast::Kind::neighbor_allgather:
       return {elements(rank, 0)};
+    case ast::Kind::neighbor_alltoall: {
+      std::vector<uint64_t> result;
+      for (size_t slot = 0; slot < neighbors(rank).destinations.size(); ++slot)
+        result.push_back(elements(rank, static_cast<int64_t>(slot)));
+      return result;
+    }
     case ast::Kind::alltoall:
     case ast::Kind::reduce_scatter:
     case ast::Kind::reduce_scatter_block:
@@ -215,6 +244,9 @@ std::vector<uint64_t> Reference::outBlocks(int64_t rank) const {
     case ast::Kind::allgather:
     case ast::Kind::alltoall:
       return row(rank, true);
+    case ast::Kind::neighbor_allgather:
+    case ast::Kind::neighbor_alltoall:
+      return sources(rank);
     case ast::Kind::gather:
       return rank == root_ ? row(rank, true) : std::vector<uint64_t>();
     case ast::Kind::reduce:
@@ -234,7 +266,7 @@ std::vector<uint64_t> Reference::outBlocks(int64_t rank) const {
   return {};
 }
 
-/// What rank `from` has for `index`: its block, or the block for rank `index`.
+/// What rank `from` has for `index`: its block, or the block for rank or destination `index`.
 std::vector<std::byte> Reference::block(int64_t from, int64_t index, int call) const {
   const uint64_t count = elements(from, index);
   std::vector<std::byte> bytes;
@@ -264,7 +296,7 @@ std::vector<std::byte> Reference::before(int64_t rank, int call) const {
   if (kind_ == ast::Kind::bcast && rank == root_) return block(root_, 0, call);
   size_t elements = 0;
   for (const uint64_t n : outBlocks(rank)) elements += n;
-  return std::vector<std::byte>(elements * nbc_type_size(type_), std::byte{0xa5});
+  return std::vector<std::byte>(elements * nbc_type_size(type_), kGarbage);
 }
 
 /// in[0] op in[1] op ... op in[ranks - 1] of one block, element by element.
@@ -295,6 +327,15 @@ std::vector<std::byte> Reference::after(int64_t rank, int call) const {
       return result;
     case ast::Kind::alltoall:
       for (int64_t i = 0; i < ranks_; ++i) append(result, block(i, rank, call));
+      return result;
+    case ast::Kind::neighbor_allgather:
+    case ast::Kind::neighbor_alltoall:
+      for (const auto &[source, slot] : neighbors(rank).sources) {
+        const bool toAll = kind_ == ast::Kind::neighbor_allgather;
+        const size_t bytes = lengths_.longest() * nbc_type_size(type_);
+        append(result, source == kNobody ? std::vector<std::byte>(bytes, kGarbage)
+                                         : block(source, toAll ? 0 : slot, call));
+      }
       return result;
     case ast::Kind::scatter:
       return block(root_, rank, call);

@@ -9,11 +9,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "compiler/driver/block_lengths.h"
+#include "compiler/ir/graph.h"
 #include "dsl/ast.h"
 #include "nbc.h"
 
@@ -31,9 +33,10 @@ nbc_reduce_function *userOperator();
 /// one behind the other.
 class Reference {
  public:
-  /// A vector is as long as the longest block.
+  /// A vector is as long as the longest block. `neighbors`: of each rank, where the kind has any;
+  /// they outlive this.
   Reference(ast::Kind kind, int64_t ranks, int64_t root, BlockLengths, nbc_type type, nbc_op op,
-            bool inPlace = false);
+            bool inPlace = false, std::span<const Neighbors> neighbors = {});
 
   /// Elements of each block: of `in`, and of `out` (bcast: `data`). None where there is no such
   /// buffer, or it is not significant.
@@ -42,12 +45,15 @@ class Reference {
   std::vector<std::byte> in(int64_t rank, int call) const;
   /// What `out` (bcast: `data`) holds before the call: garbage; bcast at the root: the data.
   std::vector<std::byte> before(int64_t rank, int call) const;
-  /// What it begins with after the call; the rest may be anything.
+  /// What it begins with after the call; the rest may be anything. What comes from nobody is as
+  /// before.
   std::vector<std::byte> after(int64_t rank, int call) const;
 
  private:
   uint64_t elements(int64_t from, int64_t index) const;
   std::vector<uint64_t> row(int64_t rank, bool received) const;
+  std::vector<uint64_t> sources(int64_t rank) const;
+  const Neighbors &neighbors(int64_t rank) const { return neighbors_[static_cast<size_t>(rank)]; }
   std::vector<std::byte> block(int64_t from, int64_t index, int call) const;
   std::vector<std::byte> reduced(int64_t ranks, int64_t index, int call) const;
   void append(std::vector<std::byte> &, const std::vector<std::byte> &) const;
@@ -58,6 +64,8 @@ class Reference {
   nbc_type type_;
   nbc_op op_;
   bool inPlace_;
+  std::span<const Neighbors> neighbors_;
+  std::vector<int64_t> firstSlot_;  // of each rank: where its destinations begin, of all ranks'
   struct Reduced {
     int64_t ranks = 0, index = 0;
     int call = -1;

@@ -87,8 +87,8 @@ Timeline timelineOf(const std::vector<hca::Record> &trace) {
 
 class Runner {
  public:
-  Runner(Compilation &c, const std::vector<Template> &templates, Written written, uint64_t seed,
-         const Options &o, Diag &diag)
+  Runner(Compilation &c, const std::vector<Template> &templates, const Written &written,
+         uint64_t seed, const Options &o, Diag &diag)
       : c_(c),
         templates_(templates),
         written_(written),
@@ -105,7 +105,8 @@ class Runner {
         o.vary && o.targetOptions.lengths == Blocks::each && c.kind() == ast::Kind::reduce_scatter;
     for (Variation::Call &call : variation_.calls) call.inPlace = call.inPlace && !never;
     for (const Variation::Call &call : variation_.calls)
-      references_.emplace_back(c.kind(), o.ranks, o.root, call.lengths, type_, op_, call.inPlace);
+      references_.emplace_back(c.kind(), o.ranks, o.root, call.lengths, type_, op_, call.inPlace,
+                               written_.neighbors);
   }
 
   void run(std::ostream &out) {
@@ -206,6 +207,8 @@ class Runner {
       case ast::Kind::scatter:
       case ast::Kind::bcast:
       case ast::Kind::barrier:
+      case ast::Kind::neighbor_allgather:
+      case ast::Kind::neighbor_alltoall:
         return std::nullopt;
     }
     return std::nullopt;
@@ -220,7 +223,7 @@ class Runner {
     const std::vector<uint64_t> blocks =
         isOut ? reference(n).outBlocks(rank) : reference(n).inBlocks(rank);
     const Collective &kind = collective(c_.kind());
-    const bool row = (isOut ? kind.out : kind.in) == Shape::blocks;
+    const bool row = isRow(isOut ? kind.out : kind.in);
     if (!shape(n).lengths.each() || !row) return packedLayout(blocks, type_);
     const uint64_t key = mix(seed_) + static_cast<uint64_t>(n);
     std::vector<bool> isBytes;
@@ -540,9 +543,22 @@ class Runner {
   double end_ = 0;  // ns
 };
 
+/// Whether calls with so many blocks on all ranks together do.
+bool fits(const Options &o, size_t size, double blocks, Diag &diag) {
+  constexpr double kMostBytes = double(uint64_t(4) << 30);
+  const uint64_t longest =
+      o.counts.empty() ? o.count : *std::max_element(o.counts.begin(), o.counts.end());
+  const double block = static_cast<double>(longest) * static_cast<double>(size);
+  const double all = block * blocks * o.calls;
+  if (all > kMostBytes)
+    diag.error(Loc(), o.calls, " call", o.calls == 1 ? "" : "s", " on ", o.ranks, " ranks with ",
+               block, " bytes a block need ", all / (1 << 30), " GiB; at most 4 are taken");
+  return all <= kMostBytes;
+}
+
 }  // namespace
 
-void runTemplates(Compilation &c, const std::vector<Template> &templates, Written written,
+void runTemplates(Compilation &c, const std::vector<Template> &templates, const Written &written,
                   uint64_t seed, const Options &o, std::ostream &out, Diag &diag) {
   Runner(c, templates, written, seed, o, diag).run(out);
 }
@@ -553,18 +569,9 @@ void run(Compilation &c, const Options &o, std::ostream &out, Diag &diag) {
   if (!type) diag.error(Loc(), "there is no type '", o.type, "' (nbcc --help lists them)");
   if (!op) diag.error(Loc(), "there is no operator '", o.op, "' (nbcc --help lists them)");
   if (!type || !op) return;
-  constexpr double kMostBytes = double(uint64_t(4) << 30);
-  const uint64_t longest =
-      o.counts.empty() ? o.count : *std::max_element(o.counts.begin(), o.counts.end());
-  double block = static_cast<double>(longest) * static_cast<double>(nbc_type_size(*type));
-  double all = block * static_cast<double>(o.ranks) * o.calls;  // of one block on each rank
   const Collective &kind = collective(c.kind());
-  if (kind.in == Shape::blocks || kind.out == Shape::blocks) all *= static_cast<double>(o.ranks);
-  if (all > kMostBytes) {
-    diag.error(Loc(), o.calls, " call", o.calls == 1 ? "" : "s", " on ", o.ranks, " ranks with ",
-               block, " bytes a block need ", all / (1 << 30), " GiB; at most 4 are taken");
-    return;
-  }
+  const int64_t blocks = kind.in == Shape::blocks || kind.out == Shape::blocks ? o.ranks : 1;
+  if (!fits(o, nbc_type_size(*type), static_cast<double>(blocks * o.ranks), diag)) return;
   if (*op == NBC_USER && *type != NBC_U64) {
     diag.error(Loc(), "operator affine works on u64, not on ", o.type);
     return;
@@ -590,8 +597,12 @@ void run(Compilation &c, const Options &o, std::ostream &out, Diag &diag) {
     written.messages += std::count_if(s.steps.begin(), s.steps.end(), [](const Step &step) {
       return step.op == Op::send || step.op == Op::signal;
     });
+    written.neighbors.push_back(s.neighbors);
     templates.push_back(std::move(*t));
   }
+  double neighbors = 0;
+  for (const Neighbors &n : written.neighbors) neighbors += static_cast<double>(n.sources.size());
+  if (!fits(o, nbc_type_size(*type), neighbors, diag)) return;
   for (uint64_t seed = o.seed; seed <= o.lastSeed && diag.ok(); ++seed) {
     runTemplates(c, templates, written, seed, o, out, diag);
     if (!diag.ok() && o.adversarial)

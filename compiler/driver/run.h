@@ -4,6 +4,7 @@
 #pragma once
 
 #include <iosfwd>
+#include <vector>
 
 #include "compiler/driver/compile.h"
 
@@ -15,14 +16,15 @@ namespace nbcc {
 /// wrong; prints what moved, unless --quiet.
 void run(Compilation &, const Options &, std::ostream &, Diag &);
 
-/// For the report: what the schedules of all ranks say.
+/// What the schedules of all ranks say: for the report, and who is whose neighbour.
 struct Written {
   int32_t rounds = 0;
-  int64_t messages = 0;  // of one call
+  int64_t messages = 0;              // of one call
+  std::vector<Neighbors> neighbors;  // of each rank, where the kind has any
 };
 
 /// The same for templates that are there, one for each rank, and one seed.
-void runTemplates(Compilation &, const std::vector<Template> &, Written, uint64_t seed,
+void runTemplates(Compilation &, const std::vector<Template> &, const Written &, uint64_t seed,
                   const Options &, std::ostream &, Diag &);
 
 }  // namespace nbcc

@@ -16,6 +16,10 @@ void summarize(Compilation &c, const Options &o, std::ostream &out) {
     out << "\non " << o.target->name << " it depends on where the ranks are: --topology=4x8\n";
     return;
   }
+  if (c.needsGraph()) {
+    out << "\non " << o.target->name << " it depends on who are neighbours: --cart=4x3p\n";
+    return;
+  }
   bool heading = false;
   for (int64_t ranks : sizes) {
     std::optional<bool> applies = c.applies(ranks, o.ranksGiven);

@@ -165,9 +165,16 @@ std::optional<Schedule> Elaborator::elaborate(const ast::Algorithm &a, const Req
   assert(request.rank >= 0 && request.rank < request.ranks);
   assert(request.root >= 0 && request.root < request.ranks);
   assert(!request.topology || request.topology->ranks() == request.ranks);
+  assert(!request.graph || request.graph->ranks() == request.ranks);
   if (request.ranks > kMaxBlocks) {  // a buffer has a block for each
     impl_->diag.error(a.loc, "a schedule for ", request.ranks, " ranks; there are at most ",
                       kMaxBlocks);
+    return std::nullopt;
+  }
+  if (collective(a.kind).hasGraph() && !request.graph) {
+    impl_->diag.error(a.loc, name(a.kind),
+                      " is among neighbours: say who they are with --cart=4x3p",
+                      " (ranks of each dimension, p: periodic) or --graph=FILE");
     return std::nullopt;
   }
 

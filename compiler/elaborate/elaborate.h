@@ -32,7 +32,8 @@ struct Request {
   int64_t ranks = 1, rank = 0, root = 0;
   std::vector<int64_t> parameters;  // as many as the algorithm has
   const Topology *topology =
-      nullptr;  // of `ranks` ranks; null: the algorithm is refused if it asks
+      nullptr;                   // of `ranks` ranks; null: the algorithm is refused if it asks
+  const Graph *graph = nullptr;  // likewise: refused if its kind has neighbours
 };
 
 class Elaborator {

@@ -44,6 +44,8 @@ Sink::Sink(const ast::Algorithm &algorithm, const Request &request, const Limits
   schedule_.rank = frame().rank = request.rank;
   schedule_.root = frame().root = request.root;
   schedule_.order = Order::rounds;
+  if (request.graph && frame().kind->hasGraph())
+    schedule_.neighbors = request.graph->of(request.rank);
   views_.resize(static_cast<size_t>(algorithm.buffers));
 
   const Collective &shape = *frame().kind;
@@ -54,7 +56,7 @@ Sink::Sink(const ast::Algorithm &algorithm, const Request &request, const Limits
     b.name = unusedName(name(role));
     b.role = role;
     b.significant = significant;
-    b.blocks = s == Shape::blocks ? request.ranks : 1;
+    b.blocks = blocksOf(schedule_, s);
     b.loc = algorithm.loc;
     View &v = views_[schedule_.buffers.size()];
     v.buffer = static_cast<BufferId>(schedule_.buffers.size());

@@ -106,6 +106,12 @@ class Sink : public Counters {
   Checked ranks_on(int64_t node, Place);
   Checked first_on_node(int64_t rank, Place);
   Checked local_rank(int64_t rank, Place);
+  Checked indegree(Place);
+  Checked outdegree(Place);
+  Checked source(int64_t slot, Place);
+  Checked destination(int64_t slot, Place);
+  Checked source_slot(int64_t slot, Place);
+  Checked arrival(int64_t slot, Place);
   Checked power(int64_t base, int64_t exponent, Place);
   Checked digit(int64_t x, int64_t base, int64_t index, Place);
   Checked floorLog(int64_t base, int64_t x, Place);
@@ -225,6 +231,9 @@ class Sink : public Counters {
   const Topology *topology(Place);
   Checked askRank(const char *builtin, int64_t rank, int64_t (*)(const Topology &, int64_t), Place);
 
+  // sink_neighbors.cpp
+  bool checkSlot(const char *builtin, int64_t slot, int64_t slots, const char *what, Place);
+
   const Limits &limits_;
   const Topology *topology_ = nullptr;  // of the caller's ranks
   Schedule schedule_;
@@ -240,6 +249,7 @@ class Sink : public Counters {
   std::vector<Operand> operands_;
   std::vector<Extent> pending_, lowest_;
   std::unordered_map<std::string, int64_t> names_;  // of buffers, with how often each was asked for
+  std::vector<int32_t> arrivals_;  // of the source slots; made when first asked for
   std::optional<Mistake> mistake_;
 
   std::vector<int64_t> atoms_, runs_;  // of operands with a layout: units, atoms

@@ -159,8 +159,9 @@ Checked Sink::ranks_on(int64_t node, Place at) {
 int64_t Sink::bind(int64_t index, int64_t elements, Place at) {
   const Operand &o = operands_[0];
   if (elements >= 0 && o.elements != elements)
-    return refuse(at, "wants ", plural(elements, "element"),
-                  ", one for each rank it runs among, not ", o.elements, where());
+    return refuse(at, "wants ", plural(elements, "element"), ", one for each ",
+                  frame().kind->hasGraph() ? "neighbour or " : "", "rank it runs among, not ",
+                  o.elements, where());
   bound_.emplace_back(index, viewOf(0, elements < 0));
   close();
   return 0;

@@ -88,6 +88,23 @@ void Schedule::renumberBuffers(std::span<const BufferId> to) {
     for (Extent &extent : buffer.like) extent.buffer = to[extent.buffer];
 }
 
+int64_t blocksOf(const Schedule &s, Shape shape) {
+  switch (shape) {
+    case Shape::none:
+      return 0;
+    case Shape::block:
+    case Shape::vector:
+      return 1;
+    case Shape::blocks:
+      return s.ranks;
+    case Shape::sources:
+      return static_cast<int64_t>(s.neighbors.sources.size());
+    case Shape::destinations:
+      return static_cast<int64_t>(s.neighbors.destinations.size());
+  }
+  return 0;
+}
+
 BufferId Schedule::buffer(std::string_view wanted) const {
   for (size_t i = 0; i < buffers.size(); ++i)
     if (buffers[i].name == wanted) return static_cast<BufferId>(i);
@@ -97,7 +114,9 @@ BufferId Schedule::buffer(std::string_view wanted) const {
 size_t Schedule::bytes() const {
   size_t total = sizeof *this + algorithm.capacity();
   total += steps.capacity() * sizeof(Step) + extents_.capacity() * sizeof(Extent) +
-           waits_.capacity() * sizeof(StepId) + buffers.capacity() * sizeof(Buffer);
+           waits_.capacity() * sizeof(StepId) + buffers.capacity() * sizeof(Buffer) +
+           neighbors.sources.capacity() * sizeof(Neighbors::Source) +
+           neighbors.destinations.capacity() * sizeof(int32_t);
   for (const Buffer &buffer : buffers)
     total += buffer.name.capacity() + buffer.like.capacity() * sizeof(Extent) +
              buffer.likeEnds.capacity() * sizeof(int64_t);

@@ -16,7 +16,9 @@
 #include <string_view>
 #include <vector>
 
+#include "compiler/ir/graph.h"
 #include "dsl/ast.h"
+#include "dsl/collectives.h"
 #include "dsl/diag.h"
 
 namespace nbcc {
@@ -139,7 +141,11 @@ std::string_view name(Order);
 
 /// Steps are numbered by position. What always holds, and verify() checks:
 ///
-///   - rank and root are ranks; buffers have a name each of their own, of
+///   - rank and root are ranks; so are neighbours, or kNobody, and only kinds that
+///     have a graph have any; a source that is a rank has a slot there, and no slot
+///     of another stands in two; the own rank's slots speak of each other; and such
+///     kinds are never in place
+///   - buffers have a name each of their own, of
 ///     letters, digits, `_` and `.`, and at most kMaxBlocks blocks; `like` names
 ///     units inside earlier buffers, one in all or one per block, and only
 ///     scratch and slots have it
@@ -161,6 +167,7 @@ class Schedule {
   std::string algorithm;
   ast::Kind kind{};
   int64_t ranks = 1, rank = 0, root = 0;
+  Neighbors neighbors;   // of kinds that have a graph
   bool inPlace = false;  // `in` was replaced as MPI_IN_PLACE says
   Order order = Order::rounds;
   int32_t rounds = 0;  // how many
@@ -193,6 +200,9 @@ class Schedule {
   std::vector<Extent> extents_;
   std::vector<StepId> waits_;
 };
+
+/// How many blocks the caller's buffer of this shape has; 0: there is none.
+int64_t blocksOf(const Schedule &, Shape);
 
 /// An extent whose lengths come from one run of a caller's buffer: as many units,
 /// each 1/base.parts long there. `raw` is not in lowest terms, nor is `base`.
@@ -241,6 +251,11 @@ class Lengths {
 ///       %1 = send tmp[0 +: 2], tmp[4] to 2 round 1 port 1 after %0 at 12:9
 ///       %2 = reduce tmp[0 +: 2 of 8] with out[0 +: 2 of 8] -> out[0 +: 2 of 8] round 2 by host
 ///     end
+///
+/// Neighbours stand before the buffers: of sources with the slot there, nobody is `none`.
+///
+///       sources 3[1], none, 1[0]
+///       destinations 3, none, 1
 ///
 /// After `rounds 3` may stand `in-place`. Of what follows a step's sections all
 /// but `round` is written only where it says something, and all may be left out;

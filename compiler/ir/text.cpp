@@ -55,6 +55,26 @@ void print(const Schedule &s, const Buffer &buffer, std::ostream &out) {
   out << (buffer.significant ? "\n" : " absent\n");
 }
 
+void print(const Neighbors &n, std::ostream &out) {
+  const auto list = [&](const char *word, const auto &of, const auto &each) {
+    out << "  " << word;
+    for (size_t i = 0; i < of.size(); ++i) each(of[i], i == 0 ? " " : ", ");
+    out << '\n';
+  };
+  list("sources", n.sources, [&](const Neighbors::Source &source, const char *before) {
+    if (source.rank == kNobody)
+      out << before << "none";
+    else
+      out << before << source.rank << '[' << source.slot << ']';
+  });
+  list("destinations", n.destinations, [&](int32_t destination, const char *before) {
+    if (destination == kNobody)
+      out << before << "none";
+    else
+      out << before << destination;
+  });
+}
+
 void print(const Schedule &s, StepId id, std::ostream &out) {
   const Step &step = s.steps[id];
   out << "  %" << id << " = " << name(step.op);
@@ -106,6 +126,7 @@ void print(const Schedule &s, std::ostream &out) {
   out << "schedule @" << s.algorithm << ' ' << ast::name(s.kind) << " rank " << s.rank << " of "
       << s.ranks << " root " << s.root << " order " << name(s.order) << " rounds " << s.rounds
       << (s.inPlace ? " in-place\n" : "\n");
+  if (collective(s.kind).hasGraph()) print(s.neighbors, out);
   for (const Buffer &buffer : s.buffers) print(s, buffer, out);
   for (size_t i = 0; i < s.steps.size(); ++i) print(s, static_cast<StepId>(i), out);
   out << "end\n";
@@ -279,6 +300,10 @@ class Reader {
       open_ = false;
     } else if (line.take("%")) {
       step(line, at);
+    } else if (line.take("sources")) {
+      sources(line, at);
+    } else if (line.take("destinations")) {
+      destinations(line, at);
     } else {
       buffer(line, at);
     }
@@ -291,6 +316,7 @@ class Reader {
     open_ = true;
     broken_ = false;
     shift_ = 0;
+    hasSources_ = hasDestinations_ = false;
     opened_ = at;
     line.expect("@");
     s_.algorithm = line.expectWord("the algorithm's name");
@@ -315,6 +341,42 @@ class Reader {
     line.expect("rounds");
     s_.rounds = static_cast<int32_t>(line.number("the number of rounds", 0, INT32_MAX - 1));
     if (line.take("in-place")) s_.inPlace = true;
+    line.expectEnd();
+  }
+
+  /// Once, before the buffers, whose blocks they count.
+  void neighbors(Line &line, Loc at, bool &again) {
+    if (!s_.buffers.empty() || !s_.steps.empty())
+      line.fail(at, "neighbours come before the buffers");
+    if (again) line.fail(at, "this list stands here already");
+    again = true;
+  }
+
+  void sources(Line &line, Loc at) {
+    neighbors(line, at, hasSources_);
+    if (line.atEnd()) return;
+    do {
+      Neighbors::Source source;
+      if (!line.take("none")) {
+        source.rank = static_cast<int32_t>(line.number("a rank or `none`", 0, INT32_MAX - 1));
+        line.expect("[");
+        source.slot = static_cast<int32_t>(line.number("a slot", 0, INT32_MAX - 1));
+        line.expect("]");
+      }
+      s_.neighbors.sources.push_back(source);
+    } while (line.take(","));
+    line.expectEnd();
+  }
+
+  void destinations(Line &line, Loc at) {
+    neighbors(line, at, hasDestinations_);
+    if (line.atEnd()) return;
+    do {
+      int32_t rank = kNobody;
+      if (!line.take("none"))
+        rank = static_cast<int32_t>(line.number("a rank or `none`", 0, INT32_MAX - 1));
+      s_.neighbors.destinations.push_back(rank);
+    } while (line.take(","));
     line.expectEnd();
   }
 
@@ -468,8 +530,9 @@ class Reader {
   Schedule s_;
   std::unordered_map<std::string, BufferId> byName_;
   Loc opened_;
-  int64_t shift_ = 0;    // between the numbers written and those counted
-  bool open_ = false;    // between `schedule` and `end`
+  int64_t shift_ = 0;  // between the numbers written and those counted
+  bool open_ = false;  // between `schedule` and `end`
+  bool hasSources_ = false, hasDestinations_ = false;
   bool broken_ = false;  // something in this schedule was wrong
   std::optional<uint16_t> program_;
 };

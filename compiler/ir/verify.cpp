@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_set>
 
@@ -46,6 +47,7 @@ class Verifier {
 
   void run() {
     ranks();
+    neighbors();
     // A section that names a broken buffer cannot be looked at.
     if (!buffers()) return;
     lengths_.emplace(s_);
@@ -64,6 +66,40 @@ class Verifier {
     }
     check("rank", s_.rank);
     check("root", s_.root);
+  }
+
+  void neighbors() {
+    const Neighbors &n = s_.neighbors;
+    const auto bad = [&](const char *what, size_t slot, const auto &...why) {
+      diag_.error({}, what, " ", slot, " of rank ", s_.rank, why...);
+    };
+    if (!collective(s_.kind).hasGraph() && !(n.sources.empty() && n.destinations.empty()))
+      diag_.error({}, "rank ", s_.rank, " has neighbours, but ", ast::name(s_.kind), " has none");
+    if (collective(s_.kind).hasGraph() && s_.inPlace)
+      diag_.error({}, ast::name(s_.kind), " is never in place");
+    if (blocksOf(s_, Shape::sources) > kMaxBlocks || blocksOf(s_, Shape::destinations) > kMaxBlocks)
+      diag_.error({}, "rank ", s_.rank, " has more than ", kMaxBlocks, " neighbours");
+    const auto isRank = [&](int32_t rank) { return rank >= 0 && rank < s_.ranks; };
+    for (size_t i = 0; i < n.destinations.size(); ++i)
+      if (!isRank(n.destinations[i]) && n.destinations[i] != kNobody)
+        bad("destination", i, " is rank ", n.destinations[i], ", which is not in 0..",
+            s_.ranks - 1);
+    std::set<std::pair<int32_t, int32_t>> seen;
+    for (size_t i = 0; i < n.sources.size(); ++i) {
+      const auto &[rank, slot] = n.sources[i];
+      if (rank == kNobody) {
+        if (slot != -1) bad("source", i, " is nobody's, but has slot ", slot, " there");
+      } else if (!isRank(rank)) {
+        bad("source", i, " is rank ", rank, ", which is not in 0..", s_.ranks - 1);
+      } else if (slot < 0) {
+        bad("source", i, " is rank ", rank, ", but of no slot there");
+      } else if (!seen.emplace(rank, slot).second) {
+        bad("source", i, " is slot ", slot, " of rank ", rank, ", as one before it is");
+      } else if (rank == s_.rank && (static_cast<size_t>(slot) >= n.destinations.size() ||
+                                     n.destinations[static_cast<size_t>(slot)] != rank)) {
+        bad("source", i, " is its own destination ", slot, ", which is not this rank");
+      }
+    }
   }
 
   bool buffers() {

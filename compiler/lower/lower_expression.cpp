@@ -210,6 +210,18 @@ llvm::Value *FunctionLowering::builtin(const ast::Expr &e) {
       return runtime(Call::first_on_node);
     case ast::Builtin::local_rank:
       return runtime(Call::local_rank);
+    case ast::Builtin::indegree:
+      return runtime(Call::indegree);
+    case ast::Builtin::outdegree:
+      return runtime(Call::outdegree);
+    case ast::Builtin::source:
+      return runtime(Call::source);
+    case ast::Builtin::destination:
+      return runtime(Call::destination);
+    case ast::Builtin::source_slot:
+      return runtime(Call::source_slot);
+    case ast::Builtin::arrival:
+      return runtime(Call::arrival);
   }
   llvm_unreachable("no such builtin");
 }

@@ -101,14 +101,18 @@ llvm::Value *FunctionLowering::rootArgument(const ast::Statement &s) {
 void FunctionLowering::bind(const ast::Binding &b, const ast::Algorithm &callee,
                             llvm::Value *size) {
   llvm::Value *view = constant(b.buffer->index);
-  bool blocks = shapeOf(callee, *b.buffer) == Shape::blocks;
-  llvm::Value *elements = blocks ? size : constant(-1);
+  const Shape shape = shapeOf(callee, *b.buffer);
+  llvm::Value *elements = constant(-1);
+  if (shape == Shape::blocks) elements = size;
+  if (shape == Shape::sources || shape == Shape::destinations)
+    elements = ask(all.callee(shape == Shape::sources ? Call::indegree : Call::outdegree),
+                   {place(b.loc)}, ast::Type::integer);
   if (!b.element) {
     section(*b.section);
     return tell(Call::bind, {view, elements, place(b.section->loc)});
   }
   tell(Call::bindBegin, {view, place(b.loc)});
-  countedLoop(blocks ? size : constant(1), *b.element, b.loc, [&] {
+  countedLoop(isRow(shape) ? elements : constant(1), *b.element, b.loc, [&] {
     section(*b.section);
     tell(Call::bindElement, {place(b.section->loc)});
   });

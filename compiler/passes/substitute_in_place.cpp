@@ -87,6 +87,8 @@ Alias aliasOf(const Schedule &s) {
       return atRoot ? Alias{whole.to, whole.from, s.root} : Alias();
     case ast::Kind::bcast:
     case ast::Kind::barrier:
+    case ast::Kind::neighbor_allgather:  // MPI: "in place" has no meaning there
+    case ast::Kind::neighbor_alltoall:
       return {};
   }
   return {};
@@ -285,7 +287,7 @@ void substituteAtScatterRoot(Schedule &s, const Alias &alias) {
 }  // namespace
 
 void substituteInPlace(Schedule &s, const PassContext &) {
-  if (s.order != Order::rounds || s.inPlace) return;
+  if (s.order != Order::rounds || s.inPlace || collective(s.kind).hasGraph()) return;
   s.inPlace = true;
   const Alias alias = aliasOf(s);
   if (alias.to >= 0 && collective(s.kind).hasAllInOut()) s.buffers[alias.to].blocks = s.ranks;

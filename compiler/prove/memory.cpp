@@ -12,6 +12,8 @@
 #include <numeric>
 #include <unordered_set>
 
+#include "compiler/prove/stages.h"
+
 namespace nbcc {
 
 namespace {
@@ -100,7 +102,7 @@ Extent Memory::extent(int64_t rank, int64_t cell) const {
 
 /// Which blocks of the caller's are equally long in a v-variant: all that stand
 /// for the same contribution, whichever rank they are on.
-void Memory::placeCaller(const Schedule &s, const Buffer &buffer, Place &p) const {
+void Memory::placeCaller(const Together &all, const Schedule &s, const Buffer &buffer, Place &p) {
   switch (s.kind) {
     case ast::Kind::allgather:
     case ast::Kind::gather:
@@ -120,6 +122,14 @@ void Memory::placeCaller(const Schedule &s, const Buffer &buffer, Place &p) cons
       if (buffer.role == Role::in) p.lengthStep = 1;
       if (buffer.role == Role::out) p.length = s.rank;
       return;
+    case ast::Kind::neighbor_allgather:
+      if (buffer.role == Role::in) p.length = s.rank;
+      if (buffer.role == Role::out) placeSources(all, s, p);
+      return;
+    case ast::Kind::neighbor_alltoall:
+      if (buffer.role == Role::in) p.length = all.firstSlot(s.rank), p.lengthStep = 1;
+      if (buffer.role == Role::out) placeSources(all, s, p);
+      return;
     case ast::Kind::allreduce:
     case ast::Kind::reduce:
     case ast::Kind::bcast:
@@ -129,6 +139,14 @@ void Memory::placeCaller(const Schedule &s, const Buffer &buffer, Place &p) cons
     case ast::Kind::exscan:
       return;
   }
+}
+
+/// Nobody's block is as long as nothing else is.
+void Memory::placeSources(const Together &all, const Schedule &s, Place &p) {
+  const bool toAll = s.kind == ast::Kind::neighbor_allgather;
+  p.lengths = static_cast<int64_t>(lengths_.size());
+  for (const auto &[rank, slot] : s.neighbors.sources)
+    lengths_.push_back(rank == kNobody ? -1 : toAll ? rank : all.firstSlot(rank) + slot);
 }
 
 bool Memory::placeScratch(const Schedule &s, const Buffer &buffer, Place &p, Diag &diag) {
@@ -177,7 +195,7 @@ bool Memory::placeScratch(const Schedule &s, const Buffer &buffer, Place &p, Dia
   return true;
 }
 
-bool Memory::placeBuffers(const Schedule &s, Diag &diag) {
+bool Memory::placeBuffers(const Together &all, const Schedule &s, Diag &diag) {
   int64_t blocks = 0;
   for (const Buffer &buffer : s.buffers) {
     if (buffer.blocks > kMostCellsOfRank - blocks) {
@@ -189,7 +207,7 @@ bool Memory::placeBuffers(const Schedule &s, Diag &diag) {
     Place p;
     p.blocks = buffer.blocks;
     if (buffer.like.empty()) {
-      placeCaller(s, buffer, p);
+      placeCaller(all, s, buffer, p);
       if (s.inPlace && s.kind == ast::Kind::alltoall && buffer.role == Role::out) {
         p.lengths = static_cast<int64_t>(lengths_.size());
         for (int64_t i = 0; i < buffer.blocks; ++i)
@@ -307,11 +325,12 @@ bool Memory::boundWork(std::span<const Schedule> ranks, Diag &diag) const {
   return true;
 }
 
-bool Memory::layOut(std::span<const Schedule> ranks, Diag &diag) {
+bool Memory::layOut(const Together &all, Diag &diag) {
+  const std::span<const Schedule> ranks = all.ranks;
   firstPlace_.assign(1, 0);
   for (const Schedule &s : ranks) {
     firstPlace_.push_back(firstPlace_.back());
-    if (!placeBuffers(s, diag)) return false;
+    if (!placeBuffers(all, s, diag)) return false;
   }
   return findCuts(ranks, diag) && numberCells(ranks, diag) && boundWork(ranks, diag);
 }

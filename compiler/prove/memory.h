@@ -29,6 +29,8 @@ inline constexpr int64_t kMostCells = int64_t{1} << 27;
 inline constexpr int64_t kMostCellsOfRank = int64_t{1} << 25;
 inline constexpr int64_t kMostMovedCells = int64_t{1} << 33;
 
+class Together;
+
 struct Cells {
   int64_t begin = 0, end = 0;
   int64_t size() const { return end - begin; }
@@ -44,7 +46,7 @@ struct BlockCells {
 class Memory {
  public:
   /// Finds the cells; false where they are too many, which was reported.
-  bool layOut(std::span<const Schedule> ranks, Diag &);
+  bool layOut(const Together &, Diag &);
 
   int64_t cellsOf(int64_t rank) const { return firstCell_[rank + 1] - firstCell_[rank]; }
   /// Where a rank's cells begin in a row of the cells of all ranks.
@@ -82,8 +84,9 @@ class Memory {
   int64_t cellAt(const Place &, int64_t position, int32_t parts) const;
   int32_t cutAt(int64_t part, int64_t parts) const;
 
-  bool placeBuffers(const Schedule &, Diag &);
-  void placeCaller(const Schedule &, const Buffer &, Place &) const;
+  bool placeBuffers(const Together &, const Schedule &, Diag &);
+  void placeCaller(const Together &, const Schedule &, const Buffer &, Place &);
+  void placeSources(const Together &, const Schedule &, Place &);
   bool placeScratch(const Schedule &, const Buffer &, Place &, Diag &);
   bool findCuts(std::span<const Schedule> ranks, Diag &);
   bool numberCells(std::span<const Schedule> ranks, Diag &);

@@ -14,9 +14,15 @@
 //                in[i] = (i, r)            out = (r, 0), ..., (r, P - 1), each once
 //   scan         in = r                    out = 0, ..., r, each once
 //   exscan       in = r                    out = 0, ..., r - 1, each once; rank 0: anything
+//   neighbor_allgather
+//                in = r                    out[i] = source i
+//   neighbor_alltoall
+//                in[k] = (r, k)            out[i] = (source i, its slot)
 //
 // on rank r. A pair (a, b) is contribution a P + b: what is expected of a reduction is
-// then a run of numbers, and what is meant for another block is not in it.
+// then a run of numbers, and what is meant for another block is not in it. Of neighbours
+// (r, k) is the number of the destination slot, with those of all ranks counted; and where
+// a source is nobody, out[i] must not be written (values.cpp).
 //
 // In place, as MPI has it, there is no `in` where there is a result: the contribution
 // lies where the result will, out[r] of r's own for allgather and gather, all of `out`
@@ -33,14 +39,18 @@
 
 namespace nbcc {
 
-int64_t contributions(const Schedule &s) {
+int64_t contributions(const Together &all) {
+  const Schedule &s = all.ranks[0];
   switch (s.kind) {
     case ast::Kind::alltoall:
     case ast::Kind::reduce_scatter:
     case ast::Kind::reduce_scatter_block:
       return s.ranks * s.ranks;
+    case ast::Kind::neighbor_alltoall:
+      return all.slots();
     case ast::Kind::bcast:
       return 1;
+    case ast::Kind::neighbor_allgather:
     case ast::Kind::allgather:
     case ast::Kind::allreduce:
     case ast::Kind::reduce:
@@ -54,7 +64,12 @@ int64_t contributions(const Schedule &s) {
   return 0;
 }
 
-Value contribution(const Schedule &s, const Buffer &buffer, int64_t block) {
+bool isNobodys(const Schedule &s, const Buffer &buffer, int64_t block) {
+  return buffer.role == Role::out && collective(s.kind).out == Shape::sources &&
+         s.neighbors.sources[static_cast<size_t>(block)].rank == kNobody;
+}
+
+Value contribution(const Together &all, const Schedule &s, const Buffer &buffer, int64_t block) {
   const auto own = static_cast<Value>(s.rank);
   const bool atRoot = s.rank == s.root;
   const bool in = buffer.role == Role::in, out = buffer.role == Role::out;
@@ -78,13 +93,17 @@ Value contribution(const Schedule &s, const Buffer &buffer, int64_t block) {
       return s.inPlace && atRoot ? (out && block == own ? own : kUndefined) : in ? own : kUndefined;
     case ast::Kind::scatter:
       return in && atRoot ? static_cast<Value>(block) : kUndefined;
+    case ast::Kind::neighbor_allgather:
+      return in ? own : kUndefined;
+    case ast::Kind::neighbor_alltoall:
+      return in ? static_cast<Value>(all.firstSlot(s.rank) + block) : kUndefined;
     case ast::Kind::barrier:
       return kUndefined;
   }
   return kUndefined;
 }
 
-Expected expected(const Schedule &s, const Buffer &buffer, int64_t block) {
+Expected expected(const Together &all, const Schedule &s, const Buffer &buffer, int64_t block) {
   const bool atRoot = s.rank == s.root;
   const bool out = buffer.role == Role::out;
   const auto row = [](bool isExpected, int64_t first, int64_t count) {
@@ -114,6 +133,13 @@ Expected expected(const Schedule &s, const Buffer &buffer, int64_t block) {
       return row(out, 0, s.rank + 1);
     case ast::Kind::exscan:
       return row(out, 0, s.rank);
+    case ast::Kind::neighbor_allgather:
+    case ast::Kind::neighbor_alltoall: {
+      if (!out || isNobodys(s, buffer, block)) return {};
+      const auto &[rank, slot] = s.neighbors.sources[static_cast<size_t>(block)];
+      const bool toAll = s.kind == ast::Kind::neighbor_allgather;
+      return row(true, toAll ? rank : all.firstSlot(rank) + slot, 1);
+    }
   }
   return {};
 }
@@ -142,7 +168,7 @@ class Result {
     if (buffer.role != Role::out && buffer.role != Role::data) return;
     bool told = false;  // what else is wrong in this buffer mostly follows
     for (int64_t block = 0; block < buffer.blocks && !told; ++block) {
-      const Expected wanted = expected(s, buffer, block);
+      const Expected wanted = expected(all_, s, buffer, block);
       if (wanted.nothing()) continue;
       const Cells cells = memory_.block(s.rank, id, block).cells;
       for (int64_t c = cells.begin; c < cells.end && !told; ++c) {
@@ -207,6 +233,13 @@ class Result {
     if (!trees_.isLeaf(v)) return cat("the combination ", treeOf(v));
     if (s.kind == ast::Kind::alltoall)
       return cat("the block of rank ", v / s.ranks, " for rank ", v % s.ranks);
+    if (s.kind == ast::Kind::neighbor_alltoall) {
+      int64_t rank = 0;
+      while (all_.firstSlot(rank + 1) <= v) ++rank;
+      const int64_t slot = v - all_.firstSlot(rank);
+      return cat("in[", slot, "] of rank ", rank, ", which is for rank ",
+                 all_.schedule(rank).neighbors.destinations[static_cast<size_t>(slot)]);
+    }
     if (s.kind == ast::Kind::scatter) return cat("the root's block for rank ", v);
     if (s.kind == ast::Kind::bcast) return "the root's data";
     return cat("the block of rank ", v);

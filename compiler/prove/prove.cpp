@@ -16,13 +16,13 @@ Proof prove(std::span<const Schedule> ranks, std::span<const ClaimValue> claims,
   Proof proof;
   proof.ranks = static_cast<int64_t>(ranks.size());
 
-  if (!belongTogether(ranks, diag)) return proof;
   const Together all(ranks);
+  if (!belongTogether(all, diag)) return proof;
   Findings findings(diag);
 
   // Bytes become cells; a step moves whole cells.
   Memory memory;
-  if (!memory.layOut(ranks, diag)) return proof;
+  if (!memory.layOut(all, diag)) return proof;
 
   // Each send has its receive, and they are equally long.
   const Partners partners = matchMessages(all, memory, proof.unequal, findings);

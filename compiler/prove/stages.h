@@ -52,13 +52,17 @@ class Together {
   const Step &step(int64_t rank, StepId id) const { return ranks[rank].steps[id]; }
   int64_t number(int64_t rank, StepId id) const { return first_[rank] + id; }
   int64_t steps() const { return first_.back(); }
+  /// The destination slots of all ranks under one numbering: those of a rank begin here.
+  int64_t firstSlot(int64_t rank) const { return firstSlot_[rank]; }
+  int64_t slots() const { return firstSlot_.back(); }
 
  private:
-  std::vector<int64_t> first_;
+  std::vector<int64_t> first_, firstSlot_;
 };
 
-/// Whether these are the schedules of one call, with the buffers its kind has.
-bool belongTogether(std::span<const Schedule>, Diag &);
+/// Whether these are the schedules of one call, with the buffers its kind has, and neighbours
+/// that are each other's.
+bool belongTogether(const Together &, Diag &);
 
 /// By number of a communication step: the step at its peer that it meets.
 using Partners = std::vector<StepId>;
@@ -98,9 +102,11 @@ struct Expected {
 };
 
 /// What is contributed by, and expected of, a block; see postcondition.cpp.
-Value contribution(const Schedule &, const Buffer &, int64_t block);
-Expected expected(const Schedule &, const Buffer &, int64_t block);
-int64_t contributions(const Schedule &);
+Value contribution(const Together &, const Schedule &, const Buffer &, int64_t block);
+Expected expected(const Together &, const Schedule &, const Buffer &, int64_t block);
+int64_t contributions(const Together &);
+/// Whether nobody's data belong in a block of `out`, so that it is not to be written.
+bool isNobodys(const Schedule &, const Buffer &, int64_t block);
 
 /// How a reduction combines, and where that is seen; empty where it is true.
 struct Combining {

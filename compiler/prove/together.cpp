@@ -3,6 +3,8 @@
 //
 // The elaborator makes nothing else; but schedules can be read from a text.
 
+#include <algorithm>
+
 #include "compiler/prove/stages.h"
 #include "dsl/collectives.h"
 
@@ -14,19 +16,10 @@ namespace {
 int64_t blocksOf(const Schedule &s, Role role) {
   const Collective &c = collective(s.kind);
   if (role == Role::out && s.inPlace && c.hasAllInOut()) return s.ranks;
-  switch (role == Role::in ? c.in : role == Role::out ? c.out : c.data) {
-    case Shape::none:
-      return 0;
-    case Shape::block:
-    case Shape::vector:
-      return 1;
-    case Shape::blocks:
-      return s.ranks;
-  }
-  return 0;
+  return blocksOf(s, role == Role::in ? c.in : role == Role::out ? c.out : c.data);
 }
 
-bool callersBuffersFit(const Schedule &s, Diag &diag) {
+bool callersBuffersFit(const Together &all, const Schedule &s, Diag &diag) {
   bool seen[3] = {};
   for (const Buffer &buffer : s.buffers) {
     if (buffer.role == Role::scratch || buffer.role == Role::slots) continue;
@@ -39,7 +32,8 @@ bool callersBuffersFit(const Schedule &s, Diag &diag) {
     if (buffer.blocks != wanted) {
       diag.error(buffer.loc, buffer.name, " of rank ", s.rank, " has ", buffer.blocks,
                  buffer.blocks == 1 ? " block" : " blocks", ", but in ", name(s.kind), " among ",
-                 s.ranks, " ranks it has ", wanted);
+                 collective(s.kind).hasGraph() ? "these neighbours" : cat(s.ranks, " ranks"),
+                 " it has ", wanted);
       return false;
     }
     again = true;
@@ -48,17 +42,49 @@ bool callersBuffersFit(const Schedule &s, Diag &diag) {
   for (const Role role : {Role::out, Role::data}) {
     Buffer absent;
     absent.role = role;
-    if (seen[static_cast<int>(role)] || blocksOf(s, role) == 0) continue;
-    if (expected(s, absent, 0).nothing()) continue;
+    if (seen[static_cast<int>(role)]) continue;
+    int64_t block = 0;
+    while (block < blocksOf(s, role) && expected(all, s, absent, block).nothing()) ++block;
+    if (block == blocksOf(s, role)) continue;
     diag.error({}, "rank ", s.rank, " has no buffer `", name(role), "`, where the result belongs");
     return false;
   }
   return true;
 }
 
+/// Each destination slot is the source slot of one rank, the one that it names. As no source slot
+/// of a rank stands in two (verify), it is enough to count them.
+bool neighborsAgree(const Together &all, Diag &diag) {
+  int64_t destinations = 0, sources = 0;
+  for (const Schedule &s : all.ranks) {
+    for (const int32_t destination : s.neighbors.destinations)
+      destinations += destination != kNobody;
+    for (size_t i = 0; i < s.neighbors.sources.size(); ++i) {
+      const auto &[rank, slot] = s.neighbors.sources[i];
+      if (rank == kNobody) continue;
+      ++sources;
+      const std::vector<int32_t> &there = all.schedule(rank).neighbors.destinations;
+      if (static_cast<size_t>(slot) < there.size() && there[static_cast<size_t>(slot)] == s.rank)
+        continue;
+      diag.error({}, "source ", i, " of rank ", s.rank, " is destination ", slot, " of rank ", rank,
+                 ", but that is ",
+                 static_cast<size_t>(slot) >= there.size() ? cat("not there: it has ", there.size())
+                 : there[static_cast<size_t>(slot)] == kNobody
+                     ? "nobody's"
+                     : cat("rank ", there[static_cast<size_t>(slot)]));
+      return false;
+    }
+  }
+  if (sources != destinations)
+    diag.error({}, "the ranks have ", destinations, " destinations, but ", sources,
+               " sources: not every edge stands at both ends");
+  return sources == destinations;
+}
+
 }  // namespace
 
-bool belongTogether(std::span<const Schedule> ranks, Diag &diag) {
+bool belongTogether(const Together &all, Diag &diag) {
+  const std::span<const Schedule> ranks = all.ranks;
   if (ranks.empty()) {
     diag.error({}, "there is no schedule to prove anything of");
     return false;
@@ -77,15 +103,19 @@ bool belongTogether(std::span<const Schedule> ranks, Diag &diag) {
                  " differ in kind, root, order or in-place: they are not of one call");
       return false;
     }
-    if (!callersBuffersFit(s, diag)) return false;
   }
-  return true;
+  if (!neighborsAgree(all, diag)) return false;
+  return std::ranges::all_of(ranks,
+                             [&](const Schedule &s) { return callersBuffersFit(all, s, diag); });
 }
 
 Together::Together(std::span<const Schedule> schedules) : ranks(schedules) {
   first_.assign(1, 0);
   for (const Schedule &s : ranks)
     first_.push_back(first_.back() + static_cast<int64_t>(s.steps.size()));
+  firstSlot_.assign(1, 0);
+  for (const Schedule &s : ranks)
+    firstSlot_.push_back(firstSlot_.back() + static_cast<int64_t>(s.neighbors.destinations.size()));
 }
 
 bool sends(const Step &step) {

@@ -21,7 +21,7 @@ class Flow {
   Flow(const Together &all, const Memory &memory, const Partners &partners, Findings &findings)
       : all_(all), memory_(memory), partners_(partners), findings_(findings) {
     values_.held.assign(static_cast<size_t>(memory.allCells()), kUndefined);
-    values_.trees = Trees(contributions(all.ranks[0]));
+    values_.trees = Trees(contributions(all));
     for (const Schedule &s : all.ranks) {
       checkNamed(s);
       placeContributions(s);
@@ -55,8 +55,23 @@ class Flow {
   Values take() { return std::move(values_); }
 
  private:
+  /// What is nobody's is not updated, as MPI says of MPI_PROC_NULL.
+  void checkNobodys(const Schedule &s) {
+    for (const Step &step : s.steps)
+      for (const Extent &e : s.to(step)) {
+        const Buffer &buffer = s.buffers[e.buffer];
+        if (buffer.role != Role::out || e.count == 0) continue;
+        for (int64_t b = e.first / e.parts; b <= (e.first + e.count - 1) / e.parts; ++b)
+          if (isNobodys(s, buffer, b) && findings_.take(step.loc))
+            findings_.diag.error(step.loc, "rank ", s.rank, " ", describe(s, step), " in round ",
+                                 step.round, ", but source ", b,
+                                 " is nobody: there the buffer is left as it is");
+      }
+  }
+
   /// Scatter in place: the root's own block stays where it is, in `in`.
   void checkNamed(const Schedule &s) {
+    if (collective(s.kind).hasGraph()) checkNobodys(s);
     if (!s.inPlace || s.kind != ast::Kind::scatter || s.rank != s.root) return;
     for (const Step &step : s.steps)
       for (const Section section : {s.from(step), s.to(step)})
@@ -69,7 +84,7 @@ class Flow {
   void placeContributions(const Schedule &s) {
     for (size_t b = 0; b < s.buffers.size(); ++b)
       for (int64_t i = 0; i < s.buffers[b].blocks; ++i) {
-        const Value v = contribution(s, s.buffers[b], i);
+        const Value v = contribution(all_, s, s.buffers[b], i);
         if (v == kUndefined) {
           if (s.buffers[b].role == Role::scratch) break;
           continue;

@@ -163,6 +163,9 @@ struct nbc_plan_info {
   uint32_t depth;
   uint64_t calls, eager, rendezvous, calc, queued; /* calls; queued: had to wait for depth */
   uint64_t host_steps;                             /* reductions and copies between stages */
+  /* How many blocks the caller's buffers have, unless in place. Of neighbor_* the template alone
+   * knows it: that of `in`, `out` has to be what the communicator says. */
+  uint64_t in_blocks, out_blocks, data_blocks;
 };
 void nbc_plan_query(const nbc_plan *, struct nbc_plan_info *);
 

@@ -157,8 +157,12 @@ static uint64_t measure_variant(nbc_plan *plan, struct variant *variant) {
     use_stage(plan, &plan->tables.stages[v->stages.begin + i], &u);
   if (u.end_piece) variant->pieces = (struct nbc_range){u.first_piece, u.end_piece - u.first_piece};
   variant->calc = v->calc & (plan->comm->hca ? plan->comm->facts.calc : ~0u);
-  // All ranks' blocks together are counted in 63 bits.
-  variant->limit = (uint64_t)INT64_MAX / plan->tables.header->ranks;
+  // All ranks' blocks together are counted in 63 bits, and all neighbours'.
+  uint64_t blocks = plan->tables.header->ranks;
+  for (uint32_t role = 0; role < CALLER_ROLES; ++role)
+    if (blocks_of(&plan->tables, role, false) > blocks)
+      blocks = blocks_of(&plan->tables, role, false);
+  variant->limit = (uint64_t)INT64_MAX / blocks;
   if (variant->limit > LONGEST_SEGMENT / u.longest) variant->limit = LONGEST_SEGMENT / u.longest;
   uint64_t most = v->protocol == NBC_EAGER ? plan->eager_bytes
                   : u.staging              ? plan->max_bytes
@@ -182,11 +186,15 @@ static int make_memory(nbc_plan *plan) {
   for (uint32_t i = 0; i < t->buffers.count; ++i) {
     const struct nbc_buffer *b = &plan->tables.buffers[i];
     if (b->role == NBC_ROLE_SLOTS && b->first + b->blocks > slots) slots = b->first + b->blocks;
-    if (b->role < CALLER_ROLES && b->significant) plan->significant |= 1u << b->role;
+    if (b->role < CALLER_ROLES && b->significant && blocks_of(&plan->tables, b->role, false) > 0)
+      plan->significant |= 1u << b->role;
   }
   for (uint32_t role = 0; role < CALLER_ROLES; ++role)
     for (int in_place = 0; in_place < 2; ++in_place)
-      plan->caller_blocks[in_place][role] = blocks_of(t, role, in_place);
+      plan->caller_blocks[in_place][role] = blocks_of(&plan->tables, role, in_place);
+  plan->info.in_blocks = plan->caller_blocks[0][NBC_ROLE_IN];
+  plan->info.out_blocks = plan->caller_blocks[0][NBC_ROLE_OUT];
+  plan->info.data_blocks = plan->caller_blocks[0][NBC_ROLE_DATA];
 
   uint64_t set, all_slots, all_staging, all;
   if (staging > MOST_MEMORY || __builtin_mul_overflow(slots, plan->stride[NBC_EAGER], &set) ||

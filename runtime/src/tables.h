@@ -6,6 +6,8 @@
 #include "nbc.h"
 #include "nbc/template.h"
 
+enum { CALLER_ROLES = NBC_ROLE_DATA + 1, ROLES = NBC_ROLE_SLOTS + 1 };
+
 struct tables {
   const struct nbc_template *header;
   const struct nbc_buffer *buffers;
@@ -18,14 +20,13 @@ struct tables {
   const struct nbc_segment *segments;
   const struct nbc_reloc *relocs;
   const uint8_t *code;
+  const struct nbc_buffer *caller[CALLER_ROLES];  // among the buffers; null: it has none there
 };
 
 struct tables tables_of(const void *data);
 
-enum { CALLER_ROLES = NBC_ROLE_DATA + 1, ROLES = NBC_ROLE_SLOTS + 1 };
-
-// Blocks of a caller's buffer; 0: the kind has no such buffer.
-uint64_t blocks_of(const struct nbc_template *, uint32_t role, bool in_place);
+// Blocks of a caller's buffer; 0: the kind has no such buffer, or this rank no neighbours.
+uint64_t blocks_of(const struct tables *, uint32_t role, bool in_place);
 // Whether it has a block of each rank, also where there is one rank.
 bool is_row(uint32_t kind, uint32_t role);
 bool kind_reduces(uint32_t kind);

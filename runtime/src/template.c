@@ -13,6 +13,9 @@
 #include "runtime/src/tables.h"
 #include "runtime/src/targets.h"
 
+// More than any communicator has; so few that products with parts fit.
+enum { MOST_NEIGHBORS = INT32_MAX };
+
 int damaged(const char **why, const char *format, ...) {
   static _Thread_local char text[192];
   va_list values;
@@ -26,7 +29,7 @@ int damaged(const char **why, const char *format, ...) {
 struct tables tables_of(const void *data) {
   const struct nbc_template *t = (const struct nbc_template *)data;
   const char *begin = (const char *)data;
-  return (struct tables){
+  struct tables s = {
       .header = t,
       .buffers = (const struct nbc_buffer *)(begin + t->buffers.offset),
       .peers = (const uint32_t *)(begin + t->peers.offset),
@@ -39,6 +42,9 @@ struct tables tables_of(const void *data) {
       .relocs = (const struct nbc_reloc *)(begin + t->relocs.offset),
       .code = (const uint8_t *)begin + t->code.offset,
   };
+  for (uint32_t i = 0; i < t->buffers.count; ++i)
+    if (s.buffers[i].role < CALLER_ROLES) s.caller[s.buffers[i].role] = &s.buffers[i];
+  return s;
 }
 
 bool kind_reduces(uint32_t kind) {
@@ -56,38 +62,60 @@ bool kind_reduces(uint32_t kind) {
     case NBC_GATHER:
     case NBC_SCATTER:
     case NBC_BARRIER:
+    case NBC_NEIGHBOR_ALLGATHER:
+    case NBC_NEIGHBOR_ALLTOALL:
     case NBC_KINDS:
       break;
   }
   return false;
 }
 
-// 0: none, 1: one block or vector, 2: a block a rank
-static uint8_t shape_of(uint32_t kind, uint32_t role) {
+enum shape { NONE, ONE, RANKS, NEIGHBORS };  // no buffer, a block or vector, a block for each
+
+static enum shape shape_of(uint32_t kind, uint32_t role) {
   static const struct {
     uint8_t in, out, data;
   } shapes[NBC_KINDS] = {
-      [NBC_ALLGATHER] = {1, 2, 0},      [NBC_ALLTOALL] = {2, 2, 0},
-      [NBC_ALLREDUCE] = {1, 1, 0},      [NBC_REDUCE] = {1, 1, 0},
-      [NBC_BCAST] = {0, 0, 1},          [NBC_GATHER] = {1, 2, 0},
-      [NBC_SCATTER] = {2, 1, 0},        [NBC_BARRIER] = {0, 0, 0},
-      [NBC_REDUCE_SCATTER] = {2, 1, 0}, [NBC_REDUCE_SCATTER_BLOCK] = {2, 1, 0},
-      [NBC_SCAN] = {1, 1, 0},           [NBC_EXSCAN] = {1, 1, 0},
+      [NBC_ALLGATHER] = {ONE, RANKS, NONE},
+      [NBC_ALLTOALL] = {RANKS, RANKS, NONE},
+      [NBC_ALLREDUCE] = {ONE, ONE, NONE},
+      [NBC_REDUCE] = {ONE, ONE, NONE},
+      [NBC_BCAST] = {NONE, NONE, ONE},
+      [NBC_GATHER] = {ONE, RANKS, NONE},
+      [NBC_SCATTER] = {RANKS, ONE, NONE},
+      [NBC_BARRIER] = {NONE, NONE, NONE},
+      [NBC_REDUCE_SCATTER] = {RANKS, ONE, NONE},
+      [NBC_REDUCE_SCATTER_BLOCK] = {RANKS, ONE, NONE},
+      [NBC_SCAN] = {ONE, ONE, NONE},
+      [NBC_EXSCAN] = {ONE, ONE, NONE},
+      [NBC_NEIGHBOR_ALLGATHER] = {ONE, NEIGHBORS, NONE},
+      [NBC_NEIGHBOR_ALLTOALL] = {NEIGHBORS, NEIGHBORS, NONE},
   };
-  return role == NBC_ROLE_IN    ? shapes[kind].in
-         : role == NBC_ROLE_OUT ? shapes[kind].out
-                                : shapes[kind].data;
+  uint8_t shape = role == NBC_ROLE_IN    ? shapes[kind].in
+                  : role == NBC_ROLE_OUT ? shapes[kind].out
+                                         : shapes[kind].data;
+  return (enum shape)shape;
 }
 
 bool is_row(uint32_t kind, uint32_t role) {
-  return shape_of(kind, role) == 2;
+  return shape_of(kind, role) == RANKS;
 }
 
-uint64_t blocks_of(const struct nbc_template *t, uint32_t role, bool in_place) {
+uint64_t blocks_of(const struct tables *s, uint32_t role, bool in_place) {
+  const struct nbc_template *t = s->header;
   // In place `out` begins as `in`: of reduce_scatter it is longer than the result.
   if (in_place && role == NBC_ROLE_OUT && kind_reduces(t->kind)) role = NBC_ROLE_IN;
-  uint8_t shape = shape_of(t->kind, role);
-  return shape == 2 ? t->ranks : shape;
+  switch (shape_of(t->kind, role)) {
+    case NONE:
+      break;
+    case ONE:
+      return 1;
+    case RANKS:
+      return t->ranks;
+    case NEIGHBORS:
+      return s->caller[role] ? s->caller[role]->blocks : 0;
+  }
+  return 0;
 }
 
 uint32_t in_place_role(const struct nbc_template *t) {
@@ -107,6 +135,8 @@ uint32_t in_place_role(const struct nbc_template *t) {
       return t->rank == t->root ? NBC_ROLE_OUT : CALLER_ROLES;
     case NBC_BCAST:
     case NBC_BARRIER:
+    case NBC_NEIGHBOR_ALLGATHER:
+    case NBC_NEIGHBOR_ALLTOALL:
     case NBC_KINDS:
       break;
   }
@@ -191,8 +221,12 @@ static int check_buffers(const struct tables *s, const char **why) {
     if (b->role >= ROLES) return damaged(why, "buffer %u: role %u", i, b->role);
     if (b->role < CALLER_ROLES) {
       if (seen & 1u << b->role) return damaged(why, "buffer %u: role %u comes twice", i, b->role);
-      if (blocks_of(t, b->role, false) == 0)
+      enum shape shape = shape_of(t->kind, b->role);
+      if (shape == NONE)
         return damaged(why, "buffer %u: kind %u has no role %u", i, t->kind, b->role);
+      if (shape == NEIGHBORS && b->blocks > MOST_NEIGHBORS)
+        return damaged(why, "buffer %u: blocks of %llu neighbours", i,
+                       (unsigned long long)b->blocks);
       seen |= 1u << b->role;
     } else if (b->blocks > UINT32_MAX || b->first > UINT32_MAX) {
       return damaged(why, "buffer %u: %llu blocks of room after %llu", i,
@@ -232,7 +266,7 @@ static int check_pieces(const struct tables *s, const char **why) {
       return damaged(why, "piece %u: %u parts", i, p->parts);
     // The most of any variant; allowed() looks at each. Both factors are below 2^31.
     bool placed = t->lengths != NBC_LENGTHS_EACH;  // then no variant has more in place
-    uint64_t end = blocks_of(t, s->buffers[p->shape].role, placed) * p->parts;
+    uint64_t end = blocks_of(s, s->buffers[p->shape].role, placed) * p->parts;
     if (p->first > end || p->count > end - p->first)
       return damaged(why, "piece %u: %llu parts from %llu on, of %llu", i,
                      (unsigned long long)p->count, (unsigned long long)p->first,
@@ -345,7 +379,7 @@ static bool allowed(const struct tables *s, const struct nbc_variant *v, uint32_
   if (role == NBC_ROLE_SLOTS) return v->protocol == NBC_EAGER;
   if (role >= CALLER_ROLES) return true;
   if (v->flags & NBC_VARIANT_IN_PLACE) return role != in_place_role(s->header);
-  return p->first + p->count <= blocks_of(s->header, role, false) * p->parts;
+  return p->first + p->count <= blocks_of(s, role, false) * p->parts;
 }
 
 enum list { BIND, CALL, AHEAD };

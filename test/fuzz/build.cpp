@@ -61,7 +61,7 @@ void buildOne(Elaborator &elaborator, const ast::Algorithm &algorithm, const Req
   asGoal(written, run);
 
   for (const bool inPlace : {false, true}) {
-    if (inPlace && collective(algorithm.kind).in == Shape::none) continue;
+    if (inPlace && !collective(algorithm.kind).hasInPlace()) continue;
     const std::vector<Schedule> better = improved(written, inPlace, run);
     const Proof after = prove(better, *claims, run.diag);
     // In place a right algorithm may be wrong; the user is told so.
@@ -78,6 +78,7 @@ void build(const ast::File &file, Attempt &run) {
     const ast::Algorithm &algorithm = *file.algorithms[i];
     Request request;
     Topology topology;  // in blocks of three
+    Graph graph;        // with all that is hard: see sampleGraphs()
     for (const ast::Parameter &p : algorithm.parameters)
       request.parameters.push_back(p.initial.value_or(kParameter));
     for (const int64_t ranks : kRanks) {
@@ -85,6 +86,9 @@ void build(const ast::File &file, Attempt &run) {
       for (int64_t rank = 0; rank < ranks; ++rank) nodes.push_back(static_cast<int32_t>(rank / 3));
       topology = Topology(nodes);
       request.topology = &topology;
+      const std::vector<SampleGraph> samples = sampleGraphs(ranks);
+      graph = samples[static_cast<size_t>(ranks) % samples.size()].graph;
+      request.graph = &graph;
       request.ranks = ranks;
       const std::optional<bool> applies = elaborator.applies(algorithm, request);
       if (!applies) return;

@@ -53,10 +53,22 @@ TEST(Template, eachPromiseBrokenOnce) {
   auto reloc = [](Bytes &b, uint32_t i) { return b.table<nbc_reloc>(b.header()->relocs) + i; };
   auto variant = [](Bytes &b) { return b.table<nbc_variant>(b.header()->variants); };
   const Damage damages[] = {
-      {"kind 12 of 12", [](Bytes &b) { b.header()->kind = NBC_KINDS; }},
+      {"kind 14 of 14", [](Bytes &b) { b.header()->kind = NBC_KINDS; }},
       // Its `out` has 4 blocks in place only.
       {"host operation 1: piece 2 is not of this variant",
        [](Bytes &b) { b.header()->kind = NBC_REDUCE_SCATTER; }},
+      {"buffer 1: blocks of 4294967295 neighbours",
+       [](Bytes &b) {
+         b.header()->kind = NBC_NEIGHBOR_ALLGATHER;
+         b.table<nbc_buffer>(b.header()->buffers)[1].blocks = UINT32_MAX;
+       }},
+      {"4 parts from 0 on, of 3",
+       [](Bytes &b) {
+         b.header()->kind = NBC_NEIGHBOR_ALLGATHER;
+         b.table<nbc_buffer>(b.header()->buffers)[1].blocks = 3;
+         b.table<nbc_piece>(b.header()->pieces)[1] = {
+             .shape = 1, .parts = 1, .first = 0, .count = 4, .buffer = 1};
+       }},
       {"rank 4 of 4", [](Bytes &b) { b.header()->rank = 4; }},
       {"root 9 of 4", [](Bytes &b) { b.header()->root = 9; }},
       {"0 ranks", [](Bytes &b) { b.header()->ranks = 0; }},

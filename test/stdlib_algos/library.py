@@ -27,6 +27,9 @@ RANKS = (1, 2, 3, 5, 8, 13)
 # Where they are, for an algorithm that asks; proofs try several of each size by themselves.
 TOPOLOGIES = {1: "1x1", 2: "2x1", 3: "1x3", 5: "5x1", 8: "2x4", 13: "uneven.topology"}
 ASKS = re.compile(r"\b(?:nodes|node_of|ranks_on|first_on_node|local_rank)\b")
+# Likewise who is whose neighbour, for a kind that has some.
+NEIGHBORS = {1: "--cart=1px1", 2: "--cart=2p", 3: "--cart=3x1p", 5: "--graph=five.graph",
+             8: "--cart=2px2x2p", 13: "--cart=13"}
 VALUES = (2, 3, 7)
 SECONDS = 300
 
@@ -129,7 +132,12 @@ def mutants(test, source):
 
 
 def placed(source, ranks):
-    """Where the ranks are, for an algorithm that asks."""
+    """Where the ranks are, for an algorithm that asks; who is whose neighbour, for one that has some."""
+    if re.search(r"(?m)^neighbor_", source):
+        option, _, graph = NEIGHBORS[ranks].partition("=")
+        if option == "--graph":
+            graph = pathlib.Path(__file__).parent / "Inputs" / graph
+        return [f"{option}={graph}"]
     if not ASKS.search(source):
         return []
     where = TOPOLOGIES[ranks]

@@ -85,6 +85,8 @@ enum nbc_kind { /* in the order of dsl/collectives.def */
                 NBC_REDUCE_SCATTER_BLOCK,
                 NBC_SCAN,
                 NBC_EXSCAN,
+                NBC_NEIGHBOR_ALLGATHER, /* of these two the buffers' entries say how */
+                NBC_NEIGHBOR_ALLTOALL,  /* many neighbours there are: `blocks` of OUT, IN */
                 NBC_KINDS
 };
 
@@ -114,7 +116,7 @@ enum nbc_role { NBC_ROLE_IN, NBC_ROLE_OUT, NBC_ROLE_DATA, NBC_ROLE_STAGING, NBC_
 struct nbc_buffer {
   uint32_t role;
   uint32_t significant; /* 0: the caller's pointer is not looked at on this rank */
-  uint64_t blocks;      /* STAGING, SLOTS: blocks of room */
+  uint64_t blocks;      /* STAGING, SLOTS: blocks of room; IN, OUT, DATA: of the caller */
   uint64_t first;       /* STAGING, SLOTS: blocks of room of its role before it */
   char name[24];
 };

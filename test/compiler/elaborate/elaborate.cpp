@@ -150,7 +150,8 @@ TEST(Elaborate, theLibraryKeepsThePromisesOfSchedules) {
       for (const ast::Parameter &p : a->parameters) parameters.push_back(p.initial.value_or(2));
       for (int64_t ranks : {1, 2, 3, 7, 8, 16, 27})
         for (const Topology &topology : sampleTopologies(ranks)) {
-          Request request{ranks, 0, ranks / 2, parameters, &topology};
+          const Graph graph = sampleGraphs(ranks)[static_cast<size_t>(topology.nodes()) % 5].graph;
+          Request request{ranks, 0, ranks / 2, parameters, &topology, &graph};
           if (!e.applies(*a, request).value_or(false)) continue;
           EXPECT_TRUE(e.claims(*a, request));
           for (request.rank = 0; request.rank < ranks; ++request.rank) {

@@ -5,6 +5,7 @@
 
 #include <set>
 
+#include "compiler/prove/stages.h"
 #include "saying.h"
 
 namespace nbcc {
@@ -14,7 +15,7 @@ namespace {
 struct OneRank {
   explicit OneRank(const std::string &lines) : diag(out) {
     ranks = readSchedules(diag.addFile("t", text("bcast", {lines})), diag);
-    fits = !ranks.empty() && memory.layOut(ranks, diag);
+    fits = !ranks.empty() && memory.layOut(Together(ranks), diag);
   }
   std::string cellsOf(BufferId b, int32_t parts, int64_t first, int64_t count) const {
     const Cells c = memory.cells(0, {b, parts, first, count});
