@@ -52,7 +52,7 @@ SCHEDULES = {1: ["1x1"], 2: ["1x2", "2x1"], 3: ["1x3", "3x1"], 4: ["2x2", "4x1"]
              7: ["7x1"], 8: ["2x4", "4x2"], 9: ["3x3"], 13: [UNEVEN], 16: ["4x4", "2x8"]}
 ASKS = re.compile(r"\b(?:nodes|node_of|ranks_on|first_on_node|local_rank)\b")
 PROMISES = ("any, also those that do not commute", "the same bits on all ranks",
-            "any, also of v-variants")
+            "lengths of blocks: any", "any, also of v-variants")
 PEER = {"to", "from", "with", "signal", "await"}
 
 Token = collections.namedtuple("Token", "text begin end")
@@ -309,7 +309,7 @@ def difference(source, edit):
 
 
 def settings(source):
-    heading = re.search(r"(?m)^\w+ \w+\(([^)]*)\)", source)
+    heading = re.search(r"(?m)^(?!fn )\w+ \w+\(([^)]*)\)", source)
     names = re.findall(r"(\w+)\s*=", heading[1]) if heading else []
     return [[]] + [["-p", f"{name}={value}"] for name in names for value in VALUES]
 
@@ -338,12 +338,15 @@ class Judge:
     def schedules(self, file, setting):
         """Of all ranks, for some numbers of them, without places in the source and ports."""
         asks = ASKS.search(file.read_text(encoding="utf-8"))
-        return [re.sub(r"( port \d+)? at \d+:\d+$", "", self.run(
-                    file, "--emit=schedule", "--rank=all", f"--ranks={ranks}",
-                    f"--root={ranks // 2}", *([f"--topology={where}"] if asks else []),
-                    *setting)[1], flags=re.MULTILINE)
-                for ranks, places in SCHEDULES.items()
-                for where in (places if asks else places[:1])]
+        made = []
+        for ranks, places in SCHEDULES.items():
+            for where in places if asks else [None]:
+                status, text = self.run(file, "--emit=schedule", "--rank=all", f"--ranks={ranks}",
+                                        f"--root={ranks // 2}",
+                                        *([f"--topology={where}"] if where else []), *setting)
+                made.append(re.sub(r"( port \d+)? at \d+:\d+$", "", text, flags=re.MULTILINE)
+                            if status == 0 else None)  # it does not apply
+        return made
 
     def of_original(self, what, path, setting):
         key = what, path, *setting
