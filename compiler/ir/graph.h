@@ -46,8 +46,8 @@ struct Neighbors {
   friend bool operator==(const Neighbors &, const Neighbors &) = default;
 };
 
-/// The source slots in an order in which each sender's come as its destination slots do; where
-/// they do anyway, as they stand.
+/// The source slots; those of one sender have changed places, so that they come in the order of its
+/// destination slots. Slot i and the i-th of these have the same source.
 std::vector<int32_t> arrivals(const Neighbors &);
 
 class Graph {
