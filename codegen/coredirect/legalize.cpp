@@ -127,9 +127,8 @@ bool isInPlace(const Schedule &s) {
 bool checkOwnLengths(const Schedule &s, const TargetOptions &options, Diag &diag) {
   if (!hasOwnLengths(s.kind)) {
     diag.error({}, "coredirect: own lengths: ", ast::name(s.kind),
-               collective(s.kind).hasGraph() ? " is not served: neighbours' blocks are equally long"
-               : collective(s.kind).hasBlocks() ? " has blocks that are always equally long"
-                                                : " has no blocks that could differ in length");
+               collective(s.kind).hasBlocks() ? " has blocks that are always equally long"
+                                              : " has no blocks that could differ in length");
     return false;
   }
   if (options.protocol == Protocol::eager && !allKnowAllLengths(s.kind)) {

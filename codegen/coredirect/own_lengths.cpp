@@ -16,6 +16,7 @@
 // Linear in extents and in the blocks that they name.
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "codegen/coredirect/legalize.h"
 #include "codegen/coredirect/ticks.h"
@@ -88,7 +89,7 @@ Own ownOf(const Schedule &s) {
 
 class OwnLengths {
  public:
-  OwnLengths(Schedule &s, Diag &diag) : s_(s), diag_(diag), own_(ownOf(s)) {}
+  OwnLengths(Schedule &s, Diag &diag) : s_(s), diag_(diag), own_(ownOf(s)) { findTwins(); }
 
   bool run() {
     if (own_.all >= 0 && !s_.buffers[own_.all].significant) likeOwn();
@@ -127,6 +128,26 @@ class OwnLengths {
       buffer.likeEnds.clear();
     }
   }
+
+  /// Blocks of `out` that come from one block: the own one, or that of a source that is there
+  /// twice.
+  void findTwins() {
+    if (!collective(s_.kind).hasGraph()) return;
+    const bool toAll = s_.kind == ast::Kind::neighbor_allgather;
+    const BufferId in = find(s_, Role::in), out = find(s_, Role::out);
+    std::unordered_map<int32_t, int64_t> first;  // by source
+    for (size_t slot = 0; slot < s_.neighbors.sources.size(); ++slot) {
+      const auto &[rank, there] = s_.neighbors.sources[slot];
+      int64_t twin = numberOf(out, static_cast<int64_t>(slot));
+      if (rank == s_.rank && in >= 0)
+        twin = numberOf(in, toAll ? 0 : there);
+      else if (toAll && rank != kNobody)
+        twin = first.emplace(rank, twin).first->second;
+      twins_.push_back(twin);
+    }
+  }
+
+  static int64_t numberOf(BufferId buffer, int64_t block) { return buffer * kMaxBlocks + block; }
 
   std::string describe(const Step &step) const {
     const auto text = [&](Section section) { return toString(s_, section); };
@@ -181,13 +202,15 @@ class OwnLengths {
   int64_t blockOf(const Extent &base) const {
     int64_t block = base.first / base.parts;
     BufferId buffer = base.buffer;
+    if (!twins_.empty() && s_.buffers[buffer].role == Role::out)
+      return twins_[static_cast<size_t>(block)];
     if (buffer == own_.one) {
       buffer = own_.all;
       block = s_.rank;
     } else if (s_.kind == ast::Kind::alltoall && (block == s_.rank || s_.inPlace)) {
       buffer = 0;  // to oneself as from oneself; in place all of `in` is as `out`
     }
-    return buffer * kMaxBlocks + block;
+    return numberOf(buffer, block);
   }
 
   struct Stretch {
@@ -232,6 +255,7 @@ class OwnLengths {
   Schedule &s_;
   Diag &diag_;
   const Own own_;
+  std::vector<int64_t> twins_;  // of neighbours: by block of `out`, the number of its length
   const Ticks *ticks_ = nullptr;
 };
 
@@ -244,6 +268,8 @@ bool hasOwnLengths(ast::Kind kind) {
     case ast::Kind::gather:
     case ast::Kind::scatter:
     case ast::Kind::reduce_scatter:
+    case ast::Kind::neighbor_allgather:
+    case ast::Kind::neighbor_alltoall:
       return true;
     case ast::Kind::allreduce:
     case ast::Kind::reduce:
@@ -252,8 +278,6 @@ bool hasOwnLengths(ast::Kind kind) {
     case ast::Kind::reduce_scatter_block:
     case ast::Kind::scan:
     case ast::Kind::exscan:
-    case ast::Kind::neighbor_allgather:
-    case ast::Kind::neighbor_alltoall:
       break;
   }
   return false;

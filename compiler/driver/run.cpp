@@ -233,6 +233,16 @@ class Runner {
         isBytes.push_back(
             mix(key ^ mix(static_cast<uint64_t>(pair.first * o_.ranks + pair.second))) % 2);
       }
+    if (c_.kind() == ast::Kind::neighbor_alltoall && mix(key) % 2) {  // likewise
+      const Neighbors &mine = written_.neighbors[static_cast<size_t>(rank)];
+      const auto edge = [&](int64_t from, int64_t slot) {
+        return mix(key ^ mix(static_cast<uint64_t>((from << 32) + slot))) % 2 == 1;
+      };
+      for (const auto &[source, slot] : mine.sources)
+        if (isOut) isBytes.push_back(source != kNobody && edge(source, slot));
+      for (size_t slot = 0; slot < mine.destinations.size() && !isOut; ++slot)
+        isBytes.push_back(edge(rank, static_cast<int64_t>(slot)));
+    }
     return layoutOf(blocks, type_, isBytes,
                     mix(key ^ mix(static_cast<uint64_t>(2 * rank + isOut))));
   }

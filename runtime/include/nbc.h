@@ -185,13 +185,15 @@ struct nbc_call {
 
   /* MPI's v- and w-variants, for plans of templates made with --lengths=each (else
    * NBC_ERROR_UNSUPPORTED): of each rank's block in `in` and `out`, where that buffer has a
-   * block for each rank (reduce_scatter: in_counts are MPI's recvcounts; the result is as long as
-   * this rank's says). Counts and displacements are in elements. Null counts: all are `count`
-   * long; null displacements: blocks lie one behind the other. The single block of allgather,
-   * gather and scatter is `count` long, and must be as long as this rank's own in the row.
-   * With types (alltoall only) each block is of a type of its own and displacements are in
-   * bytes. What MPI does not look at (in place, or elsewhere than at the root) is not
-   * looked at here.
+   * block for each rank or neighbour (reduce_scatter: in_counts are MPI's recvcounts; the result is
+   * as long as this rank's says). Counts and displacements are in elements. Null counts: all are
+   * `count` long; null displacements: blocks lie one behind the other. The single block of
+   * allgather, gather and scatter is `count` long, and must be as long as this rank's own in the
+   * row. A rank that is its own neighbour has to say one length at both ends. Nobody's block has a
+   * place and a length, as all others; it is left as it is.
+   * With types (alltoall, neighbor_alltoall) each block is of a type of its own and displacements
+   * are in bytes. What MPI does not look at (in place, or elsewhere than at the root) is not looked
+   * at here.
    *
    * The arrays stay the caller's and must not change until the call is done, as MPI has it for
    * its nonblocking calls: a call that waits for its turn reads them only then. Blocks

@@ -198,7 +198,9 @@ static int set_rows(const nbc_plan *plan, struct call *c, const struct nbc_call 
     types |= rows[role].types != NULL;
   }
   if (any && !plan->own_lengths) return NBC_ERROR_UNSUPPORTED;
-  return types && plan->tables.header->kind != NBC_ALLTOALL ? NBC_ERROR_ARGUMENT : 0;
+  uint32_t kind = plan->tables.header->kind;
+  bool may = kind == NBC_ALLTOALL || kind == NBC_NEIGHBOR_ALLTOALL;
+  return types && !may ? NBC_ERROR_ARGUMENT : 0;
 }
 
 static int set_arguments(nbc_plan *plan, struct call *c, const struct nbc_call *call) {

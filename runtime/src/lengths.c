@@ -26,13 +26,13 @@ static int set_block(struct block *b, uint8_t *base, ptrdiff_t offset, uint64_t 
   return 0;
 }
 
-// A row of P blocks, as MPI gives it: counts and displacements in elements, with types
+// A row of blocks, as MPI gives it: counts and displacements in elements, with types
 // displacements in bytes. Without counts all blocks are as long as call->count, without
 // displacements they lie one behind the other.
 static int set_row(const nbc_plan *plan, const struct call *c, uint32_t role) {
   const struct row *row = &c->rows[role];
   ptrdiff_t offset = 0;
-  for (uint32_t i = 0; i < plan->tables.header->ranks; ++i) {
+  for (uint32_t i = 0; i < plan->block_count[role]; ++i) {
     struct block *b = &plan->blocks[role][i];
     uint64_t count = row->counts ? row->counts[i] : c->count;
     uint64_t size = row->types ? nbc_type_size(row->types[i]) : c->size;
@@ -73,6 +73,11 @@ static int set_blocks(nbc_plan *plan, const struct call *c, bool in_place) {
       for (uint32_t i = 0; i < t->ranks; ++i) in[i] = out[i];
     return block_bytes(&in[t->rank]) == block_bytes(&out[t->rank]) ? 0 : NBC_ERROR_ARGUMENT;
   }
+  // Who is whose neighbour is not in the template: whether a rank that is its own says one length
+  // at both ends cannot be seen.
+  if (t->kind == NBC_NEIGHBOR_ALLTOALL) return 0;
+  if (t->kind == NBC_NEIGHBOR_ALLGATHER)
+    return set_block(&plan->blocks[NBC_ROLE_IN][0], c->base[NBC_ROLE_IN], 0, c->count, c->size);
   uint32_t one = is_row(t->kind, NBC_ROLE_IN) ? NBC_ROLE_OUT : NBC_ROLE_IN;
   bool row = plan->significant >> (NBC_ROLE_OUT - one) & 1;
   const struct block *own = own_block(plan);

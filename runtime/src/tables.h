@@ -27,7 +27,7 @@ struct tables tables_of(const void *data);
 
 // Blocks of a caller's buffer; 0: the kind has no such buffer, or this rank no neighbours.
 uint64_t blocks_of(const struct tables *, uint32_t role, bool in_place);
-// Whether it has a block of each rank, also where there is one rank.
+// Whether it has a block of each rank or neighbour, also where there is one.
 bool is_row(uint32_t kind, uint32_t role);
 bool kind_reduces(uint32_t kind);
 

@@ -98,7 +98,7 @@ static enum shape shape_of(uint32_t kind, uint32_t role) {
 }
 
 bool is_row(uint32_t kind, uint32_t role) {
-  return shape_of(kind, role) == RANKS;
+  return shape_of(kind, role) == RANKS || shape_of(kind, role) == NEIGHBORS;
 }
 
 uint64_t blocks_of(const struct tables *s, uint32_t role, bool in_place) {
@@ -146,7 +146,8 @@ uint32_t in_place_role(const struct nbc_template *t) {
 // Whether MPI lets the blocks of a kind differ.
 static bool has_own_lengths(uint32_t kind) {
   return kind == NBC_ALLGATHER || kind == NBC_ALLTOALL || kind == NBC_GATHER ||
-         kind == NBC_SCATTER || kind == NBC_REDUCE_SCATTER;
+         kind == NBC_SCATTER || kind == NBC_REDUCE_SCATTER || kind == NBC_NEIGHBOR_ALLGATHER ||
+         kind == NBC_NEIGHBOR_ALLTOALL;
 }
 
 static bool inside(struct nbc_range r, uint32_t count) {

@@ -174,7 +174,8 @@ LENGTHS = [
     ("auto", "--counts=9,0,0,0,0,0,0", 2, ["--in-place"]),
     ("auto", "--count=30", 1, ["--seed=1..8", "--vary"]),
 ]
-OWN_LENGTHS = ("allgather", "alltoall", "gather", "scatter", "reduce_scatter")
+OWN_LENGTHS = ("allgather", "alltoall", "gather", "scatter", "reduce_scatter", "neighbor_allgather",
+               "neighbor_alltoall")
 # A rank of a tree does not know how long the blocks are that go through it.
 AT_ROOT = re.compile(r"the length of \w+\[\d+\] is known at the root only")
 EQUALLY_LONG = "right only if all blocks are equally long"
