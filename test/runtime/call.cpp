@@ -40,6 +40,31 @@ void gatherAll(World &w, const std::vector<size_t> &bytes, bool inPlace = false)
             << "rank " << at / calls << " call " << at % calls << " from " << from << " byte " << i;
 }
 
+/// All ranks are everyone's neighbours, in order: then it is an allgather.
+build::Bytes completeGraph(uint32_t ranks, uint32_t rank) {
+  build::Bytes b = build::allgather(ranks, rank);
+  b.header()->kind = NBC_NEIGHBOR_ALLGATHER;
+  b.table<nbc_buffer>(b.header()->buffers)[1].blocks = ranks;
+  b.seal();
+  return b;
+}
+
+TEST(Call, neighboursAreAsManyAsTheTemplateSays) {
+  World w(
+      3, [](uint32_t rank) { return completeGraph(3, rank); }, {.eager_bytes = 64},
+      World::options(1));
+  gatherAll(w, {0, 5, 64, 700});
+  nbc_plan_info info;
+  nbc_plan_query(w.plans[0], &info);
+  EXPECT_EQ(info.in_blocks, 1u);
+  EXPECT_EQ(info.out_blocks, 3u);
+  EXPECT_EQ(info.data_blocks, 0u);
+  uint8_t bytes[3];
+  nbc_request request;
+  nbc_call call = {.in = NBC_IN_PLACE, .out = bytes, .count = 1};
+  EXPECT_EQ(nbc_start(w.plans[0], &call, &request), NBC_ERROR_ARGUMENT);
+}
+
 TEST(Call, eagerAndRendezvousOfAnyLength) {
   for (uint32_t ranks : {1, 2, 3, 5})
     for (uint64_t seed : {0, 1, 2, 3}) {
