@@ -21,7 +21,8 @@
  * queue cannot acknowledge what it has received.
  *
  * All ranks of a communicator create the same plans in the same order, and start
- * the same calls of a plan, with equal counts and types, in the same order; they may
+ * the same calls of a plan, with equal counts and types (where blocks have lengths of their
+ * own: with those that MPI wants to be equal), in the same order; they may
  * run ahead of each other by any number of calls. Different plans do not wait for each
  * other.
  *
