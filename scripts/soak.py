@@ -53,7 +53,8 @@ NOT_COMMUTING = ("u64", "affine")
 
 # Kinds with v-variants, and why some of their algorithms do not serve these: a proof found it,
 # or a rank of a tree does not know the lengths (test/stdlib_algos/library.py sees which they are).
-OWN_LENGTHS = {"allgather", "alltoall", "gather", "scatter", "reduce_scatter"}
+OWN_LENGTHS = {"allgather", "alltoall", "gather", "scatter", "reduce_scatter",
+               "neighbor_allgather", "neighbor_alltoall"}
 REFUSED = re.compile("requires this, which does not hold|right only if all blocks are equally long|"
                      r"the length of \w+\[\d+\] is known at the root only")
 

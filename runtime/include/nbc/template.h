@@ -92,11 +92,12 @@ enum nbc_kind { /* in the order of dsl/collectives.def */
 
 /* How long the blocks of the caller's buffers are: all alike and one behind the other, or
  * each as the call says, wherever it says. With EACH a piece lies inside one block of its
- * shape, and no data segment names more than one piece of a caller's buffer. Only the five
+ * shape, and no data segment names more than one piece of a caller's buffer. Only those
  * kinds have it whose blocks MPI lets differ (allgather, alltoall, gather, scatter,
- * reduce_scatter); eager is only where all ranks know all lengths, for they must choose the
- * same protocol: of allgather and reduce_scatter. reduce_scatter has no variant in place
- * then: what MPI gives is not a row of P blocks whose first could hold the result. */
+ * reduce_scatter, neighbor_allgather, neighbor_alltoall); eager is only where all ranks know all
+ * lengths, for they must choose the same protocol: of allgather and reduce_scatter. reduce_scatter
+ * has no variant in place then: what MPI gives is not a row of P blocks whose first could hold the
+ * result. */
 enum nbc_lengths { NBC_LENGTHS_EQUAL, NBC_LENGTHS_EACH, NBC_LENGTHS };
 
 /* Where a piece of memory lies.

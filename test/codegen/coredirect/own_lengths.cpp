@@ -138,6 +138,22 @@ TEST(OwnLengths, whatIsRightForEqualBlocksOnlyIsRefused) {
   EXPECT_TRUE(says(refusal(others, each()), "in[0] need not be as long as out[0]"));
 }
 
+TEST(OwnLengths, whoIsItsOwnNeighbourKnowsWhichSlotsAreOne) {
+  const auto copies = [](const char *kind, const char *buffers, const char *what) {
+    return cat("schedule @x ", kind, " rank 0 of 2 root 0 order rounds rounds 1\n",
+               "  sources 0[1], 0[0], 1[0]\n  destinations 0, 0, 1\n", buffers, "  copy ", what,
+               " round 0\nend\n");
+  };
+  const char *all = "  in in[3]\n  out out[3]\n", *toAll = "  in in[1]\n  out out[3]\n";
+  emitted(ways(passed(copies("neighbor_alltoall", all, "in[1] -> out[0]")), each()), each());
+  EXPECT_TRUE(says(refusal(copies("neighbor_alltoall", all, "in[0] -> out[0]"), each()),
+                   "in[0] need not be as long as in[1]"));
+  emitted(ways(passed(copies("neighbor_allgather", toAll, "in -> out[1]")), each()), each());
+  emitted(ways(passed(copies("neighbor_allgather", toAll, "out[1] -> out[0]")), each()), each());
+  EXPECT_TRUE(says(refusal(copies("neighbor_allgather", toAll, "in -> out[2]"), each()),
+                   "in[0] need not be as long as out[2]"));
+}
+
 TEST(OwnLengths, kindsAndProtocols) {
   EXPECT_TRUE(says(refusal(recursiveDoubling(4, 1), each()),
                    "allreduce has no blocks that could differ in length"));
