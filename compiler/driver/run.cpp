@@ -18,11 +18,9 @@
 #include <thread>
 
 #include "compiler/driver/exchange.h"
-#include "compiler/driver/guarded.h"
 #include "compiler/driver/prove_number.h"
-#include "compiler/driver/reference.h"
+#include "compiler/driver/run_calls.h"
 #include "compiler/driver/timeline.h"
-#include "compiler/driver/vary.h"
 #include "devices/hca/hca.h"
 
 namespace nbcc {
@@ -30,15 +28,6 @@ namespace {
 
 constexpr double kReduceNsPerByte = 0.25;  // gamma: one core, in simulated time
 constexpr auto kPatience = std::chrono::seconds(60);
-
-struct Call {
-  Guarded in, out;
-  Layout inLayout, outLayout;
-  std::vector<std::byte> wanted;  // `out`, or what it begins with
-  nbc_call arguments{};
-  nbc_request request{};
-  bool done = false;
-};
 
 struct Rank {
   Exchange::End end{};
@@ -104,9 +93,7 @@ class Runner {
     const bool never =
         o.vary && o.targetOptions.lengths == Blocks::each && c.kind() == ast::Kind::reduce_scatter;
     for (Variation::Call &call : variation_.calls) call.inPlace = call.inPlace && !never;
-    for (const Variation::Call &call : variation_.calls)
-      references_.emplace_back(c.kind(), o.ranks, o.root, call.lengths, type_, op_, call.inPlace,
-                               written_.neighbors);
+    calls_.emplace(c.kind(), o, seed, variation_, written_.neighbors);
   }
 
   void run(std::ostream &out) {
@@ -142,7 +129,6 @@ class Runner {
   const Variation::Call &shape(int call) const {
     return variation_.calls[static_cast<size_t>(call)];
   }
-  const Reference &reference(int call) const { return references_[static_cast<size_t>(call)]; }
   size_t longestBlock() const { return variation_.longest * nbc_type_size(type_); }
 
   /// Slots for this run's blocks and no larger: with a thousand ranks in one
@@ -185,135 +171,10 @@ class Runner {
     return true;
   }
 
-  /// Where MPI_IN_PLACE says that the contribution lies, from which block of `out` on; empty: not
-  /// in place here.
-  std::optional<size_t> placedAt(int64_t rank, int call) const {
-    if (!shape(call).inPlace || !hasInPlace(c_.kind())) return std::nullopt;
-    const auto own = static_cast<size_t>(rank);
-    switch (c_.kind()) {
-      case ast::Kind::allgather:
-        return own;
-      case ast::Kind::alltoall:
-      case ast::Kind::allreduce:
-      case ast::Kind::reduce_scatter:
-      case ast::Kind::reduce_scatter_block:
-      case ast::Kind::scan:
-      case ast::Kind::exscan:
-        return 0;
-      case ast::Kind::reduce:
-        return rank == o_.root ? std::optional<size_t>(0) : std::nullopt;
-      case ast::Kind::gather:
-        return rank == o_.root ? std::optional(own) : std::nullopt;
-      case ast::Kind::scatter:
-      case ast::Kind::bcast:
-      case ast::Kind::barrier:
-      case ast::Kind::neighbor_allgather:
-      case ast::Kind::neighbor_alltoall:
-        return std::nullopt;
-    }
-    return std::nullopt;
-  }
-  bool scatterInPlace(int64_t rank, int call) const {
-    return shape(call).inPlace && c_.kind() == ast::Kind::scatter && rank == o_.root;
-  }
-
-  /// For this rank's `in` or `out`: blocks that MPI lets lie anywhere may do so, those of
-  /// `alltoall` may be of types of their own; with equal lengths they lie one behind the other.
-  Layout layout(int64_t rank, int n, bool isOut) const {
-    const std::vector<uint64_t> blocks =
-        isOut ? reference(n).outBlocks(rank) : reference(n).inBlocks(rank);
-    const Collective &kind = collective(c_.kind());
-    const bool row = isRow(isOut ? kind.out : kind.in);
-    if (!shape(n).lengths.each() || !row) return packedLayout(blocks, type_);
-    const uint64_t key = mix(seed_) + static_cast<uint64_t>(n);
-    std::vector<bool> isBytes;
-    if (c_.kind() == ast::Kind::alltoall && mix(key) % 2)
-      for (int64_t i = 0; i < o_.ranks; ++i) {  // both ends alike, also in place
-        const auto pair = std::minmax(i, rank);
-        isBytes.push_back(
-            mix(key ^ mix(static_cast<uint64_t>(pair.first * o_.ranks + pair.second))) % 2);
-      }
-    if (c_.kind() == ast::Kind::neighbor_alltoall && mix(key) % 2) {  // likewise
-      const Neighbors &mine = written_.neighbors[static_cast<size_t>(rank)];
-      const auto edge = [&](int64_t from, int64_t slot) {
-        return mix(key ^ mix(static_cast<uint64_t>((from << 32) + slot))) % 2 == 1;
-      };
-      for (const auto &[source, slot] : mine.sources)
-        if (isOut) isBytes.push_back(source != kNobody && edge(source, slot));
-      for (size_t slot = 0; slot < mine.destinations.size() && !isOut; ++slot)
-        isBytes.push_back(edge(rank, static_cast<int64_t>(slot)));
-    }
-    return layoutOf(blocks, type_, isBytes,
-                    mix(key ^ mix(static_cast<uint64_t>(2 * rank + isOut))));
-  }
-
-  std::vector<std::byte> inMemory(int64_t rank, int n, const Layout &layout) const {
-    std::vector<std::byte> memory(layout.size, std::byte{0x3c});
-    layout.spread(reference(n).in(rank, n), memory);
-    return memory;
-  }
-
-  std::unique_ptr<Call> makeCall(int64_t r, int n) const {
-    Layout inLayout = layout(r, n, false), outLayout = layout(r, n, true);
-    std::vector<std::byte> out(outLayout.size, std::byte{0xa5});
-    outLayout.spread(reference(n).before(r, n), out);
-    const std::optional<size_t> placed = placedAt(r, n);
-    if (placed) {
-      const std::vector<std::byte> in = reference(n).in(r, n);
-      if (c_.kind() == ast::Kind::alltoall) {
-        outLayout.spread(in, out);
-      } else {
-        const size_t at = *placed                ? outLayout.at[*placed]
-                          : outLayout.at.empty() ? 0
-                                                 : outLayout.at[0];
-        // reduce_scatter: more than the result
-        out.resize(std::max(out.size(), at + in.size()));
-        std::ranges::copy(in, out.begin() + static_cast<ptrdiff_t>(at));
-      }
-    }
-    std::vector<std::byte> wanted;
-    if (!scatterInPlace(r, n)) wanted = reference(n).after(r, n);
-    if (shape(n).lengths.each() && !wanted.empty()) {  // and what is beside the blocks stays
-      std::vector<std::byte> all = out;
-      outLayout.spread(wanted, all);
-      wanted = std::move(all);
-    }
-    auto call =
-        std::make_unique<Call>(Call{Guarded(inMemory(r, n, inLayout)), Guarded(out),
-                                    std::move(inLayout), std::move(outLayout), std::move(wanted)});
-    nbc_call &a = call->arguments;
-    a.in = call->in.data();
-    (c_.kind() == ast::Kind::bcast ? a.data : a.out) = call->out.data();
-    if (placed) a.in = NBC_IN_PLACE;
-    if (scatterInPlace(r, n)) a.out = NBC_IN_PLACE;
-    a.count = shape(n).count;
-    a.type = type_;
-    a.op = op_;
-    if (op_ == NBC_USER) a.user = userOperator();
-    if (shape(n).lengths.each()) giveRows(*call, r, n);
-    return call;
-  }
-
-  /// What MPI's v- and w-variants have.
-  void giveRows(Call &call, int64_t r, int n) const {
-    nbc_call &a = call.arguments;
-    const auto orNull = [](const auto &list) { return list.empty() ? nullptr : list.data(); };
-    a.in_counts = orNull(call.inLayout.counts);
-    a.in_displacements = orNull(call.inLayout.displacements);
-    a.in_types = orNull(call.inLayout.types);
-    a.out_counts = orNull(call.outLayout.counts);
-    a.out_displacements = orNull(call.outLayout.displacements);
-    a.out_types = orNull(call.outLayout.types);
-    // Of the single block, where there is one and the row does not say it; else not looked at.
-    const Collective &kind = collective(c_.kind());
-    if (kind.in == Shape::block) a.count = reference(n).inBlocks(r)[0];
-    if (kind.out == Shape::block && !kind.reduces) a.count = reference(n).outBlocks(r)[0];
-  }
-
   void prepareCalls() {
     for (int64_t r = 0; r < o_.ranks; ++r)
       for (int n = 0; n < calls(); ++n)
-        ranks_[static_cast<size_t>(r)].calls.push_back(makeCall(r, n));
+        ranks_[static_cast<size_t>(r)].calls.push_back(calls_->make(r, n));
   }
 
   void startNext(Rank &rank) {
@@ -444,7 +305,7 @@ class Runner {
       Rank &rank = ranks_[static_cast<size_t>(r)];
       if (!rank.problem.empty()) diag_.error(Loc(), "rank ", r, ": ", rank.problem);
       for (int n = 0; n < calls() && rank.calls[static_cast<size_t>(n)]->done; ++n)
-        checkCall(r, n, *rank.calls[static_cast<size_t>(n)]);
+        calls_->check(r, n, *rank.calls[static_cast<size_t>(n)], diag_);
     }
     for (const std::string &finding : fabric_.findings())
       diag_.error(Loc(), "the device says: ", finding);
@@ -452,27 +313,6 @@ class Runner {
     if (n.rnrNaks > n.forcedRnr)
       diag_.error(Loc(), n.rnrNaks - n.forcedRnr,
                   " messages came where no receive was posted (RNR)");
-  }
-
-  void checkCall(int64_t r, int n, Call &call) {
-    auto where = [&] { return cat("rank ", r, ", call ", n, ": "); };
-    if (!call.in.guardsIntact() || !call.out.guardsIntact())
-      diag_.error(Loc(), where(), "bytes beside a buffer were written");
-    if (!call.in.holds(inMemory(r, n, call.inLayout)))
-      diag_.error(Loc(), where(), "`in` was changed");
-    for (size_t i = 0; i < call.wanted.size(); ++i)
-      if (call.out.at(i) != call.wanted[i]) {
-        diag_.error(Loc(), where(), "byte ", i, " (", blockAt(call.outLayout, i), ") is 0x",
-                    std::hex, std::to_integer<int>(call.out.at(i)), " instead of 0x",
-                    std::to_integer<int>(call.wanted[i]), std::dec);
-        return;
-      }
-  }
-
-  static std::string blockAt(const Layout &layout, size_t byte) {
-    for (size_t b = 0; b < layout.at.size(); ++b)
-      if (layout.at[b] <= byte && byte - layout.at[b] < layout.bytes[b]) return cat("of block ", b);
-    return "beside all blocks";
   }
 
   void report(std::ostream &out) {
@@ -544,7 +384,7 @@ class Runner {
   nbc_type type_;
   nbc_op op_;
   Variation variation_;
-  std::vector<Reference> references_;  // by call
+  std::optional<Calls> calls_;
   Exchange exchange_;
   hca::Fabric fabric_;  // ends after the plans and communicators on it
   std::vector<Rank> ranks_;
