@@ -15,10 +15,26 @@
 
 #include "dsl/diag.h"
 
+namespace nbcc {
+
+/// How a buffer looks, over all ranks.
+enum class Shape { none, block, blocks, sources, destinations, vector };
+
+/// Where the caller's buffers matter.
+enum class Where {
+  everywhere,   // on every rank; there is no root
+  rooted,       // on every rank, and one of them is the root
+  in_at_root,   // `in` only at the root
+  out_at_root,  // `out` only at the root
+};
+
+}  // namespace nbcc
+
 namespace nbcc::ast {
 
 struct Algorithm;
 struct Function;
+struct OwnCollective;
 
 /// A group is an ordered set of ranks, as MPI_Group is; at run time the number of one in the sink.
 enum class Type { integer, boolean, group };
@@ -27,10 +43,12 @@ enum class Type { integer, boolean, group };
 inline constexpr int64_t kMaxPort = 255;
 std::string_view name(Type);
 
-/// What collectives.def lists: the kind an algorithm achieves.
+/// What collectives.def lists: the kind an algorithm achieves. And after these `own`: one that is
+/// declared in a source, see OwnCollective.
 enum class Kind {
 #define COLLECTIVE(name, ...) name,
 #include "dsl/collectives.def"
+  own,
 };
 std::string_view name(Kind);
 
@@ -50,7 +68,7 @@ enum class Operator {
 // clang-format on
 std::string_view spelling(Operator);  // as in the source
 
-/// One thing a name can stand for. Owned by its Algorithm, Function or File.
+/// One thing a name can stand for. Owned by its Algorithm, Function, OwnCollective or File.
 struct Variable {
   enum class What {
     rank,       // me
@@ -157,6 +175,8 @@ struct Statement {
     group,      // variable = value (a group); or { element in range }; or value for each element in
                 // range
     run,        // kind.text (arguments) among value with bindings
+    promise,    // to == from of value, to == reduce from of value: a rank or group; or of
+                // { element in range }
   };
   What what{};
   Loc loc;
@@ -165,12 +185,14 @@ struct Statement {
   ExprPtr value, condition, step;
   ExprPtr extent;                      // scratch t[extent]: may be null
   Operator op{};                       // for_step: add, sub, mul, div
+  bool reduces = false;                // promise
   std::unique_ptr<Range> range;        // for_range; scratch t[element in range]
   std::unique_ptr<Variable> variable;  // what the statement declares
   std::unique_ptr<Variable> element;   // scratch t[j in ...]: j
   Block body, otherwise;
 
   std::string kind, text;             // run: gather, linear
+  Loc kindLoc;                        // run
   std::vector<Argument> arguments;    // run
   std::vector<Binding> bindings;      // run
   const Algorithm *callee = nullptr;  // run
@@ -201,6 +223,9 @@ struct Parameter {
 
 struct Algorithm {
   Kind kind{};
+  std::string kindName;  // as written
+  Loc kindLoc;
+  const OwnCollective *own = nullptr;  // of kind own: its declaration
   std::string name;
   Loc loc;
   std::vector<Parameter> parameters;
@@ -215,6 +240,25 @@ struct Algorithm {
   bool topology = false;  // check: asks where ranks are, itself or in what it runs
   int locals = 0;         // check: integer and boolean variables, numbered from 0
   int buffers = 0;        // check: buffers, those of the kind first
+};
+
+/// collective shift { in block; out block; ensures { out == in of (me - 1) mod P; } }
+struct OwnCollective {
+  struct Buffer {
+    std::string name;  // in, out or data
+    Loc loc;
+    Shape shape{};
+    ExprPtr extent;               // blocks[extent], over P alone; null: P of them
+    std::optional<int64_t> size;  // check: of these, where the source alone decides it
+  };
+  std::string name;
+  Loc loc;
+  std::vector<Buffer> buffers;  // in this order: in, out, data
+  Where where{};
+  bool reduces = false;  // a promise does
+  /// What is promised, as an algorithm whose statements do nothing else: let, group, for, if,
+  /// promise.
+  Algorithm ensures;
 };
 
 /// fn parent(v, d) = (v - 1) / d;
@@ -245,6 +289,7 @@ struct File {
   std::vector<Source> sources;
   std::vector<Import> imports;
   std::vector<std::unique_ptr<Function>> functions;
+  std::vector<std::unique_ptr<OwnCollective>> collectives;
   std::vector<std::unique_ptr<Algorithm>> algorithms;  // the importer's own only
   /// Algorithms of other files that `run` reaches, directly or not.
   std::vector<std::unique_ptr<Algorithm>> called;

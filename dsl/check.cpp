@@ -108,7 +108,7 @@ void checkAlgorithms(File &file, const Functions &functions, Diag &diag) {
     runs.add(a, std::move(callees));
   }
   std::vector<Algorithm *> order = runs.order();
-  const auto title = [](const Algorithm &a) { return cat(name(a.kind), ".", a.name); };
+  const auto title = [](const Algorithm &a) { return cat(a.kindName, ".", a.name); };
   for (Algorithm *a : runs.circles())
     diag.error(a->loc, "an algorithm cannot run itself: ", runs.way(a, title));
   std::ranges::copy_if(all, std::back_inserter(order),
@@ -123,6 +123,7 @@ void check(File &file, Diag &diag) {
   Functions functions = named(file, diag);
   checkFunctions(file, functions, diag);
 
+  for (const auto &c : file.collectives) checkOwnCollective(*c, functions, diag);
   checkAlgorithms(file, functions, diag);
   if (file.algorithms.empty()) diag.error({1, 1, file.id}, "there is no algorithm in this file");
   std::unordered_map<std::string_view, Loc> seen;

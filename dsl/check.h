@@ -34,7 +34,7 @@ struct Functions {
 };
 
 /// Where an expression stands, for what it may name.
-enum class Context { body, requirement, claim, constant, function };
+enum class Context { body, requirement, claim, extent, constant, function };
 
 /// What an expression was found to be. Nothing: it is wrong, and that was said.
 struct Found {
@@ -98,6 +98,9 @@ class ExpressionCheck {
 /// me, P, root and the buffers: before anything is checked, as `run` names those of others.
 void predefine(ast::Algorithm &);
 
+/// Completes and checks one collective that is declared, before algorithms that are of it.
+void checkOwnCollective(ast::OwnCollective &, const Functions &, Diag &);
+
 /// Completes and checks one algorithm.
 void checkAlgorithm(ast::Algorithm &, const Functions &, Diag &);
 
@@ -109,7 +112,7 @@ void checkBody(ast::Algorithm &, ExpressionCheck &expressions, Scope &scope, Dia
 void checkRunNames(ast::Statement &run, const ast::Algorithm &caller, Diag &);
 
 /// "gather has no 'data'; its buffers are 'in' and 'out'"
-void sayNoBuffer(ast::Kind, Loc, std::string_view name, Diag &);
+void sayNoBuffer(const Collective &, Loc, std::string_view name, Diag &);
 
 /// "1 block", "4 blocks".
 std::string counted(int64_t count, std::string_view what);

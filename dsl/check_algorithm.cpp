@@ -16,7 +16,7 @@ void predefine(Algorithm &a) {
     if (what == Variable::What::buffer) variable->index = a.buffers++;
     a.predefined.push_back(std::move(variable));
   };
-  const Collective &c = collective(a.kind);
+  const Collective c = collective(a);
   a.predefined.clear();
   a.buffers = a.locals = 0;
   add(Variable::What::rank, "me");
@@ -27,6 +27,7 @@ void predefine(Algorithm &a) {
 }
 
 void checkAlgorithm(Algorithm &a, const Functions &functions, Diag &diag) {
+  const Collective kind = collective(a);
   Scope scope(diag);
   ExpressionCheck expressions(functions, scope, a.locals, diag);
   scope.enter();
@@ -49,12 +50,12 @@ void checkAlgorithm(Algorithm &a, const Functions &functions, Diag &diag) {
   for (const Claim &c : a.claims) {
     const bool ofReductions =
         c.what == Claim::What::rank_order || c.what == Claim::What::bitwise_same;
-    if (ofReductions && !collective(a.kind).reduces)
-      diag.error(c.loc, name(a.kind), " reduces nothing, so '", name(c.what), "' says nothing");
-    if (c.what == Claim::What::any_lengths && !collective(a.kind).hasBlocks())
-      diag.error(c.loc, name(a.kind), " has no blocks, so '", name(c.what), "' says nothing");
-    if (c.what == Claim::What::bitwise_same && collective(a.kind).isPrefix())
-      diag.error(c.loc, name(a.kind), " gives each rank another result, so '", name(c.what),
+    if (ofReductions && !kind.reduces)
+      diag.error(c.loc, kind.name, " reduces nothing, so '", name(c.what), "' says nothing");
+    if (c.what == Claim::What::any_lengths && !kind.hasBlocks())
+      diag.error(c.loc, kind.name, " has no blocks, so '", name(c.what), "' says nothing");
+    if (c.what == Claim::What::bitwise_same && kind.isPrefix())
+      diag.error(c.loc, kind.name, " gives each rank another result, so '", name(c.what),
                  "' says nothing");
     if (!c.bound) continue;
     const std::optional<int64_t> bound =
@@ -64,8 +65,31 @@ void checkAlgorithm(Algorithm &a, const Functions &functions, Diag &diag) {
   }
 
   checkBody(a, expressions, scope, diag);
-  a.topology = expressions.asksForTopology();
+  a.topology = expressions.asksForTopology() || (a.own && a.own->ensures.topology);
   forEachRun(a.body, [&](const Statement &run) { a.topology |= run.callee->topology; });
+  scope.leave();
+}
+
+void checkOwnCollective(OwnCollective &own, const Functions &functions, Diag &diag) {
+  Algorithm &ensures = own.ensures;
+  predefine(ensures);
+  Scope scope(diag);
+  ExpressionCheck expressions(functions, scope, ensures.locals, diag);
+  scope.enter();
+  for (const auto &variable : ensures.predefined) scope.declare(*variable);
+  for (OwnCollective::Buffer &b : own.buffers) {
+    if (!b.extent) continue;
+    b.size = expressions.expect(*b.extent, Type::integer, "how many blocks there are",
+                                Context::extent, &ensures);
+    if (b.size && *b.size < 0) {
+      diag.error(b.extent->loc, "'", b.name, "' cannot have ", *b.size, " blocks");
+      b.size.reset();
+    }
+  }
+  if (expressions.asksForTopology())
+    diag.error(own.loc, "how many blocks there are does not depend on where the ranks are");
+  checkBody(ensures, expressions, scope, diag);
+  ensures.topology = expressions.asksForTopology();
   scope.leave();
 }
 

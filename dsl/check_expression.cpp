@@ -134,6 +134,10 @@ Found ExpressionCheck::name(Expr &e) {
                 "' is not known when an algorithm is chosen");
     return {};
   }
+  if (context_ == Context::extent && (byRank || variable->what == What::root)) {
+    diag_.error(e.loc, "how many blocks there are depends on P alone, not on '", e.text, "'");
+    return {};
+  }
   if (context_ == Context::claim && byRank) {
     diag_.error(e.loc, "a claim holds for all ranks together; it cannot speak of 'me'");
     return {};
@@ -148,7 +152,7 @@ void ExpressionCheck::sayUndeclared(const Expr &e) {
     diag_.error(e.loc, "'", e.text,
                 "' is not a parameter of this function, and it sees nothing else");
   else if (e.text == "root" && algorithm_)
-    diag_.error(e.loc, ast::name(algorithm_->kind), " has no root");
+    diag_.error(e.loc, algorithm_->kindName, " has no root");
   else if (functions_.find(e.text, e.loc.file) || findBuiltin(e.text))
     diag_.error(e.loc, "'", e.text, "' is a function: ", e.text, "(...)");
   else

@@ -16,12 +16,13 @@ namespace nbcc {
 
 using namespace ast;
 
-void sayNoBuffer(Kind kind, Loc at, std::string_view buffer, Diag &diag) {
-  const Collective &c = collective(kind);
+void sayNoBuffer(const Collective &c, Loc at, std::string_view buffer, Diag &diag) {
   if (buffer != "in" && buffer != "out" && buffer != "data") {
     diag.error(at, "there is no buffer '", buffer, "'");
   } else if (c.data != Shape::none) {
     diag.error(at, c.name, " has no '", buffer, "'; its buffer is 'data'");
+  } else if (c.in == Shape::none && c.out != Shape::none) {
+    diag.error(at, c.name, " has no '", buffer, "'; its buffer is 'out'");
   } else if (c.in != Shape::none) {
     diag.error(at, c.name, " has no '", buffer, "'; its buffers are 'in' and 'out'");
   } else {
@@ -53,7 +54,7 @@ class RunCheck {
   RunCheck(Statement &run, Diag &diag)
       : run_(run),
         callee_(*run.callee),
-        kind_(collective(callee_.kind)),
+        kind_(collective(callee_)),
         title_(cat(run.kind, ".", run.text)),
         diag_(diag) {}
 
@@ -85,7 +86,7 @@ class RunCheck {
     for (Binding &b : run_.bindings) {
       const Shape shape = kind_.shape(b.name);
       if (shape == Shape::none)
-        sayNoBuffer(callee_.kind, b.loc, b.name, diag_);
+        sayNoBuffer(kind_, b.loc, b.name, diag_);
       else if (b.element && !isRow(shape))
         diag_.error(b.loc, "'", b.name, "' of ", kind_.name, " is one ",
                     shape == Shape::vector ? "vector" : "block", ", bound as a whole: ", b.name,
@@ -105,7 +106,7 @@ class RunCheck {
  private:
   Statement &run_;
   const Algorithm &callee_;
-  const Collective &kind_;
+  const Collective kind_;
   std::string title_;
   Diag &diag_;
 };
@@ -113,15 +114,15 @@ class RunCheck {
 }  // namespace
 
 void checkRunNames(Statement &run, const Algorithm &caller, Diag &diag) {
-  const Kind kind = run.callee->kind;
-  if (collective(kind).reduces && !collective(caller.kind).reduces)
-    diag.error(run.loc, name(caller.kind), " has no operator to reduce with, which ", name(kind),
+  const Collective callee = collective(*run.callee);
+  if (callee.reduces && !collective(caller).reduces)
+    diag.error(run.loc, caller.kindName, " has no operator to reduce with, which ", run.kind,
                " needs");
-  if (collective(kind).hasGraph() && !collective(caller.kind).hasGraph())
-    diag.error(run.loc, "in ", name(caller.kind), " ranks have no neighbours, which ", name(kind),
+  if (callee.hasGraph() && !collective(caller).hasGraph())
+    diag.error(run.loc, "in ", caller.kindName, " ranks have no neighbours, which ", run.kind,
                " needs");
-  else if (collective(kind).hasGraph() && run.value)
-    diag.error(run.value->loc, "a group has no neighbours; ", name(kind),
+  else if (callee.hasGraph() && run.value)
+    diag.error(run.value->loc, "a group has no neighbours; ", run.kind,
                " runs among all ranks: leave out 'among'");
   RunCheck check(run, diag);
   check.arguments();

@@ -21,13 +21,15 @@ namespace {
 class BodyCheck {
  public:
   BodyCheck(Algorithm &a, ExpressionCheck &expressions, Scope &scope, Diag &diag)
-      : algorithm_(a), scope_(scope), diag_(diag), expressions_(expressions) {
+      : algorithm_(a), kind_(collective(a)), scope_(scope), diag_(diag), expressions_(expressions) {
     for (const auto &variable : a.predefined) {
       if (variable->what != Variable::What::buffer) continue;
-      const Shape shape = collective(a.kind).shape(variable->name);
       BufferFacts &facts = buffers_[variable.get()];
-      facts.shape = shape;
-      if (!isRow(shape)) facts.size = 1;
+      facts.shape = kind_.shape(variable->name);
+      if (!isRow(*facts.shape)) facts.size = 1;
+      if (!a.own) continue;
+      for (const OwnCollective::Buffer &b : a.own->buffers)
+        if (b.name == variable->name && b.size) facts.size = b.size;
     }
   }
 
@@ -77,8 +79,7 @@ class BodyCheck {
         target(*s.to);
         break;
       case reduce:
-        if (!collective(algorithm_.kind).reduces)
-          diag_.error(s.loc, name(algorithm_.kind), " has no operator to reduce with");
+        if (!kind_.reduces) diag_.error(s.loc, kind_.name, " has no operator to reduce with");
         section(*s.from);
         section(*s.with);
         target(*s.to);
@@ -120,11 +121,24 @@ class BodyCheck {
       case run:
         runAnother(s);
         break;
+      case promise:
+        equation(s);
+        break;
     }
   }
 
+  /// Whether this is the body of `ensures`.
+  bool promises() const { return algorithm_.own && &algorithm_ == &algorithm_.own->ensures; }
+
   bool mayStandHere(const Statement &s) {
     using enum Statement::What;
+    const bool says = s.what == let || s.what == group || s.what == for_range ||
+                      s.what == for_step || s.what == if_ || s.what == promise;
+    if (promises() && !says) {
+      diag_.error(s.loc, "'", word(s), "' does something; 'ensures' only says what holds: let, ",
+                  "group, for, if and equations");
+      return false;
+    }
     switch (s.what) {
       case let:
       case split:
@@ -132,6 +146,7 @@ class BodyCheck {
       case for_range:
       case for_step:
       case if_:
+      case promise:  // elsewhere parse() knows no equations
         return true;
       case send:
       case recv:
@@ -160,9 +175,9 @@ class BodyCheck {
   }
 
   static std::string_view word(const Statement &s) {
-    static constexpr std::array<std::string_view, 16> words = {
-        "round",   "send",  "recv", "exchange", "signal", "await", "copy",  "reduce",
-        "scratch", "split", "let",  "for",      "for",    "if",    "group", "run"};
+    static constexpr std::array<std::string_view, 17> words = {
+        "round", "send", "recv", "exchange", "signal", "await", "copy", "reduce", "scratch",
+        "split", "let",  "for",  "for",      "if",     "group", "run",  "=="};
     return words[static_cast<size_t>(s.what)];
   }
 
@@ -224,7 +239,7 @@ class BodyCheck {
   std::optional<int64_t> section(Section &s) {
     const Variable *found = scope_.find(s.text);
     if (!found)
-      sayNoBuffer(algorithm_.kind, s.loc, s.text, diag_);
+      sayNoBuffer(kind_, s.loc, s.text, diag_);
     else if (found->what != Variable::What::buffer)
       diag_.error(s.loc, "'", s.text, "' is a value, not a buffer");
     else
@@ -329,7 +344,8 @@ class BodyCheck {
         s.from->buffer && all ? buffers_[s.from->buffer].shape : std::nullopt;
     if (shape && isRow(*shape))
       diag_.error(s.from->loc, "split cuts one block; '", s.from->text, "' has ",
-                  *shape == Shape::blocks    ? "P of them: "
+                  algorithm_.own             ? "several: "
+                  : *shape == Shape::blocks  ? "P of them: "
                   : *shape == Shape::sources ? "one for each source: "
                                              : "one for each destination: ",
                   s.from->text, "[i]");
@@ -380,7 +396,7 @@ class BodyCheck {
   void runAnother(Statement &s) {
     for (const Argument &a : s.arguments) {
       const std::optional<int64_t> value = integer(*a.value, cat("'", a.name, "'"));
-      if (a.name == "root" && collective(s.callee->kind).hasRoot()) isRank(value, *a.value);
+      if (a.name == "root" && collective(*s.callee).hasRoot()) isRank(value, *a.value);
     }
     if (s.value) isGroup(*s.value, "what follows 'among'");
     checkRunNames(s, algorithm_, diag_);
@@ -395,7 +411,42 @@ class BodyCheck {
     }
   }
 
+  // What `ensures` promises
+
+  void equation(Statement &s) {
+    const std::optional<int64_t> promised = section(*s.to);
+    if (s.to->text == "in")
+      diag_.error(s.to->loc, "'in' stays as it is; what is promised is of 'out' or 'data'");
+    scope_.enter();
+    if (s.range) isRank(range(*s.range, *s.element).low, *s.range->low);
+    const std::optional<int64_t> given = section(*s.from);
+    if (s.from->text == "out")
+      diag_.error(s.from->loc,
+                  "what 'out' holds at the beginning is not known; promise of 'in' or 'data'");
+    scope_.leave();
+    if (s.value) {
+      const Found of = expressions_.check(*s.value, Context::body, &algorithm_);
+      if (of.type == Type::boolean)
+        diag_.error(s.value->loc, "behind 'of' stands a rank or a group, this is a boolean");
+      if (of.type == Type::integer) isRank(of.value, *s.value);
+      if (of.type == Type::integer && s.reduces)
+        diag_.error(s.value->loc, "'reduce' is of several ranks: of { r in 0 ..< P }, or a group");
+      if (of.type == Type::group && !s.reduces) sayReduce(s, s.value->loc);
+    } else if (!s.reduces) {
+      sayReduce(s, s.range->loc);
+    }
+    if (promised && given && *promised != *given)
+      diag_.error(s.loc, "promises ", counted(*promised, "block"), " to be ",
+                  counted(*given, "block"));
+  }
+
+  void sayReduce(const Statement &s, Loc at) {
+    diag_.error(at, "one rank has what '", s.to->text, "' is to be; of several: ", s.to->text,
+                " == reduce ", s.from->text, " of ...");
+  }
+
   Algorithm &algorithm_;
+  const Collective kind_;
   Scope &scope_;
   Diag &diag_;
   ExpressionCheck &expressions_;

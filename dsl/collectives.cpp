@@ -4,6 +4,7 @@
 #include "dsl/collectives.h"
 
 #include <algorithm>
+#include <cassert>
 
 namespace nbcc {
 
@@ -34,11 +35,40 @@ const Entry *find(std::span<const Entry> table, std::string_view name) {
 
 }  // namespace
 
+std::string_view name(Shape shape) {
+  switch (shape) {
+    case Shape::none:
+      return "none";
+    case Shape::block:
+      return "block";
+    case Shape::blocks:
+      return "blocks";
+    case Shape::sources:
+      return "sources";
+    case Shape::destinations:
+      return "destinations";
+    case Shape::vector:
+      return "vector";
+  }
+  return "?";
+}
+
 std::span<const Collective> collectives() {
   return collectiveTable;
 }
 const Collective &collective(ast::Kind kind) {
+  assert(kind != ast::Kind::own);
   return collectiveTable[static_cast<int>(kind)];
+}
+Collective collective(const ast::OwnCollective &own) {
+  Collective result{ast::Kind::own, own.name,  Shape::none, Shape::none,
+                    Shape::none,    own.where, own.reduces};
+  for (const ast::OwnCollective::Buffer &b : own.buffers)
+    (b.name == "in" ? result.in : b.name == "out" ? result.out : result.data) = b.shape;
+  return result;
+}
+Collective collective(const ast::Algorithm &a) {
+  return a.kind == ast::Kind::own ? collective(*a.own) : collective(a.kind);
 }
 const Collective *findCollective(std::string_view name) {
   return find(collectives(), name);
@@ -60,7 +90,7 @@ bool asksForNeighbors(ast::Builtin builtin) {
 namespace ast {
 
 std::string_view name(Kind kind) {
-  return collective(kind).name;
+  return kind == Kind::own ? "own" : collective(kind).name;
 }
 
 std::string_view name(Type type) {

@@ -11,20 +11,10 @@
 
 namespace nbcc {
 
-/// How a buffer looks, over all ranks.
-enum class Shape { none, block, blocks, sources, destinations, vector };
 /// Whether a buffer is a row of blocks, however many.
 constexpr bool isRow(Shape s) {
   return s == Shape::blocks || s == Shape::sources || s == Shape::destinations;
 }
-
-/// Where the caller's buffers matter.
-enum class Where {
-  everywhere,   // on every rank; there is no root
-  rooted,       // on every rank, and one of them is the root
-  in_at_root,   // `in` only at the root
-  out_at_root,  // `out` only at the root
-};
 
 struct Collective {
   ast::Kind kind;
@@ -34,11 +24,14 @@ struct Collective {
   bool reduces;
 
   bool hasRoot() const { return where != Where::everywhere; }
-  bool hasBlocks() const { return in == Shape::block || isRow(in); }
+  bool hasBlocks() const {
+    const auto ofBlocks = [](Shape s) { return s == Shape::block || isRow(s); };
+    return ofBlocks(in) || ofBlocks(out) || ofBlocks(data);
+  }
   /// Ranks speak to their neighbours only.
   bool hasGraph() const { return out == Shape::sources; }
   /// Whether MPI_IN_PLACE says anything.
-  bool hasInPlace() const { return in != Shape::none && !hasGraph(); }
+  bool hasInPlace() const { return in != Shape::none && !hasGraph() && kind != ast::Kind::own; }
   Shape shape(std::string_view buffer) const {
     return buffer == "in" ? in : buffer == "out" ? out : buffer == "data" ? data : Shape::none;
   }
@@ -46,11 +39,17 @@ struct Collective {
   bool isPrefix() const { return kind == ast::Kind::scan || kind == ast::Kind::exscan; }
   /// As MPI has reduce_scatter in place: `out` has P blocks, those of `in`, and the
   /// result is put in the first.
-  bool hasAllInOut() const { return reduces && in == Shape::blocks; }
+  bool hasAllInOut() const { return reduces && in == Shape::blocks && kind != ast::Kind::own; }
 };
 
+std::string_view name(Shape);
+
 std::span<const Collective> collectives();
+/// Of a kind that collectives.def lists.
 const Collective &collective(ast::Kind);
+/// Of what is declared in a source. Of `blocks` it does not say how many: P, or what is declared.
+Collective collective(const ast::OwnCollective &);
+Collective collective(const ast::Algorithm &);
 const Collective *findCollective(std::string_view name);  // null: none
 
 struct BuiltinFunction {

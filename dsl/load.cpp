@@ -13,6 +13,7 @@
 #include <map>
 #include <set>
 
+#include "dsl/collectives.h"
 #include "dsl/parse.h"
 #include "dsl/runs.h"
 #include "dsl/source.h"
@@ -43,6 +44,7 @@ class Loader {
 
     result->algorithms = std::move(sources_[0]->algorithms);
     for (const auto &source : sources_) {
+      std::ranges::move(source->collectives, std::back_inserter(result->collectives));
       result->sources.push_back({source->file, {}});
       for (const Loaded *seen : visible(*source)) result->sources.back().sees.push_back(seen->file);
       for (std::unique_ptr<ast::Algorithm> &a : source->algorithms)
@@ -57,6 +59,7 @@ class Loader {
     fs::path path;
     uint16_t file = 0;
     std::vector<const Loaded *> imports;
+    std::vector<std::unique_ptr<ast::OwnCollective>> collectives;
     std::vector<std::unique_ptr<ast::Algorithm>> algorithms;
   };
 
@@ -81,6 +84,8 @@ class Loader {
       std::ranges::move(own->imports, std::back_inserter(result_->imports));
       std::ranges::move(own->functions, std::back_inserter(result_->functions));
       loaded.algorithms = std::move(own->algorithms);
+      loaded.collectives = std::move(own->collectives);
+      resolveKinds(loaded);
     }
     chain_.pop_back();
     return &loaded;
@@ -128,6 +133,64 @@ class Loader {
     return found;
   }
 
+  // What an algorithm is of
+
+  using Collectives = std::map<std::string_view, const ast::OwnCollective *>;
+
+  /// Those that are declared in a file and in all it imports, the nearest of each name.
+  static Collectives declared(const Loaded &source) {
+    Collectives result;
+    for (const Loaded *seen : visible(source))
+      for (const auto &c : seen->collectives) result.emplace(c->name, c.get());
+    return result;
+  }
+
+  void resolveKinds(Loaded &loaded) {
+    refuseDoubles(loaded);
+    const Collectives own = declared(loaded);
+    for (const auto &a : loaded.algorithms) {
+      if (const Collective *known = findCollective(a->kindName)) {
+        a->kind = known->kind;
+      } else if (const auto found = own.find(a->kindName); found != own.end()) {
+        a->kind = ast::Kind::own;
+        a->own = found->second;
+      } else {
+        sayNoCollective(a->kindLoc, a->kindName, own);
+      }
+    }
+  }
+
+  void refuseDoubles(const Loaded &loaded) {
+    Collectives seen;
+    for (const Loaded *source : visible(loaded))
+      for (const auto &c : source->collectives) {
+        const auto [at, fresh] = seen.emplace(c->name, c.get());
+        const bool here = source == &loaded;
+        if (here && findCollective(c->name))
+          diag_.error(c->loc, "'", c->name, "' is one of MPI's and cannot be declared");
+        if (!fresh && twice_.insert({at->second, c.get()}).second) {
+          // In one file at the second; else in the file nearest to this one.
+          Loc first = c->loc, second = at->second->loc;
+          if (first.file == second.file && second < first) std::swap(first, second);
+          diag_.error(second, "collective '", c->name, "' is declared already");
+          diag_.note(first, "here");
+        }
+      }
+  }
+
+  void sayNoCollective(Loc at, const std::string &name, const Collectives &own) {
+    std::vector<std::string_view> known;
+    for (const Collective &c : collectives()) known.push_back(c.name);
+    for (const auto &[declared, unused] : own) known.push_back(declared);
+    const std::string meant = didYouMean(name, known);
+    std::string all;
+    for (std::string_view k : known) all += cat(all.empty() ? "; there are " : ", ", k);
+    diag_.error(at, "no collective is called '", name, "'", meant.empty() ? all : meant);
+    if (meant.empty())
+      diag_.note(at, "others are declared, here or in what is imported: collective ", name,
+                 " { ... }");
+  }
+
   // What `run` names
 
   void resolveRuns() {
@@ -150,7 +213,7 @@ class Loader {
   static std::vector<Callee> named(const ast::Statement &run, const Loaded &source) {
     std::vector<Callee> found;
     for (const auto &a : source.algorithms)
-      if (name(a->kind) == run.kind && a->name == run.text) found.emplace_back(a.get(), &source);
+      if (a->kindName == run.kind && a->name == run.text) found.emplace_back(a.get(), &source);
     return found;
   }
 
@@ -199,10 +262,13 @@ class Loader {
 
   void sayUnknown(const ast::Statement &run, const Loaded &from,
                   const std::vector<fs::path> &places) {
+    const Collectives own = declared(from);
+    if (!findCollective(run.kind) && !own.contains(run.kind))
+      return sayNoCollective(run.kindLoc, run.kind, own);
     std::vector<std::string> known;
     for (const Loaded *source : visible(from))
       for (const auto &a : source->algorithms)
-        if (name(a->kind) == run.kind) known.push_back(a->name);
+        if (a->kindName == run.kind) known.push_back(a->name);
     for (const fs::path &folder : folders(from)) {
       std::error_code error;
       for (fs::directory_iterator i(folder / run.kind, error), end; !error && i != end;
@@ -221,11 +287,12 @@ class Loader {
   static void nameSymbols(ast::File &file) {
     std::set<std::string> taken;
     const auto giveSymbol = [&](ast::Algorithm &a) {
-      a.symbol = cat(name(a.kind), ".", a.name);
+      a.symbol = cat(a.kindName, ".", a.name);
       if (!taken.insert(a.symbol).second) a.symbol += cat(".", a.loc.file);
     };
     for (const auto &a : file.algorithms) giveSymbol(*a);
     for (const auto &a : file.called) giveSymbol(*a);
+    for (const auto &c : file.collectives) giveSymbol(c->ensures);
   }
 
   const std::vector<fs::path> &library_;
@@ -235,6 +302,8 @@ class Loader {
   std::map<fs::path, Loaded *> seen_;             // null: it could not be read
   std::vector<fs::path> chain_;                   // the file being read, and who imports it
   std::set<const ast::Algorithm *> reached_;      // of other files, by `run`
+  // Of one name each, and told so.
+  std::set<std::pair<const ast::OwnCollective *, const ast::OwnCollective *>> twice_;
 };
 
 }  // namespace

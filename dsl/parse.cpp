@@ -22,7 +22,7 @@
 
 #include "NbcLexer.h"
 #include "NbcParser.h"
-#include "dsl/collectives.h"
+#include "dsl/own_head.h"
 #include "dsl/source.h"
 #include "dsl/suggest.h"
 
@@ -152,7 +152,13 @@ bool beginsStatement(size_t type) {
 }
 
 bool beginsDeclaration(size_t type) {
-  return isOneOf(type, {NbcLexer::NAME, NbcLexer::REDUCE, NbcLexer::FN, NbcLexer::IMPORT});
+  return isOneOf(type, {NbcLexer::NAME, NbcLexer::REDUCE, NbcLexer::FN, NbcLexer::IMPORT,
+                        NbcLexer::COLLECTIVE});
+}
+
+/// An equation begins with a buffer; only those of `ensures` are let through (Recovery::sync).
+bool beginsEquation(size_t type) {
+  return isOneOf(type, {NbcLexer::NAME, NbcLexer::IN});
 }
 
 bool beginsExpression(size_t type) {
@@ -172,10 +178,12 @@ class Recovery : public antlr4::DefaultErrorStrategy {
   void recover(Parser *parser, std::exception_ptr error) override {
     switch (parser->getRuleContext()->getRuleIndex()) {
       case NbcParser::RuleStatement:
+      case NbcParser::RuleProperty:
         leaveOut(parser, skipStatement);
         break;
       case NbcParser::RuleImportFile:
       case NbcParser::RuleFunction:
+      case NbcParser::RuleOwnCollective:
       case NbcParser::RuleAlgorithm:
         leaveOut(parser, skipDeclaration);
         break;
@@ -192,7 +200,8 @@ class Recovery : public antlr4::DefaultErrorStrategy {
     const size_t rule = parser->getRuleContext()->getRuleIndex();
     if (rule == NbcParser::RuleBlock) {
       for (size_t next = look(parser);
-           next != NbcLexer::RBRACE && next != Token::EOF && !beginsStatement(next);
+           next != NbcLexer::RBRACE && next != Token::EOF && !beginsStatement(next) &&
+           !(beginsEquation(next) && isInEnsures(parser));
            next = look(parser)) {
         say(parser);
         leaveOut(parser, skipStatement);
@@ -215,6 +224,13 @@ class Recovery : public antlr4::DefaultErrorStrategy {
   }
 
  private:
+  static bool isInEnsures(Parser *parser) {
+    const antlr4::RuleContext *context = parser->getRuleContext();
+    while (context && context->getRuleIndex() != NbcParser::RuleOwnCollective)
+      context = static_cast<const antlr4::RuleContext *>(context->parent);
+    return context != nullptr;
+  }
+
   static size_t look(Parser *parser) { return parser->getTokenStream()->LA(1); }
 
   static bool isSemicolon(const IntervalSet &expected) {
@@ -331,10 +347,11 @@ class Recovery : public antlr4::DefaultErrorStrategy {
     for (const ssize_t signedType : expected.toList()) {
       const auto type = static_cast<size_t>(signedType);
       const bool name = type == NbcLexer::NAME;
-      if (type == Token::EOF || (statement && beginsStatement(type))) continue;
+      if (type == Token::EOF || (statement && (beginsStatement(type) || beginsEquation(type))))
+        continue;
       if (expression && beginsExpression(type)) continue;
       if (declaration && beginsDeclaration(type) && type != NbcLexer::FN &&
-          type != NbcLexer::IMPORT)
+          type != NbcLexer::IMPORT && type != NbcLexer::COLLECTIVE)
         continue;
       if (name)
         parts.push_back(wants(expected, NbcLexer::IN) ? "a buffer" : "a name");
@@ -371,6 +388,8 @@ class Builder {
       file->imports.push_back({quoted.substr(1, quoted.size() - 2), at(c->path)});
     }
     for (G::FunctionContext *c : context->function()) file->functions.push_back(function(c));
+    for (G::OwnCollectiveContext *c : context->ownCollective())
+      file->collectives.push_back(ownCollective(c));
     for (G::AlgorithmContext *c : context->algorithm()) file->algorithms.push_back(algorithm(c));
     return file;
   }
@@ -401,19 +420,42 @@ class Builder {
     return result;
   }
 
-  const Collective *knownCollective(const Token *kind) {
-    const Collective *found = findCollective(kind->getText());
-    if (found) return found;
-    std::string all;
-    for (const Collective &known : collectives())
-      all += (all.empty() ? "" : ", ") + std::string(known.name);
-    diag_.error(at(kind), "no collective is called '", kind->getText(), "'; there are ", all);
-    return nullptr;
+  std::unique_ptr<OwnCollective> ownCollective(G::OwnCollectiveContext *c) {
+    auto result = std::make_unique<OwnCollective>();
+    result->name = c->NAME()->getText();
+    result->loc = at(c->NAME());
+    OwnHead own(*result, diag_);
+    for (G::PropertyContext *p : c->property()) {
+      const Token *first = p->getStart();
+      if (!p->shape) {
+        own.root(first->getText(), at(first));
+        continue;
+      }
+      if (p->at && (p->at->getText() != "at" || p->where->getText() != "root"))
+        diag_.error(at(p->at), "expected ';' or 'at root', found '", p->at->getText(), "'");
+      own.buffer({first->getText(),
+                  at(first),
+                  {},
+                  p->expression() ? expression(p->expression()) : nullptr},
+                 p->shape->getText(), at(p->shape), p->at != nullptr);
+    }
+    own.end();
+    Algorithm &ensures = result->ensures;
+    ensures.kind = Kind::own;
+    ensures.kindName = result->name;
+    ensures.own = result.get();
+    ensures.name = "ensures";
+    ensures.loc = at(c->ENSURES());
+    reduces_ = false;
+    ensures.body = block(c->block());
+    result->reduces = reduces_;
+    return result;
   }
 
   std::unique_ptr<Algorithm> algorithm(G::AlgorithmContext *c) {
     auto result = std::make_unique<Algorithm>();
-    if (const Collective *found = knownCollective(c->kind)) result->kind = found->kind;
+    result->kindName = c->kind->getText();
+    result->kindLoc = at(c->kind);
     result->name = c->name->getText();
     result->loc = at(c->name);
     for (G::ParameterContext *p : c->parameter()) {
@@ -556,6 +598,9 @@ class Builder {
         return group(static_cast<G::GroupContext *>(context));
       case G::RUN:
         return run(static_cast<G::RunContext *>(context));
+      case G::NAME:
+      case G::IN:
+        return promise(static_cast<G::PromiseContext *>(context));
       default:
         std::abort();  // not in the grammar
     }
@@ -582,8 +627,8 @@ class Builder {
   StatementPtr run(G::RunContext *c) {
     auto s = make(Statement::What::run, c);
     s->kind = c->kind->getText();
+    s->kindLoc = at(c->kind);
     s->text = c->name->getText();
-    knownCollective(c->kind);
     if (c->arguments())
       for (G::ArgumentContext *a : c->arguments()->argument())
         s->arguments.push_back({a->NAME()->getText(), at(a), expression(a->expression())});
@@ -596,6 +641,19 @@ class Builder {
       binding.section = section(b->section());
       s->bindings.push_back(std::move(binding));
     }
+    return s;
+  }
+
+  StatementPtr promise(G::PromiseContext *c) {
+    auto s = make(Statement::What::promise, c);
+    s->to = section(c->section(0));
+    s->from = section(c->section(1));
+    s->reduces = c->REDUCE() != nullptr;
+    reduces_ |= s->reduces;
+    if (c->expression()) s->value = expression(c->expression());
+    if (!c->set()) return s;
+    s->element = variable(Variable::What::local, c->set()->NAME());
+    s->range = setRange(c->set());
     return s;
   }
 
@@ -897,6 +955,7 @@ class Builder {
 
   uint16_t file_;
   Diag &diag_;
+  bool reduces_ = false;  // since the declaration began: a promise does
 };
 
 Word::What whatIs(const Token *token) {

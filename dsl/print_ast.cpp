@@ -8,6 +8,7 @@
 #include <ostream>
 
 #include "dsl/ast.h"
+#include "dsl/collectives.h"
 #include "dsl/parse.h"
 
 namespace nbcc {
@@ -23,6 +24,7 @@ class Printer {
   void print(const File &file) {
     for (const Import &import : file.imports) out_ << "import \"" << import.path << "\"\n";
     for (const auto &function : file.functions) print(*function);
+    for (const auto &collective : file.collectives) print(*collective);
     for (const auto &algorithm : file.algorithms) print(*algorithm);
     for (const auto &algorithm : file.called) print(*algorithm);
   }
@@ -37,8 +39,22 @@ class Printer {
     out_ << "\n";
   }
 
+  void print(const OwnCollective &c) {
+    out_ << "collective " << c.name << "\n";
+    if (c.where != Where::everywhere) out_ << "  root\n";
+    for (const OwnCollective::Buffer &b : c.buffers) {
+      const bool atRoot = (b.name == "in" && c.where == Where::in_at_root) ||
+                          (b.name == "out" && c.where == Where::out_at_root);
+      out_ << "  " << b.name << " " << name(b.shape);
+      if (b.extent) out_ << "[", print(*b.extent), out_ << "]";
+      out_ << (atRoot ? " at root\n" : "\n");
+    }
+    out_ << "  ensures\n";
+    print(c.ensures.body, 2);
+  }
+
   void print(const Algorithm &a) {
-    out_ << "algorithm " << name(a.kind) << " " << a.name << "\n";
+    out_ << "algorithm " << a.kindName << " " << a.name << "\n";
     for (const Parameter &p : a.parameters) {
       out_ << "  parameter " << p.variable->name;
       if (p.initialExpr) out_ << " = ", print(*p.initialExpr);
@@ -125,6 +141,14 @@ class Printer {
         break;
       case run:
         printRun(s);
+        break;
+      case promise:
+        print(*s.to), out_ << " == " << (s.reduces ? "reduce " : ""), print(*s.from);
+        out_ << " of ";
+        if (s.value)
+          print(*s.value);
+        else
+          printSet(*s.element, *s.range);
         break;
     }
     if (s.port) out_ << " on port ", print(*s.port);

@@ -9,7 +9,7 @@
 
 grammar Nbc;
 
-file: (importFile | function | algorithm)* EOF;
+file: (importFile | function | ownCollective | algorithm)* EOF;
 
 importFile: IMPORT path=STRING SEMI;
 
@@ -19,6 +19,11 @@ algorithm
   : kind=(NAME | REDUCE) name=NAME (LPAREN (parameter (COMMA parameter)*)? RPAREN)? clause* block;
 
 parameter: NAME (ASSIGN expression)?;
+
+ownCollective: COLLECTIVE NAME LBRACE property* ENSURES block RBRACE;
+
+// `root;`, `in blocks[2] at root;`: those words are names elsewhere.
+property: (NAME | IN) (shape=NAME (LBRACKET expression RBRACKET)? (at=NAME where=NAME)?)? SEMI;
 
 clause
   : REQUIRES expression (COMMA expression)*  # requirements
@@ -46,6 +51,7 @@ statement
   | GROUP NAME (LBRACKET NAME IN range RBRACKET)? ASSIGN (set | expression) SEMI  # group
   | RUN kind=(NAME | REDUCE) DOT name=NAME arguments?
       (AMONG expression)? (WITH binding (COMMA binding)*)? SEMI          # run
+  | section EQ REDUCE? section OF (set | expression) SEMI                # promise
   ;
 
 arguments: LPAREN (argument (COMMA argument)*)? RPAREN;
@@ -99,8 +105,10 @@ AND: 'and';
 AS: 'as';
 AWAIT: 'await';
 CLAIMS: 'claims';
+COLLECTIVE: 'collective';
 COPY: 'copy';
 ELSE: 'else';
+ENSURES: 'ensures';
 EXCHANGE: 'exchange';
 FALSE: 'false';
 FN: 'fn';
@@ -116,6 +124,7 @@ LET: 'let';
 LIKE: 'like';
 MOD: 'mod';
 NOT: 'not';
+OF: 'of';
 ON: 'on';
 OR: 'or';
 PORT: 'port';

@@ -22,6 +22,7 @@ int64_t position(const Step &step) {
 Draft::Draft(const Schedule &source) {
   result.algorithm = source.algorithm;
   result.kind = source.kind;
+  result.collective = source.collective;  // what it promises was proven before
   result.ranks = source.ranks;
   result.rank = source.rank;
   result.root = source.root;

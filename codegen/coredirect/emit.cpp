@@ -28,7 +28,8 @@ using namespace crosschannel;
 
 static_assert(int(NBC_ALLGATHER) == int(ast::Kind::allgather) &&
                   int(NBC_BARRIER) == int(ast::Kind::barrier) &&
-                  int(NBC_NEIGHBOR_ALLTOALL) == int(ast::Kind::neighbor_alltoall),
+                  int(NBC_NEIGHBOR_ALLTOALL) == int(ast::Kind::neighbor_alltoall) &&
+                  int(NBC_OWN) == int(ast::Kind::own),
               "nbc_kind is in the order of collectives.def");
 
 /// One variant on its way: its program, and where in the table of pieces its data are.

@@ -126,13 +126,14 @@ bool isInPlace(const Schedule &s) {
 /// Whether such calls can be served at all.
 bool checkOwnLengths(const Schedule &s, const TargetOptions &options, Diag &diag) {
   if (!hasOwnLengths(s.kind)) {
-    diag.error({}, "coredirect: own lengths: ", ast::name(s.kind),
-               collective(s.kind).hasBlocks() ? " has blocks that are always equally long"
-                                              : " has no blocks that could differ in length");
+    diag.error({}, "coredirect: own lengths: ", kindName(s),
+               s.kind == ast::Kind::own    ? ", which is declared, has blocks that are equally long"
+               : collective(s).hasBlocks() ? " has blocks that are always equally long"
+                                           : " has no blocks that could differ in length");
     return false;
   }
   if (options.protocol == Protocol::eager && !allKnowAllLengths(s.kind)) {
-    diag.error({}, "coredirect: own lengths: ", ast::name(s.kind),
+    diag.error({}, "coredirect: own lengths: ", kindName(s),
                " cannot go eager: no rank knows how long the others' blocks are, so they could "
                "not agree on it");
     return false;

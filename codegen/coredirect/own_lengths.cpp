@@ -82,6 +82,7 @@ Own ownOf(const Schedule &s) {
     case ast::Kind::exscan:
     case ast::Kind::neighbor_allgather:
     case ast::Kind::neighbor_alltoall:
+    case ast::Kind::own:
       return {};
   }
   return {};
@@ -278,6 +279,7 @@ bool hasOwnLengths(ast::Kind kind) {
     case ast::Kind::reduce_scatter_block:
     case ast::Kind::scan:
     case ast::Kind::exscan:
+    case ast::Kind::own:
       break;
   }
   return false;

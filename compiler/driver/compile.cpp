@@ -79,6 +79,13 @@ ast::Kind Compilation::kind() const {
   return algorithm_ ? algorithm_->kind : read_.front().kind;
 }
 
+Collective Compilation::collective() const {
+  if (algorithm_) return nbcc::collective(*algorithm_);
+  Collective all = nbcc::collective(read_.front());
+  for (const Schedule &s : read_) all.reduces |= nbcc::collective(s).reduces;
+  return all;
+}
+
 std::string Compilation::name() const {
   return algorithm_ ? algorithm_->name : read_.front().algorithm;
 }
@@ -98,7 +105,7 @@ void Compilation::connect(const Graph *graph) {
 }
 
 bool Compilation::needsGraph() const {
-  return algorithm_ && collective(algorithm_->kind).hasGraph() && options_.graph.ranks() == 0;
+  return algorithm_ && collective().hasGraph() && options_.graph.ranks() == 0;
 }
 
 /// A topology or graph of another number of ranks is none.
@@ -207,7 +214,7 @@ std::optional<Template> Compilation::compile(int64_t ranks, int64_t rank, int64_
   if (!schedule) return std::nullopt;
   std::optional<Schedule> placed;
   // A rooted collective's other ranks never say MPI_IN_PLACE.
-  if (inPlace && hasInPlace(kind()) && (!collective(kind()).hasRoot() || rank == root)) {
+  if (inPlace && hasInPlace(collective()) && (!collective().hasRoot() || rank == root)) {
     placed = schedule;
     improve(*placed, true);
   }

@@ -32,6 +32,7 @@ class Compilation {
   const ast::Algorithm *algorithm() const { return algorithm_; }
   ast::Kind kind() const;
   std::string name() const;
+  Collective collective() const;
   /// Of schedules that were read: their root; whether `in` was replaced already.
   int64_t readRoot() const { return read_.front().root; }
   bool readInPlace() const { return !algorithm_ && read_.front().inPlace; }
@@ -86,8 +87,8 @@ class Compilation {
 std::optional<uint16_t> readFile(const std::string &path, Diag &);
 
 /// Whether MPI_IN_PLACE changes anything for it.
-inline bool hasInPlace(ast::Kind kind) {
-  return collective(kind).hasInPlace();
+inline bool hasInPlace(const Collective &c) {
+  return c.hasInPlace();
 }
 
 }  // namespace nbcc

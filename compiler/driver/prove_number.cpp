@@ -17,8 +17,8 @@ namespace {
 constexpr int64_t kAllRootsUpTo = 16;
 constexpr int kMostFailures = 4;  // ranks: an endless loop takes a while on each
 
-std::set<int64_t> roots(ast::Kind kind, int64_t ranks) {
-  if (!collective(kind).hasRoot()) return {0};
+std::set<int64_t> roots(const Collective &kind, int64_t ranks) {
+  if (!kind.hasRoot()) return {0};
   std::set<int64_t> some{0, 1 % ranks, ranks / 2, ranks - 1};
   if (ranks <= kAllRootsUpTo)
     for (int64_t r = 0; r < ranks; ++r) some.insert(r);
@@ -58,7 +58,7 @@ bool proveRoot(Compilation &c, int64_t ranks, int64_t root, NumberProof &result,
   if (written.front().order == Order::waits) return true;  // read so: nothing is left to the passes
 
   std::vector<Schedule> placed;
-  if (hasInPlace(c.kind())) placed = written;
+  if (hasInPlace(c.collective())) placed = written;
   for (Schedule &s : written) c.improve(s, false);
   if (!diag.ok() || !run(written)) return false;
   if (placed.empty()) return true;
@@ -76,7 +76,7 @@ void provePlaced(Compilation &c, int64_t ranks, NumberProof &proof, Diag &diag) 
   proof.result = proven;
   // A schedule that was read is of one root.
   const std::set<int64_t> some =
-      c.algorithm() ? roots(c.kind(), ranks) : std::set<int64_t>{c.readRoot()};
+      c.algorithm() ? roots(c.collective(), ranks) : std::set<int64_t>{c.readRoot()};
   for (const int64_t root : some) {
     if (proveRoot(c, ranks, root, proof, diag)) continue;
     proof.result = failed;

@@ -44,7 +44,7 @@ RangeProof proveRange(Compilation &c, const Options &o, Diag &diag) {
     if (p.result == failed) {
       diag.note(
           Loc(), c.name(), " fails with ", ranks, " rank", ranks == 1 ? "" : "s",
-          collective(c.kind()).hasRoot() ? cat(", root ", p.root) : "",
+          c.collective().hasRoot() ? cat(", root ", p.root) : "",
           ranks > o.proveFrom ? cat("; it is proven for fewer, from ", o.proveFrom, " on") : "");
       if (!p.placed.empty()) diag.note(Loc(), "with the ranks on nodes ", p.placed);
       if (!p.connected.empty()) diag.note(Loc(), "among the neighbours of ", p.connected);
@@ -60,7 +60,7 @@ RangeProof proveRange(Compilation &c, const Options &o, Diag &diag) {
 }
 
 void print(const RangeProof &p, Compilation &c, std::ostream &out) {
-  out << c.name() << " (" << ast::name(c.kind()) << "): proven for ";
+  out << c.name() << " (" << c.collective().name << "): proven for ";
   if (p.from == p.to)
     out << p.from << " rank" << (p.from == 1 ? "" : "s");
   else
@@ -68,17 +68,18 @@ void print(const RangeProof &p, Compilation &c, std::ostream &out) {
   if (p.skipped) out << " (the other " << p.skipped << " do not meet `requires`)";
   out << "\n";
   if (c.algorithm())
-    out << "  as written, as optimised" << (hasInPlace(c.kind()) ? ", in place" : "")
-        << (collective(c.kind()).hasRoot() ? ", roots" : "") << ": ";
+    out << "  as written, as optimised" << (hasInPlace(c.collective()) ? ", in place" : "")
+        << (c.collective().hasRoot() ? ", roots" : "") << ": ";
   else
     out << "  as read" << (c.readInPlace() ? ", in place: " : ": ");
   out << p.proofs << (p.proofs == 1 ? " proof" : " proofs");
   if (p.graphs > 0) out << ", among neighbours of " << p.graphs << " graphs";
   if (p.topologies > 0) out << ", the ranks placed in " << p.topologies << " ways";
   out << "\n";
-  const Collective &kind = collective(c.kind());
+  const Collective kind = c.collective();
+  const bool own = kind.kind == ast::Kind::own && kind.hasBlocks();
   const bool blocks = isRow(kind.in) || isRow(kind.out);
-  if (blocks && kind.kind != ast::Kind::reduce_scatter_block)  // there they never differ
+  if ((blocks || own) && kind.kind != ast::Kind::reduce_scatter_block)  // there they never differ
     out << "  lengths of blocks: "
         << (!p.anyLengths        ? "the same on all ranks"
             : kind.hasAllInOut() ? "any; in place the same on all ranks"

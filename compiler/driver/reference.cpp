@@ -149,7 +149,8 @@ nbc_reduce_function *userOperator() {
 }
 
 Reference::Reference(ast::Kind kind, int64_t ranks, int64_t root, BlockLengths lengths,
-                     nbc_type type, nbc_op op, bool inPlace, std::span<const Neighbors> neighbors)
+                     nbc_type type, nbc_op op, bool inPlace, std::span<const Neighbors> neighbors,
+                     std::span<const Schedule> own)
     : kind_(kind),
       ranks_(ranks),
       root_(root),
@@ -157,7 +158,8 @@ Reference::Reference(ast::Kind kind, int64_t ranks, int64_t root, BlockLengths l
       type_(type),
       op_(op),
       inPlace_(inPlace),
-      neighbors_(neighbors) {
+      neighbors_(neighbors),
+      own_(own) {
   int64_t slots = 0;
   for (const Neighbors &n : neighbors) {
     firstSlot_.push_back(slots);
@@ -183,6 +185,7 @@ uint64_t Reference::elements(int64_t from, int64_t index) const {
     case ast::Kind::reduce_scatter_block:
     case ast::Kind::scan:
     case ast::Kind::exscan:
+    case ast::Kind::own:
       return lengths_.longest();
     case ast::Kind::neighbor_allgather:
       return lengths_.of(from);
@@ -235,6 +238,8 @@ std::vector<uint64_t> Reference::inBlocks(int64_t rank) const {
     case ast::Kind::bcast:
     case ast::Kind::barrier:
       return {};
+    case ast::Kind::own:
+      return ownBlocks(rank, false);
   }
   return {};
 }
@@ -262,8 +267,58 @@ std::vector<uint64_t> Reference::outBlocks(int64_t rank) const {
       return {elements(root_, rank)};
     case ast::Kind::barrier:
       return {};
+    case ast::Kind::own:
+      return ownBlocks(rank, true);
   }
   return {};
+}
+
+/// Of `out` or `data`, or else of `in`, where it is significant.
+std::vector<uint64_t> Reference::ownBlocks(int64_t rank, bool result) const {
+  for (const Buffer &buffer : own_[static_cast<size_t>(rank)].buffers) {
+    const bool wanted =
+        result ? buffer.role == Role::out || buffer.role == Role::data : buffer.role == Role::in;
+    if (wanted && buffer.significant)
+      return std::vector<uint64_t>(static_cast<size_t>(buffer.blocks), lengths_.longest());
+  }
+  return {};
+}
+
+const Promise *Reference::promiseOf(int64_t rank, int64_t block) const {
+  for (const Promise &p : own_[static_cast<size_t>(rank)].promises)
+    if (p.to.first <= block && block < p.to.first + p.to.count) return &p;
+  return nullptr;
+}
+
+bool Reference::mayHoldAnything(int64_t rank, int64_t block) const {
+  return kind_ == ast::Kind::own && !promiseOf(rank, block);
+}
+
+std::vector<std::byte> Reference::promised(int64_t rank, int64_t index, int call) const {
+  const Promise *promise = promiseOf(rank, index);
+  if (!promise) return block(rank, index, call);  // anything, and as long
+  std::vector<std::byte> result;
+  for (const Source &source : own_[static_cast<size_t>(rank)].sources(*promise))
+    for (int64_t r = source.rank; r < int64_t{source.rank} + source.ranks; ++r) {
+      const int64_t from = source.block + index - promise->to.first;
+      if (result.empty())
+        result = block(r, from, call);
+      else
+        fold(result, r, from, call);
+    }
+  return result;
+}
+
+/// bytes = bytes op what rank `from` has for `index`.
+void Reference::fold(std::vector<std::byte> &bytes, int64_t from, int64_t index, int call) const {
+  withType(type_, [&](auto t) {
+    for (uint64_t e = 0; e < elements(from, index); ++e) {
+      auto v = contribution<decltype(t)>(key(call, from, index, e), from, op_);
+      std::memcpy(&t, bytes.data() + e * sizeof t, sizeof t);
+      t = combine(t, v, op_);
+      std::memcpy(bytes.data() + e * sizeof t, &t, sizeof t);
+    }
+  });
 }
 
 /// What rank `from` has for `index`: its block, or the block for rank or destination `index`.
@@ -294,8 +349,15 @@ std::vector<std::byte> Reference::in(int64_t rank, int call) const {
 
 std::vector<std::byte> Reference::before(int64_t rank, int call) const {
   if (kind_ == ast::Kind::bcast && rank == root_) return block(root_, 0, call);
+  const std::vector<uint64_t> blocks = outBlocks(rank);
+  if (kind_ == ast::Kind::own && collective(own_[0]).data != Shape::none) {
+    std::vector<std::byte> all;
+    for (size_t i = 0; i < blocks.size(); ++i)
+      append(all, block(rank, static_cast<int64_t>(i), call));
+    return all;
+  }
   size_t elements = 0;
-  for (const uint64_t n : outBlocks(rank)) elements += n;
+  for (const uint64_t n : blocks) elements += n;
   return std::vector<std::byte>(elements * nbc_type_size(type_), kGarbage);
 }
 
@@ -304,21 +366,14 @@ std::vector<std::byte> Reference::reduced(int64_t ranks, int64_t index, int call
   const Reduced what{ranks, index, call};
   if (reducedWhat_ == what) return reduced_;
   reduced_ = block(0, index, call);
-  withType(type_, [&](auto t) {
-    for (int64_t r = 1; r < ranks; ++r)
-      for (uint64_t e = 0; e < elements(r, index); ++e) {
-        auto v = contribution<decltype(t)>(key(call, r, index, e), r, op_);
-        std::memcpy(&t, reduced_.data() + e * sizeof t, sizeof t);
-        t = combine(t, v, op_);
-        std::memcpy(reduced_.data() + e * sizeof t, &t, sizeof t);
-      }
-  });
+  for (int64_t r = 1; r < ranks; ++r) fold(reduced_, r, index, call);
   reducedWhat_ = what;
   return reduced_;
 }
 
 std::vector<std::byte> Reference::after(int64_t rank, int call) const {
-  if (outBlocks(rank).empty()) return {};
+  const auto blocks = static_cast<int64_t>(outBlocks(rank).size());
+  if (blocks == 0) return {};
   std::vector<std::byte> result;
   switch (kind_) {
     case ast::Kind::allgather:
@@ -354,6 +409,9 @@ std::vector<std::byte> Reference::after(int64_t rank, int call) const {
       return {};  // undefined: any bytes are right
     case ast::Kind::barrier:
       return {};
+    case ast::Kind::own:
+      for (int64_t i = 0; i < blocks; ++i) append(result, promised(rank, i, call));
+      return result;
   }
   return result;
 }

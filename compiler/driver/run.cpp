@@ -93,7 +93,7 @@ class Runner {
     const bool never =
         o.vary && o.targetOptions.lengths == Blocks::each && c.kind() == ast::Kind::reduce_scatter;
     for (Variation::Call &call : variation_.calls) call.inPlace = call.inPlace && !never;
-    calls_.emplace(c.kind(), o, seed, variation_, written_.neighbors);
+    calls_.emplace(c.collective(), o, seed, variation_, written_.neighbors, written_.own);
   }
 
   void run(std::ostream &out) {
@@ -327,11 +327,10 @@ class Runner {
       queued += info.queued;
     }
     hca::Counters n = fabric_.counters();
-    out << c_.name() << " (" << ast::name(c_.kind()) << ") on " << o_.ranks << " rank"
+    out << c_.name() << " (" << c_.collective().name << ") on " << o_.ranks << " rank"
         << (o_.ranks == 1 ? "" : "s") << ", " << o_.target->name << " ("
         << o_.targetOptions.device->name << "), " << (shape(0).lengths.each() ? "up to " : "")
-        << variation_.longest << " x " << o_.type
-        << (collective(c_.kind()).reduces ? " " + o_.op : "")
+        << variation_.longest << " x " << o_.type << (c_.collective().reduces ? " " + o_.op : "")
         << (shape(0).lengths.each() ? ", each block of its own length" : "")
         << (shape(0).inPlace ? ", in place" : "")
         << (o_.adversarial ? cat(", adversarial from seed ", seed_) : "") << "\n";
@@ -364,7 +363,7 @@ class Runner {
 
   void drawTimeline() {
     Timeline t = timelineOf(fabric_.trace());
-    t.title = cat(c_.name(), " (", ast::name(c_.kind()), ") on ", o_.ranks, " ranks, ",
+    t.title = cat(c_.name(), " (", c_.collective().name, ") on ", o_.ranks, " ranks, ",
                   o_.target->name, ", ", longestBlock(), " bytes a block");
     t.ranks = static_cast<int>(o_.ranks);
     t.bars.insert(t.bars.end(), bars_.begin(), bars_.end());  // what the host does is drawn last
@@ -419,14 +418,30 @@ void run(Compilation &c, const Options &o, std::ostream &out, Diag &diag) {
   if (!type) diag.error(Loc(), "there is no type '", o.type, "' (nbcc --help lists them)");
   if (!op) diag.error(Loc(), "there is no operator '", o.op, "' (nbcc --help lists them)");
   if (!type || !op) return;
-  const Collective &kind = collective(c.kind());
-  const int64_t blocks = kind.in == Shape::blocks || kind.out == Shape::blocks ? o.ranks : 1;
-  if (!fits(o, nbc_type_size(*type), static_cast<double>(blocks * o.ranks), diag)) return;
+  const Collective kind = c.collective();
+  if (kind.kind == ast::Kind::own && o.targetOptions.lengths == Blocks::each) {
+    diag.error(Loc(), "--lengths=each is for MPI's v- and w-variants; blocks of ", kind.name,
+               ", which is declared, are equally long");
+    return;
+  }
+  int64_t blocks = (kind.in == Shape::blocks || kind.out == Shape::blocks ? o.ranks : 1) * o.ranks;
+  std::vector<Schedule> own;
+  if (kind.kind == ast::Kind::own) {
+    blocks = 0;
+    for (int64_t rank = 0; rank < o.ranks; ++rank) {
+      std::optional<Schedule> s = c.written(o.ranks, rank, o.root);
+      if (!s) return;
+      for (const Buffer &buffer : s->buffers)
+        if (buffer.role <= Role::data) blocks += buffer.blocks;
+      own.push_back(std::move(*s));
+    }
+  }
+  if (!fits(o, nbc_type_size(*type), static_cast<double>(blocks), diag)) return;
   if (*op == NBC_USER && *type != NBC_U64) {
     diag.error(Loc(), "operator affine works on u64, not on ", o.type);
     return;
   }
-  if (collective(c.kind()).reduces && *op != NBC_USER && !nbc_reduction(*type, *op)) {
+  if (kind.reduces && *op != NBC_USER && !nbc_reduction(*type, *op)) {
     diag.error(Loc(), "MPI has no ", o.op, " of ", o.type);
     return;
   }
@@ -437,7 +452,7 @@ void run(Compilation &c, const Options &o, std::ostream &out, Diag &diag) {
     if (!diag.ok()) return;
   }
   std::vector<Template> templates;
-  Written written;
+  Written written{.own = own};
   for (int64_t rank = 0; rank < o.ranks; ++rank) {
     std::vector<Legal> ways;
     std::optional<Template> t = c.compile(o.ranks, rank, o.root, o.inPlace || o.vary, &ways);

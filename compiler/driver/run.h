@@ -19,8 +19,9 @@ void run(Compilation &, const Options &, std::ostream &, Diag &);
 /// What the schedules of all ranks say: for the report, and who is whose neighbour.
 struct Written {
   int32_t rounds = 0;
-  int64_t messages = 0;              // of one call
-  std::vector<Neighbors> neighbors;  // of each rank, where the kind has any
+  int64_t messages = 0;                // of one call
+  std::vector<Neighbors> neighbors{};  // of each rank, where the kind has any
+  std::span<const Schedule> own{};     // all of them, where they promise what the collective is
 };
 
 /// The same for templates that are there, one for each rank, and one seed.

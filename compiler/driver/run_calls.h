@@ -11,6 +11,7 @@
 #include "compiler/driver/guarded.h"
 #include "compiler/driver/reference.h"
 #include "compiler/driver/vary.h"
+#include "dsl/collectives.h"
 
 namespace nbcc {
 
@@ -26,8 +27,10 @@ struct Call {
 
 class Calls {
  public:
-  /// The variation and the neighbours (of each rank, where the kind has any) outlive this.
-  Calls(ast::Kind, const Options &, uint64_t seed, const Variation &, std::span<const Neighbors>);
+  /// The variation, the neighbours (of each rank, where the kind has any) and the schedules (of
+  /// each rank, of a user's own collective: what they promise) outlive this.
+  Calls(const Collective &, const Options &, uint64_t seed, const Variation &,
+        std::span<const Neighbors>, std::span<const Schedule> own);
 
   std::unique_ptr<Call> make(int64_t rank, int call) const;
   /// Looks at every byte of a call that is done.
@@ -40,12 +43,13 @@ class Calls {
   const Reference &reference(int call) const { return references_[static_cast<size_t>(call)]; }
   std::optional<size_t> placedAt(int64_t rank, int call) const;
   bool scatterInPlace(int64_t rank, int call) const;
+  bool mayHoldAnything(int64_t rank, int n, const Call &, size_t byte) const;
   Layout layout(int64_t rank, int call, bool isOut) const;
   std::vector<std::byte> inMemory(int64_t rank, int call, const Layout &) const;
   std::vector<std::byte> outMemory(int64_t rank, int call, const Layout &) const;
   void giveRows(Call &, int64_t rank, int call) const;
 
-  ast::Kind kind_;
+  Collective collective_;
   const Options &o_;
   uint64_t seed_;
   const Variation &variation_;

@@ -68,6 +68,10 @@ struct Code {
     Build *build = nullptr;
     std::vector<Bound *> requirements, claims;  // claims: null where there is no bound
     std::atomic<size_t> steps = 0;              // of the rank before: the next will have as many
+    // Of an own collective: what is promised, and how many blocks its buffers have; null where
+    // there is nothing to ask.
+    Build *ensures = nullptr;
+    std::vector<Bound *> extents;
   };
 
   const ast::File &file;
@@ -85,6 +89,12 @@ struct Code {
     for (size_t i = 0; i < a.claims.size(); ++i)
       c.claims.push_back(
           a.claims[i].bound ? reinterpret_cast<Bound *>(jit->address(claimName(a, i))) : nullptr);
+    if (!a.own) return;
+    c.ensures = reinterpret_cast<Build *>(jit->address(buildName(a.own->ensures)));
+    for (size_t i = 0; i < a.own->buffers.size(); ++i)
+      c.extents.push_back(a.own->buffers[i].extent
+                              ? reinterpret_cast<Bound *>(jit->address(extentName(*a.own, i)))
+                              : nullptr);
   }
 };
 
@@ -98,6 +108,7 @@ struct Elaborator::Impl {
     if (sink.mistake()) {
       diag.error(sink.mistake()->at, sink.mistake()->text);
       for (Loc at : sink.mistake()->runFrom) diag.note(at, "run from here");
+      if (sink.mistake()->other.known()) diag.note(sink.mistake()->other, sink.mistake()->why);
     }
     return sink.mistake().has_value();
   }
@@ -107,6 +118,25 @@ struct Elaborator::Impl {
     Checked value = bound(request.ranks, request.root, request.parameters.data(), &sink);
     if (report(sink) || !value.ok) return std::nullopt;
     return value.value;
+  }
+
+  /// Of an own collective: how many blocks its buffers have, where it says so.
+  std::optional<std::vector<std::optional<int64_t>>> blocks(const ast::Algorithm &a,
+                                                            const Request &request) {
+    std::vector<std::optional<int64_t>> result;
+    const std::vector<Bound *> &extents = code->compiled.at(&a).extents;
+    for (size_t i = 0; i < extents.size(); ++i) {
+      result.emplace_back();
+      if (!extents[i]) continue;
+      result.back() = evaluate(a, extents[i], request);
+      if (!result.back()) return std::nullopt;
+      if (*result.back() <= kMaxBlocks) continue;
+      const ast::OwnCollective::Buffer &buffer = a.own->buffers[i];
+      diag.error(buffer.extent->loc, buffer.name, " has ", *result.back(),
+                 " blocks; there are at most ", kMaxBlocks);
+      return std::nullopt;
+    }
+    return result;
   }
 };
 
@@ -171,7 +201,7 @@ std::optional<Schedule> Elaborator::elaborate(const ast::Algorithm &a, const Req
                       kMaxBlocks);
     return std::nullopt;
   }
-  if (collective(a.kind).hasGraph() && !request.graph) {
+  if (collective(a).hasGraph() && !request.graph) {
     impl_->diag.error(a.loc, name(a.kind),
                       " is among neighbours: say who they are with --cart=4x3p",
                       " (ranks of each dimension, p: periodic) or --graph=FILE");
@@ -179,9 +209,13 @@ std::optional<Schedule> Elaborator::elaborate(const ast::Algorithm &a, const Req
   }
 
   Code::Compiled &compiled = impl_->code->compiled.at(&a);
-  Sink sink(a, request, impl_->code->limits);
+  const auto blocks = impl_->blocks(a, request);
+  if (!blocks) return std::nullopt;
+  Sink sink(a, request, impl_->code->limits, *blocks);
   sink.reserve(compiled.steps.load(std::memory_order_relaxed));
-  compiled.build(request.ranks, request.rank, request.root, request.parameters.data(), &sink);
+  if (compiled.ensures) compiled.ensures(request.ranks, request.rank, request.root, nullptr, &sink);
+  if (!sink.mistake())
+    compiled.build(request.ranks, request.rank, request.root, request.parameters.data(), &sink);
   if (impl_->report(sink)) return std::nullopt;
   Schedule schedule = sink.take();
   compiled.steps.store(schedule.steps.size(), std::memory_order_relaxed);

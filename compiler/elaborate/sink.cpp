@@ -5,8 +5,9 @@
 //   send(1)                =>   %n = send tmp[0 +: 2] to 1 round r
 //
 // A step costs a check of its peer, one of each section, and two appends. The
-// declarations (scratch, split) are in sink_declare.cpp, groups and `run` in
-// sink_group.cpp, views that are no row of equal elements in sink_layout.cpp.
+// declarations (scratch, split) are in sink_declare.cpp, what `ensures` promises in
+// sink_promise.cpp, groups and `run` in sink_group.cpp, views that are no row of equal
+// elements in sink_layout.cpp.
 
 #include "compiler/elaborate/sink.h"
 
@@ -31,24 +32,25 @@ Sink::Sink(const ast::Algorithm &algorithm, const Request &request, const Limits
   depth = kMaxCallDepth;
   schedule_.algorithm = algorithm.name;
   schedule_.kind = algorithm.kind;
+  if (algorithm.own) schedule_.collective = algorithm.own->name;
   schedule_.ranks = request.ranks;
   schedule_.rank = -1;
   Frame &f = frames_.emplace_back();
-  f.name = cat(name(algorithm.kind), ".", algorithm.name);
-  f.kind = &collective(algorithm.kind);
+  f.name = cat(algorithm.kindName, ".", algorithm.name);
+  f.kind = kindFacts(collective(algorithm));
   f.ranks = request.ranks;
 }
 
-Sink::Sink(const ast::Algorithm &algorithm, const Request &request, const Limits &limits)
+Sink::Sink(const ast::Algorithm &algorithm, const Request &request, const Limits &limits,
+           const std::vector<std::optional<int64_t>> &blocks)
     : Sink(algorithm, request, limits, Bounds()) {
   schedule_.rank = frame().rank = request.rank;
   schedule_.root = frame().root = request.root;
   schedule_.order = Order::rounds;
-  if (request.graph && frame().kind->hasGraph())
-    schedule_.neighbors = request.graph->of(request.rank);
+  const Collective shape = collective(algorithm);
+  if (request.graph && shape.hasGraph()) schedule_.neighbors = request.graph->of(request.rank);
   views_.resize(static_cast<size_t>(algorithm.buffers));
 
-  const Collective &shape = *frame().kind;
   bool atRoot = request.rank == request.root;
   auto add = [&](Shape s, Role role, bool significant) {
     if (s == Shape::none) return;
@@ -57,6 +59,9 @@ Sink::Sink(const ast::Algorithm &algorithm, const Request &request, const Limits
     b.role = role;
     b.significant = significant;
     b.blocks = blocksOf(schedule_, s);
+    if (const size_t i = schedule_.buffers.size(); i < blocks.size() && blocks[i])
+      b.blocks = *blocks[i];
+    b.vector = algorithm.own && s == Shape::vector;
     b.loc = algorithm.loc;
     View &v = views_[schedule_.buffers.size()];
     v.buffer = static_cast<BufferId>(schedule_.buffers.size());

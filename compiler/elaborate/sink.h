@@ -45,8 +45,10 @@ namespace nbcc {
 
 class Sink : public Counters {
  public:
-  /// For a run of `build`: with the caller's buffers as views 0, 1.
-  Sink(const ast::Algorithm &, const Request &, const Limits &);
+  /// For a run of `build`: with the caller's buffers as views 0, 1. How many blocks they have is
+  /// said where a declared collective says it, by buffer.
+  Sink(const ast::Algorithm &, const Request &, const Limits &,
+       const std::vector<std::optional<int64_t>> &blocks = {});
   /// For requires and claims, which have no rank and build nothing.
   struct Bounds {};
   Sink(const ast::Algorithm &, const Request &, const Limits &, Bounds);
@@ -55,6 +57,8 @@ class Sink : public Counters {
     Loc at;
     std::string text;
     std::vector<Loc> runFrom;  // the run statements it happened in, innermost first
+    Loc other = {};            // a second place that explains it, and
+    std::string why = {};      // how
   };
   const std::optional<Mistake> &mistake() const { return mistake_; }
   Schedule take();  // the schedule; once
@@ -82,6 +86,10 @@ class Sink : public Counters {
   int64_t await(int64_t peer, Place at, Place peerAt);
   int64_t copy(Place);
   int64_t reduce(Place);
+  int64_t promiseBegin(Place);
+  int64_t promiseOf(int64_t rank, Place);
+  int64_t promiseOfGroup(int64_t group, Place);
+  int64_t promiseEnd();
   int64_t scratch(int64_t view, const char *name, Place);
   int64_t scratchArray(int64_t view, const char *name, int64_t extent, Place);
   int64_t scratchBegin(int64_t view, const char *name, int64_t first, Place);
@@ -98,7 +106,8 @@ class Sink : public Counters {
   int64_t bindBegin(int64_t view, Place);
   int64_t bindElement(Place);
   int64_t bindEnd(int64_t view, int64_t elements, Place);
-  int64_t enter(int64_t group, const char *callee, int64_t buffers, int64_t root, Place);
+  int64_t enter(int64_t group, const char *callee, int64_t kind, int64_t buffers, int64_t root,
+                Place);
   int64_t leave();
   int64_t doesNotApply(Place);
   Checked nodes(Place);
@@ -156,8 +165,8 @@ class Sink : public Counters {
   /// What `run` started, and at the bottom what the caller asked for.
   struct Frame {
     std::string name;  // "gather.linear"
-    const Collective *kind = nullptr;
-    Place at = 0;  // of the run statement
+    int64_t kind = 0;  // KindFacts
+    Place at = 0;      // of the run statement
     int64_t ranks = 1, rank = -1, root = 0;
     size_t views = 0, groups = 0;      // where its own begin
     std::vector<int32_t> members;      // its ranks as the caller's; empty: they are the same
@@ -255,6 +264,22 @@ class Sink : public Counters {
   std::vector<int64_t> atoms_, runs_;  // of operands with a layout: units, atoms
   std::vector<Group> groups_;
   int64_t groupMembers_ = 0;  // of all groups
+
+  // sink_promise.cpp
+  bool hasOnRank(Role, int64_t rank) const;
+  int64_t addSource(int64_t rank, Place);
+  void sourcesOf(size_t block, std::vector<Source> &) const;
+  int64_t promisedAlready(const Promise &, int64_t block, std::span<const Source>);
+
+  // Between promiseBegin and promiseEnd.
+  Place promiseAt_ = 0;
+  BufferId promisedBuffer_ = -1;
+  bool promisedElsewhere_ = false;  // the buffer is not on this rank
+  Role given_ = Role::in;
+  std::vector<int64_t> promised_;       // the blocks
+  std::vector<int32_t> givenBy_;        // the ranks that have what they are to be, and
+  std::vector<int64_t> givenBlocks_;    // where: of each rank as many blocks as are promised
+  std::vector<int32_t> promisedBy_[3];  // by role, by block: the promise; -1: none
 
   // Between scratchBegin and scratchEnd, and between bindBegin and bindEnd.
   const char *arrayName_ = nullptr;

@@ -46,7 +46,7 @@ std::string Sink::where() const {
 }
 
 std::string Sink::ofRoot(const char *before, const char *after) const {
-  bool said = schedule_.rank >= 0 && frame().kind->hasRoot();
+  bool said = schedule_.rank >= 0 && (frame().kind & kHasRoot);
   return said ? cat(before, "root ", frame().root, after) : "";
 }
 

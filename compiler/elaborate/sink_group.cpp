@@ -159,8 +159,7 @@ Checked Sink::ranks_on(int64_t node, Place at) {
 int64_t Sink::bind(int64_t index, int64_t elements, Place at) {
   const Operand &o = operands_[0];
   if (elements >= 0 && o.elements != elements)
-    return refuse(at, "wants ", plural(elements, "element"), ", one for each ",
-                  frame().kind->hasGraph() ? "neighbour or " : "", "rank it runs among, not ",
+    return refuse(at, "wants ", plural(elements, "element"), ", as that buffer has, not ",
                   o.elements, where());
   bound_.emplace_back(index, viewOf(0, elements < 0));
   close();
@@ -187,16 +186,16 @@ int64_t Sink::bindEnd(int64_t index, [[maybe_unused]] int64_t elements, Place) {
   return 0;
 }
 
-int64_t Sink::enter(int64_t index, const char *callee, int64_t buffers, int64_t root, Place at) {
+int64_t Sink::enter(int64_t index, const char *callee, int64_t kind, int64_t buffers, int64_t root,
+                    Place at) {
   Frame inner;
   inner.name = callee;
-  inner.kind = findCollective(std::string_view(callee).substr(0, inner.name.find('.')));
-  assert(inner.kind);
+  inner.kind = kind;
   inner.at = at;
   inner.ranks = groupSize(index);
   inner.rank = position(index, frame().rank);
   inner.root = root;
-  if (inner.kind->hasRoot() && (root < 0 || root >= inner.ranks))
+  if ((kind & kHasRoot) && (root < 0 || root >= inner.ranks))
     return refuse(at, "root ", root, " of ", callee, " is not in 0..", inner.ranks - 1, where());
   inner.views = views_.size();
   inner.groups = groups_.size();
@@ -214,17 +213,17 @@ int64_t Sink::enter(int64_t index, const char *callee, int64_t buffers, int64_t 
   bound_.clear();
 
   int64_t next = 0;
-  auto name = [&](Shape shape, Role role, bool significant) {
-    if (shape == Shape::none) return;
+  auto name = [&](KindFact has, Role role, bool significant) {
+    if (!(kind & has)) return;
     View &v = view(next++);
     assert(v.buffer >= 0 && "check() sees that all buffers are bound");
     v.name = nbcc::name(role);
     if (!significant && v.absentIn < 0) v.absentIn = number;
   };
   bool atRoot = f.rank == f.root;
-  name(f.kind->in, Role::in, f.kind->where != Where::in_at_root || atRoot);
-  name(f.kind->out, Role::out, f.kind->where != Where::out_at_root || atRoot);
-  name(f.kind->data, Role::data, true);
+  name(kHasIn, Role::in, !(kind & kInAtRoot) || atRoot);
+  name(kHasOut, Role::out, !(kind & kOutAtRoot) || atRoot);
+  name(kHasData, Role::data, true);
   return 0;
 }
 

@@ -81,9 +81,17 @@ Run Schedule::keepWaits(std::vector<StepId> waits) {
   return run;
 }
 
+Run Schedule::keepSources(std::span<const Source> sources) {
+  assert(sources_.size() + sources.size() <= UINT32_MAX);
+  const Run run{static_cast<uint32_t>(sources_.size()), static_cast<uint32_t>(sources.size())};
+  sources_.insert(sources_.end(), sources.begin(), sources.end());
+  return run;
+}
+
 void Schedule::renumberBuffers(std::span<const BufferId> to) {
   for (Extent &extent : extents_)
     if (extent.buffer >= 0) extent.buffer = to[extent.buffer];
+  for (Promise &promise : promises) promise.to.buffer = to[promise.to.buffer];
   for (Buffer &buffer : buffers)
     for (Extent &extent : buffer.like) extent.buffer = to[extent.buffer];
 }
@@ -116,11 +124,36 @@ size_t Schedule::bytes() const {
   total += steps.capacity() * sizeof(Step) + extents_.capacity() * sizeof(Extent) +
            waits_.capacity() * sizeof(StepId) + buffers.capacity() * sizeof(Buffer) +
            neighbors.sources.capacity() * sizeof(Neighbors::Source) +
-           neighbors.destinations.capacity() * sizeof(int32_t);
+           neighbors.destinations.capacity() * sizeof(int32_t) +
+           promises.capacity() * sizeof(Promise) + sources_.capacity() * sizeof(Source);
   for (const Buffer &buffer : buffers)
     total += buffer.name.capacity() + buffer.like.capacity() * sizeof(Extent) +
              buffer.likeEnds.capacity() * sizeof(int64_t);
   return total;
+}
+
+std::string_view kindName(const Schedule &s) {
+  return s.kind == ast::Kind::own ? std::string_view(s.collective) : ast::name(s.kind);
+}
+
+Collective collective(const Schedule &s) {
+  if (s.kind != ast::Kind::own) return collective(s.kind);
+  Collective c{s.kind,      s.collective,      Shape::none, Shape::none,
+               Shape::none, Where::everywhere, false};
+  for (const Buffer &buffer : s.buffers) {
+    const Shape shape = buffer.vector        ? Shape::vector
+                        : buffer.blocks == 1 ? Shape::block
+                                             : Shape::blocks;
+    if (buffer.role == Role::in) c.in = shape;
+    if (buffer.role == Role::out) c.out = shape;
+    if (buffer.role == Role::data) c.data = shape;
+  }
+  for (const Promise &promise : s.promises) {
+    int64_t ranks = 0;
+    for (const Source &source : s.sources(promise)) ranks += source.ranks;
+    c.reduces |= ranks > 1;
+  }
+  return c;
 }
 
 }  // namespace nbcc

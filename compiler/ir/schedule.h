@@ -101,6 +101,8 @@ struct Buffer {
   /// agree to the byte wherever resolve() agrees.
   std::vector<Extent> like;
   Loc loc;
+  /// Of an own collective's buffers: as long on every rank.
+  bool vector = false;
   /// Where each extent of `like` ends, in blocks: resolve() fills it when it is
   /// first needed. Clear it after changing a count in `like` in place.
   mutable std::vector<int64_t> likeEnds = {};
@@ -109,9 +111,27 @@ struct Buffer {
   bool uniform() const { return like.size() == 1 && like[0].count == 1; }
 };
 
+/// Where an own collective finds what it promises: as it is at the beginning, on ranks
+/// rank ..< rank + ranks the same block of the same buffer.
+struct Source {
+  Role role = Role::in;  // in or data
+  int32_t rank = 0, ranks = 1;
+  int64_t block = 0;
+
+  friend bool operator==(const Source &, const Source &) = default;
+};
+
 /// A run in one of the schedule's pools.
 struct Run {
   uint32_t begin = 0, size = 0;
+};
+
+/// What an own collective promises this rank: at the end, block i of `to` is the reduction of block
+/// i of all sources, counted from where they begin. Of one rank alone: that block itself.
+struct Promise {
+  Extent to;  // blocks of `out` or `data`
+  Run of;     // sources, by ascending rank
+  Loc loc;
 };
 
 /// One operation. Sections and waits are kept in pools: steps are many.
@@ -160,12 +180,17 @@ std::string_view name(Order);
 ///   - what copy and reduce read and write is equally long: amount() of the
 ///     sections agrees; and no section is finer than kMaxParts
 ///   - no step writes `in`
+///   - an own collective has a name, is not in place, and promises whole blocks of `out` or `data`,
+///     none twice; sources are blocks of `in` or `data` of ranks, ascending, each once. Other kinds
+///     promise nothing: what they are is known
 ///   - the k-th send or signal to a peer meets the k-th recv or await there
 ///     (only prove() sees both ends)
 class Schedule {
  public:
   std::string algorithm;
   ast::Kind kind{};
+  std::string collective;         // of kind own: its name, and
+  std::vector<Promise> promises;  // what it is
   int64_t ranks = 1, rank = 0, root = 0;
   Neighbors neighbors;   // of kinds that have a graph
   bool inPlace = false;  // `in` was replaced as MPI_IN_PLACE says
@@ -189,7 +214,12 @@ class Schedule {
   Run keep(Section);
   /// Likewise for waits; sorts them and drops doubles.
   Run keepWaits(std::vector<StepId>);
-  /// Buffer b becomes to[b] in every section and `like` (-1: it is named nowhere).
+  std::span<const Source> sources(const Promise &p) const {
+    return {sources_.data() + p.of.begin, p.of.size};
+  }
+  /// Likewise for sources.
+  Run keepSources(std::span<const Source>);
+  /// Buffer b becomes to[b] in every section, promise and `like` (-1: it is named nowhere).
   void renumberBuffers(std::span<const BufferId> to);
 
   BufferId buffer(std::string_view name) const;  // -1: none
@@ -199,10 +229,15 @@ class Schedule {
   Section view(Run r) const { return {extents_.data() + r.begin, r.size}; }
   std::vector<Extent> extents_;
   std::vector<StepId> waits_;
+  std::vector<Source> sources_;
 };
 
 /// How many blocks the caller's buffer of this shape has; 0: there is none.
 int64_t blocksOf(const Schedule &, Shape);
+/// The name of its collective, as a program has it.
+std::string_view kindName(const Schedule &);
+/// How its collective looks. Of an own one what can be seen in one rank's schedule.
+Collective collective(const Schedule &);
 
 /// An extent whose lengths come from one run of a caller's buffer: as many units,
 /// each 1/base.parts long there. `raw` is not in lowest terms, nor is `base`.
@@ -260,6 +295,12 @@ class Lengths {
 /// After `rounds 3` may stand `in-place`. Of what follows a step's sections all
 /// but `round` is written only where it says something, and all may be left out;
 /// [] is a section of no extents. `at` is a place in the program.
+/// Where an own collective is achieved, `own NAME` stands for the kind, `vector` behind buffers
+/// that are as long on every rank, and between buffers and steps what is promised:
+///
+///       promise out[0 +: 2] == in[3 +: 2] of 1 at 4:7
+///       promise out[2] == reduce in[0] of 0 +: 4, in[1] of 6, 8 at 5:7
+///
 /// x[i], x[i +: n]: blocks. x[i of p], x[i +: n of p]: parts, of all blocks
 /// cut in p. x: all of a buffer of one block. A buffer that is not significant
 /// here is followed by `absent`. # begins a comment.

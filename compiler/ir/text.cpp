@@ -52,6 +52,7 @@ void print(const Schedule &s, const Buffer &buffer, std::ostream &out) {
     out << " like ";
     print(s, buffer.like, out);
   }
+  if (buffer.vector) out << " vector";
   out << (buffer.significant ? "\n" : " absent\n");
 }
 
@@ -73,6 +74,29 @@ void print(const Neighbors &n, std::ostream &out) {
     else
       out << before << destination;
   });
+}
+
+void print(const Schedule &s, const Promise &promise, std::ostream &out) {
+  out << "  promise ";
+  print(s, promise.to, out);
+  const std::span<const Source> sources = s.sources(promise);
+  out << (sources.size() > 1 || (!sources.empty() && sources[0].ranks > 1) ? " == reduce "
+                                                                           : " == ");
+  const Source *before = nullptr;
+  for (const Source &source : sources) {
+    if (before) out << ", ";
+    if (!before || before->role != source.role || before->block != source.block) {
+      out << name(source.role) << '[' << source.block;
+      if (promise.to.count != 1) out << " +: " << promise.to.count;
+      out << "] of ";
+    }
+    out << source.rank;
+    if (source.ranks != 1) out << " +: " << source.ranks;
+    before = &source;
+  }
+  if (promise.loc.known() && promise.loc.file != s.textFile)
+    out << " at " << promise.loc.line << ':' << promise.loc.column;
+  out << '\n';
 }
 
 void print(const Schedule &s, StepId id, std::ostream &out) {
@@ -123,11 +147,12 @@ void print(const Schedule &s, StepId id, std::ostream &out) {
 }  // namespace
 
 void print(const Schedule &s, std::ostream &out) {
-  out << "schedule @" << s.algorithm << ' ' << ast::name(s.kind) << " rank " << s.rank << " of "
-      << s.ranks << " root " << s.root << " order " << name(s.order) << " rounds " << s.rounds
-      << (s.inPlace ? " in-place\n" : "\n");
-  if (collective(s.kind).hasGraph()) print(s.neighbors, out);
+  out << "schedule @" << s.algorithm << ' ' << (s.kind == ast::Kind::own ? "own " : "")
+      << kindName(s) << " rank " << s.rank << " of " << s.ranks << " root " << s.root << " order "
+      << name(s.order) << " rounds " << s.rounds << (s.inPlace ? " in-place\n" : "\n");
+  if (collective(s).hasGraph()) print(s.neighbors, out);
   for (const Buffer &buffer : s.buffers) print(s, buffer, out);
+  for (const Promise &promise : s.promises) print(s, promise, out);
   for (size_t i = 0; i < s.steps.size(); ++i) print(s, static_cast<StepId>(i), out);
   out << "end\n";
 }
@@ -228,6 +253,8 @@ class Line {
     return value;
   }
 
+  bool startsWithDigit() const { return !atEnd() && text_[pos_] >= '0' && text_[pos_] <= '9'; }
+
   /// What stands here, for a message.
   std::string found() const {
     if (atEnd()) return "the end of the line";
@@ -304,6 +331,8 @@ class Reader {
       sources(line, at);
     } else if (line.take("destinations")) {
       destinations(line, at);
+    } else if (line.take("promise")) {
+      promise(line, at);
     } else {
       buffer(line, at);
     }
@@ -323,7 +352,10 @@ class Reader {
     const Loc kindAt = line.here();
     const std::string_view kind = line.expectWord("a collective");
     const auto found = std::ranges::find(kinds, kind, [](const auto &k) { return k.first; });
-    if (found == std::end(kinds))
+    if (kind == "own") {
+      s_.kind = ast::Kind::own;
+      s_.collective = line.expectWord("the collective's name");
+    } else if (found == std::end(kinds))
       line.fail(kindAt, "`", kind, "` is not a collective");
     else
       s_.kind = found->second;
@@ -388,7 +420,8 @@ class Reader {
     const auto role = std::ranges::find(roles, word, [](Role r) { return name(r); });
     if (role == std::end(roles))
       return line.fail(at, "a buffer, a step or `end` is wanted, but here is ", before);
-    if (!s_.steps.empty()) return line.fail(at, "buffers come before the steps");
+    if (!s_.steps.empty() || !s_.promises.empty())
+      return line.fail(at, "buffers come before promises and steps");
     buffer.role = *role;
     const Loc nameAt = line.here();
     buffer.name = line.expectWord("the buffer's name");
@@ -396,6 +429,7 @@ class Reader {
     buffer.blocks = line.number("the number of blocks", 0, kMaxBlocks);
     line.expect("]");
     if (line.take("like")) buffer.like = section(line);
+    if (line.take("vector")) buffer.vector = true;
     if (line.take("absent")) buffer.significant = false;
     line.expectEnd();
     if (!line.ok()) return;
@@ -403,6 +437,47 @@ class Reader {
     if (!byName_.emplace(buffer.name, id).second)
       return line.fail(nameAt, "there is a buffer `", buffer.name, "` already");
     s_.buffers.push_back(std::move(buffer));
+  }
+
+  void promise(Line &line, Loc at) {
+    if (!s_.steps.empty()) return line.fail(at, "promises come before the steps");
+    Promise promise;
+    promise.loc = at;
+    const std::vector<Extent> to = section(line);
+    if (to.size() != 1 && line.ok()) line.fail(at, "a promise is of one section");
+    if (!line.ok()) return;
+    promise.to = to[0];
+    line.expect("==");
+    line.take("reduce");  // what several ranks have is always reduced
+    std::vector<Source> sources;
+    do {
+      Source source = sources.empty() ? Source() : sources.back();
+      if (sources.empty() || !line.startsWithDigit()) sourceBlock(line, promise.to.count, source);
+      source.rank = static_cast<int32_t>(line.number("a rank", 0, INT32_MAX - 1));
+      source.ranks =
+          line.take("+:") ? static_cast<int32_t>(line.number("how many", 1, INT32_MAX)) : 1;
+      sources.push_back(source);
+    } while (line.ok() && line.take(","));
+    if (line.take("at")) promise.loc = programPlace(line);
+    line.expectEnd();
+    promise.of = s_.keepSources(sources);
+    s_.promises.push_back(promise);
+  }
+
+  /// `in[3 +: 2] of`: as many blocks as are promised.
+  static void sourceBlock(Line &line, int64_t count, Source &source) {
+    const Loc at = line.here();
+    const std::string_view word = line.expectWord("`in` or `data`");
+    const auto role = std::ranges::find(roles, word, [](Role r) { return name(r); });
+    if (role == std::end(roles)) return line.fail(at, "`in` or `data` is wanted, not `", word, "`");
+    source.role = *role;
+    line.expect("[");
+    source.block = line.number("a block", 0, kMaxBlocks);
+    const int64_t blocks = line.take("+:") ? line.number("how many", 0, kMaxBlocks) : 1;
+    line.expect("]");
+    line.expect("of");
+    if (line.ok() && blocks != count)
+      line.fail(at, count, count == 1 ? " block is" : " blocks are", " promised to be ", blocks);
   }
 
   std::vector<Extent> section(Line &line) {
@@ -508,10 +583,7 @@ class Reader {
           waits.push_back(static_cast<StepId>(line.number("a step's number", 0, INT32_MAX - 1)));
         } while (line.take(","));
       } else if (line.take("at")) {
-        step.loc.line = static_cast<uint32_t>(line.number("a line", 1, UINT32_MAX));
-        line.expect(":");
-        step.loc.column = static_cast<uint16_t>(line.number("a column", 1, UINT16_MAX));
-        step.loc.file = program();
+        step.loc = programPlace(line);
       } else {
         return;  // expectEnd() says what is wrong
       }
@@ -519,6 +591,15 @@ class Reader {
   }
 
   /// `at` speaks of a program, whose text is not here.
+  Loc programPlace(Line &line) {
+    Loc loc;
+    loc.line = static_cast<uint32_t>(line.number("a line", 1, UINT32_MAX));
+    line.expect(":");
+    loc.column = static_cast<uint16_t>(line.number("a column", 1, UINT16_MAX));
+    loc.file = program();
+    return loc;
+  }
+
   uint16_t program() {
     if (!program_) program_ = diag_.addFile(cat("(program of ", diag_.fileName(file_), ")"), "");
     return *program_;

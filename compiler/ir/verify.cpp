@@ -50,6 +50,7 @@ class Verifier {
     neighbors();
     // A section that names a broken buffer cannot be looked at.
     if (!buffers()) return;
+    promises();
     lengths_.emplace(s_);
     for (size_t i = 0; i < s_.steps.size(); ++i) step(static_cast<StepId>(i));
   }
@@ -136,6 +137,52 @@ class Verifier {
     if (units != buffer.blocks && !(buffer.uniform() && buffer.blocks > 0))
       return bad(buffer.blocks, " blocks like ", static_cast<int64_t>(units), " units");
     if (amount(s_, buffer.like).parts == 0) bad("its blocks are finer than 1/", kMaxParts);
+  }
+
+  void promises() {
+    const bool own = s_.kind == ast::Kind::own;
+    if (own != isName(s_.collective))
+      diag_.error({},
+                  own ? "an own collective without a name" : "only an own collective has a name");
+    if (own && s_.inPlace) diag_.error({}, "an own collective is never in place");
+    if (!own && !s_.promises.empty())
+      diag_.error(s_.promises[0].loc, "a promise, but ", ast::name(s_.kind), " is known");
+    std::vector<Extent> promised;
+    for (const Promise &p : s_.promises)
+      if (promise(p)) promised.push_back(p.to);
+    std::ranges::sort(promised, {}, [](const Extent &e) { return std::pair(e.buffer, e.first); });
+    for (size_t i = 1; i < promised.size(); ++i)
+      if (overlap(promised[i - 1], promised[i]))
+        diag_.error({}, "more than one promise of ", toString(promised[i]));
+  }
+
+  bool promise(const Promise &p) {
+    const auto bad = [&](const auto &...what) {
+      diag_.error(p.loc, "promise: ", what...);
+      return false;
+    };
+    if (p.to.buffer < 0 || static_cast<size_t>(p.to.buffer) >= s_.buffers.size())
+      return bad("of buffer number ", p.to.buffer, ", which does not exist");
+    const Buffer &buffer = s_.buffers[p.to.buffer];
+    if (!inside(p.to) || p.to.parts != 1 || p.to.count == 0)
+      return bad("of ", toString(p.to), ", which is no row of whole blocks");
+    if ((buffer.role != Role::out && buffer.role != Role::data) || !buffer.significant)
+      return bad("of ", toString(p.to), ", where no result is");
+    if (s_.sources(p).empty()) return bad("of nothing");
+    int64_t next = 0;  // the ranks below were named
+    for (const Source &source : s_.sources(p)) {
+      if (source.rank < next || source.ranks < 1 || source.ranks > s_.ranks - source.rank)
+        return bad("ranks ", source.rank, " +: ", source.ranks, " where ", next, "..", s_.ranks - 1,
+                   " are left");
+      next = int64_t{source.rank} + source.ranks;
+      const bool role = source.role == Role::in || source.role == Role::data;
+      const auto from = std::ranges::find(s_.buffers, source.role, &Buffer::role);
+      if (!role || from == s_.buffers.end() || source.block < 0 ||
+          source.block > from->blocks - p.to.count)
+        return bad("of ", name(source.role), "[", source.block, " +: ", p.to.count,
+                   "], which does not exist");
+    }
+    return true;
   }
 
   /// Inside its buffer, which exists.

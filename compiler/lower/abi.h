@@ -10,6 +10,7 @@
 #include <string>
 
 #include "dsl/ast.h"
+#include "dsl/collectives.h"
 
 namespace nbcc {
 
@@ -44,7 +45,8 @@ enum class Fault : int64_t {
 #include "compiler/lower/faults.def"
 };
 
-/// `build`: walks through what one rank does. Not 0: stopped by an error.
+/// `build`: walks through what one rank does; of OwnCollective::ensures, what it is promised. Not
+/// 0: stopped by an error.
 using Build = int64_t(int64_t ranks, int64_t rank, int64_t root, const int64_t *parameters,
                       Counters *sink);
 std::string buildName(const ast::Algorithm &);
@@ -53,6 +55,19 @@ std::string buildName(const ast::Algorithm &);
 using Bound = Checked(int64_t ranks, int64_t root, const int64_t *parameters, Counters *sink);
 std::string requirementName(const ast::Algorithm &, size_t index);
 std::string claimName(const ast::Algorithm &, size_t index);
+/// How many blocks a buffer of a declared collective has, where it says so.
+std::string extentName(const ast::OwnCollective &, size_t buffer);
+
+/// What a frame knows of the kind of what runs in it, as one number: which of these hold.
+enum KindFact : int64_t {
+  kHasIn = 1,
+  kHasOut = 2,
+  kHasData = 4,
+  kHasRoot = 8,
+  kInAtRoot = 16,
+  kOutAtRoot = 32,
+};
+int64_t kindFacts(const Collective &);
 
 /// The symbol of a call in calls.def.
 inline std::string callName(const char *call) {

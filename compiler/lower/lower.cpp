@@ -6,6 +6,9 @@
 //     claims rounds == P     =>   {i64, i64} @claims.allgather.ring.0(...)
 //   fn parent(v, d) = ...    =>   internal {i64, i64} @fn.parent(sink, v, d)
 //   run gather.linear ...    =>   call i64 @build.gather.linear(...)       (lower_run.cpp)
+//   collective halo {        =>
+//     in blocks[2 * P];      =>   {i64, i64} @blocks.halo.ensures.0(P, 0, null, sink)
+//     ensures { ... }        =>   i64  @build.halo.ensures(P, me, root, null, sink)
 //
 // Every check that fails tells the sink what was wrong, with its values and its
 // place, and leaves the function by its block `stop`. Functions of the language
@@ -35,6 +38,18 @@ std::string requirementName(const ast::Algorithm &a, size_t index) {
 }
 std::string claimName(const ast::Algorithm &a, size_t index) {
   return cat("claims.", a.symbol, ".", index);
+}
+
+std::string extentName(const ast::OwnCollective &own, size_t buffer) {
+  return cat("blocks.", own.ensures.symbol, ".", buffer);
+}
+
+int64_t kindFacts(const Collective &c) {
+  const auto fact = [](bool holds, KindFact f) { return holds ? int64_t{f} : 0; };
+  return fact(c.in != Shape::none, kHasIn) | fact(c.out != Shape::none, kHasOut) |
+         fact(c.data != Shape::none, kHasData) | fact(c.hasRoot(), kHasRoot) |
+         fact(c.where == Where::in_at_root, kInAtRoot) |
+         fact(c.where == Where::out_at_root, kOutAtRoot);
 }
 
 namespace {
@@ -205,6 +220,19 @@ void lowerBound(ModuleLowering &all, const ast::Algorithm &a, const std::string 
   f.code.CreateRet(present(f, f.expression(e)));
 }
 
+/// How many blocks a buffer has; fewer than none is a fault.
+void lowerExtent(ModuleLowering &all, const ast::OwnCollective &own, size_t buffer) {
+  FunctionLowering f(all, all.define(boundType(all), extentName(own, buffer), false));
+  f.ranks = f.function->getArg(0);
+  f.sink = f.function->getArg(3);
+  f.locals.resize(static_cast<size_t>(own.ensures.locals));
+  const ast::Expr &e = *own.buffers[buffer].extent;
+  llvm::Value *blocks = f.expression(e);
+  f.refuse(f.code.CreateICmpSLT(blocks, f.constant(0)), Fault::extent, blocks, f.constant(0),
+           e.loc);
+  f.code.CreateRet(present(f, blocks));
+}
+
 /// What `run` calls.
 void declareAlgorithm(ModuleLowering &all, const ast::Algorithm &a) {
   auto *type = llvm::FunctionType::get(
@@ -270,6 +298,12 @@ std::unique_ptr<llvm::Module> lower(const ast::File &file, llvm::LLVMContext &co
   ModuleLowering all(*module);
   for (const auto &fn : file.functions) declareFunction(all, *fn);
   for (const auto &fn : file.functions) lowerFunction(all, *fn);
+  for (const auto &own : file.collectives) {
+    declareAlgorithm(all, own->ensures);
+    lowerAlgorithm(all, own->ensures);
+    for (size_t i = 0; i < own->buffers.size(); ++i)
+      if (own->buffers[i].extent) lowerExtent(all, *own, i);
+  }
   const auto sources = {&file.algorithms, &file.called};
   for (const auto *algorithms : sources)
     for (const auto &a : *algorithms) declareAlgorithm(all, *a);

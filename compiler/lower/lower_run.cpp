@@ -25,15 +25,6 @@ namespace nbcc {
 
 namespace {
 
-/// How a buffer of an algorithm looks: those of the kind are numbered in, out, data.
-Shape shapeOf(const ast::Algorithm &a, const ast::Variable &buffer) {
-  const Collective &kind = collective(a.kind);
-  int index = 0;
-  for (Shape shape : {kind.in, kind.out, kind.data})
-    if (shape != Shape::none && index++ == buffer.index) return shape;
-  llvm_unreachable("not a buffer of the kind");
-}
-
 const ast::Argument *argumentNamed(const ast::Statement &s, const std::string &name) {
   auto found = std::ranges::find(s.arguments, name, &ast::Argument::name);
   return found == s.arguments.end() ? nullptr : &*found;
@@ -54,8 +45,8 @@ void FunctionLowering::run(const ast::Statement &s) {
 
   llvm::Value *values = arguments(s), *rootThere = rootArgument(s);
   for (const ast::Binding &b : s.bindings) bind(b, callee, size);
-  tell(Call::enter,
-       {among, text(s.kind + "." + s.text), constant(callee.buffers), rootThere, place(s.loc)});
+  tell(Call::enter, {among, text(s.kind + "." + s.text), constant(kindFacts(collective(callee))),
+                     constant(callee.buffers), rootThere, place(s.loc)});
   for (size_t i = 0; i < callee.requirements.size(); ++i) {
     llvm::Value *holds = code.CreateCall(all.module.getFunction(requirementName(callee, i)),
                                          {size, rootThere, values, sink});
@@ -93,30 +84,46 @@ llvm::Value *FunctionLowering::arguments(const ast::Statement &s) {
 /// 0 where the callee has none: nobody looks at it.
 llvm::Value *FunctionLowering::rootArgument(const ast::Statement &s) {
   const ast::Argument *given = argumentNamed(s, "root");
-  bool rooted = collective(s.callee->kind).hasRoot();
+  bool rooted = collective(*s.callee).hasRoot();
   assert((given || !rooted) && "check() wants it");
   return rooted ? expression(*given->value) : constant(0);
+}
+
+/// How many elements a buffer of the callee has; -1: all that is bound is one.
+llvm::Value *FunctionLowering::elements(const ast::Binding &b, const ast::Algorithm &callee,
+                                        llvm::Value *size) {
+  const Shape shape = collective(callee).shape(b.name);
+  if (shape == Shape::sources || shape == Shape::destinations)
+    return ask(all.callee(shape == Shape::sources ? Call::indegree : Call::outdegree),
+               {place(b.loc)}, ast::Type::integer);
+  if (shape != Shape::blocks) return constant(-1);
+  if (!callee.own) return size;
+  const auto &buffers = callee.own->buffers;
+  const auto i = std::ranges::find(buffers, b.name, &ast::OwnCollective::Buffer::name);
+  if (!i->extent) return size;
+  llvm::Value *none =
+      llvm::ConstantPointerNull::get(llvm::PointerType::getUnqual(code.getContext()));
+  llvm::Value *answer = code.CreateCall(
+      all.module.getFunction(extentName(*callee.own, static_cast<size_t>(i - buffers.begin()))),
+      {size, constant(0), none, sink});
+  stopIf(code.CreateICmpEQ(code.CreateExtractValue(answer, 1), constant(0)));
+  return code.CreateExtractValue(answer, 0);
 }
 
 void FunctionLowering::bind(const ast::Binding &b, const ast::Algorithm &callee,
                             llvm::Value *size) {
   llvm::Value *view = constant(b.buffer->index);
-  const Shape shape = shapeOf(callee, *b.buffer);
-  llvm::Value *elements = constant(-1);
-  if (shape == Shape::blocks) elements = size;
-  if (shape == Shape::sources || shape == Shape::destinations)
-    elements = ask(all.callee(shape == Shape::sources ? Call::indegree : Call::outdegree),
-                   {place(b.loc)}, ast::Type::integer);
+  llvm::Value *wanted = elements(b, callee, size);
   if (!b.element) {
     section(*b.section);
-    return tell(Call::bind, {view, elements, place(b.section->loc)});
+    return tell(Call::bind, {view, wanted, place(b.section->loc)});
   }
   tell(Call::bindBegin, {view, place(b.loc)});
-  countedLoop(isRow(shape) ? elements : constant(1), *b.element, b.loc, [&] {
+  countedLoop(wanted, *b.element, b.loc, [&] {  // check() has seen that these are blocks
     section(*b.section);
     tell(Call::bindElement, {place(b.section->loc)});
   });
-  tell(Call::bindEnd, {view, elements, place(b.loc)});
+  tell(Call::bindEnd, {view, wanted, place(b.loc)});
 }
 
 }  // namespace nbcc

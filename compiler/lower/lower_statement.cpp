@@ -65,6 +65,8 @@ void FunctionLowering::statement(const ast::Statement &s) {
       return group(s);
     case What::run:
       return run(s);
+    case What::promise:
+      return promise(s);
   }
 }
 
@@ -126,6 +128,23 @@ void FunctionLowering::group(const ast::Statement &s) {
     tell(Call::groupAdd, {member});
   });
   set(*s.variable, ask(all.callee(Call::groupEnd), {}, ast::Type::group));
+}
+
+void FunctionLowering::promise(const ast::Statement &s) {
+  section(*s.to);
+  tell(Call::promiseBegin, {place(s.loc)});
+  if (s.range) {
+    rangeLoop(*s.range, *s.element, [&] {
+      section(*s.from);
+      tell(Call::promiseOf, {locals[static_cast<size_t>(s.element->index)], place(s.range->loc)});
+    });
+  } else {
+    section(*s.from);
+    const bool group = s.value->type == ast::Type::group;
+    tell(group ? Call::promiseOfGroup : Call::promiseOf,
+         {expression(*s.value), place(s.value->loc)});
+  }
+  tell(Call::promiseEnd, {});
 }
 
 void FunctionLowering::choice(const ast::Statement &s) {

@@ -92,11 +92,13 @@ struct FunctionLowering {
   };
   llvm::Value *either(Way one, Way other);
   void group(const ast::Statement &);
+  void promise(const ast::Statement &);
 
   // lower_run.cpp
   void run(const ast::Statement &);
   void bind(const ast::Binding &, const ast::Algorithm &callee, llvm::Value *size);
   llvm::Value *arguments(const ast::Statement &);
+  llvm::Value *elements(const ast::Binding &, const ast::Algorithm &callee, llvm::Value *size);
   llvm::Value *rootArgument(const ast::Statement &);
 
   // lower.cpp

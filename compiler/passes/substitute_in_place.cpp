@@ -89,6 +89,7 @@ Alias aliasOf(const Schedule &s) {
     case ast::Kind::barrier:
     case ast::Kind::neighbor_allgather:  // MPI: "in place" has no meaning there
     case ast::Kind::neighbor_alltoall:
+    case ast::Kind::own:
       return {};
   }
   return {};
@@ -287,10 +288,11 @@ void substituteAtScatterRoot(Schedule &s, const Alias &alias) {
 }  // namespace
 
 void substituteInPlace(Schedule &s, const PassContext &) {
-  if (s.order != Order::rounds || s.inPlace || collective(s.kind).hasGraph()) return;
+  const Collective kind = collective(s);
+  if (s.order != Order::rounds || s.inPlace || kind.hasGraph() || s.kind == ast::Kind::own) return;
   s.inPlace = true;
   const Alias alias = aliasOf(s);
-  if (alias.to >= 0 && collective(s.kind).hasAllInOut()) s.buffers[alias.to].blocks = s.ranks;
+  if (alias.to >= 0 && collective(s).hasAllInOut()) s.buffers[alias.to].blocks = s.ranks;
   if (alias.from < 0 || alias.to < 0) return;
   // Not of this collective's shape: for prove to say.
   if (s.buffers[alias.from].blocks + alias.shift > s.buffers[alias.to].blocks) return;

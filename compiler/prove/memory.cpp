@@ -10,8 +10,10 @@
 #include <cassert>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <unordered_set>
 
+#include "compiler/prove/own.h"
 #include "compiler/prove/stages.h"
 
 namespace nbcc {
@@ -137,6 +139,7 @@ void Memory::placeCaller(const Together &all, const Schedule &s, const Buffer &b
     case ast::Kind::reduce_scatter_block:
     case ast::Kind::scan:
     case ast::Kind::exscan:
+    case ast::Kind::own:  // see lengths_ there
       return;
   }
 }
@@ -195,7 +198,8 @@ bool Memory::placeScratch(const Schedule &s, const Buffer &buffer, Place &p, Dia
   return true;
 }
 
-bool Memory::placeBuffers(const Together &all, const Schedule &s, Diag &diag) {
+bool Memory::placeBuffers(const Together &all, const Schedule &s, const OwnLengths *own,
+                          Diag &diag) {
   int64_t blocks = 0;
   for (const Buffer &buffer : s.buffers) {
     if (buffer.blocks > kMostCellsOfRank - blocks) {
@@ -212,6 +216,11 @@ bool Memory::placeBuffers(const Together &all, const Schedule &s, Diag &diag) {
         p.lengths = static_cast<int64_t>(lengths_.size());
         for (int64_t i = 0; i < buffer.blocks; ++i)
           lengths_.push_back(std::min(i, s.rank) * s.ranks + std::max(i, s.rank));
+      }
+      if (own && buffer.role <= Role::data) {
+        p.lengths = static_cast<int64_t>(lengths_.size());
+        for (int64_t i = 0; i < buffer.blocks; ++i)
+          lengths_.push_back(own->of(s.rank, buffer.role, i));
       }
     } else if (!placeScratch(s, buffer, p, diag)) {
       return false;
@@ -328,9 +337,11 @@ bool Memory::boundWork(std::span<const Schedule> ranks, Diag &diag) const {
 bool Memory::layOut(const Together &all, Diag &diag) {
   const std::span<const Schedule> ranks = all.ranks;
   firstPlace_.assign(1, 0);
+  std::optional<OwnLengths> own;
+  if (ranks[0].kind == ast::Kind::own) own.emplace(ranks);
   for (const Schedule &s : ranks) {
     firstPlace_.push_back(firstPlace_.back());
-    if (!placeBuffers(all, s, diag)) return false;
+    if (!placeBuffers(all, s, own ? &*own : nullptr, diag)) return false;
   }
   return findCuts(ranks, diag) && numberCells(ranks, diag) && boundWork(ranks, diag);
 }

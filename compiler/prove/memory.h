@@ -23,6 +23,8 @@
 
 namespace nbcc {
 
+class OwnLengths;
+
 /// Refused above: a cell costs 4 bytes, those of one rank 16 more while it is looked
 /// at, and a moved cell a few nanoseconds.
 inline constexpr int64_t kMostCells = int64_t{1} << 27;
@@ -84,7 +86,7 @@ class Memory {
   int64_t cellAt(const Place &, int64_t position, int32_t parts) const;
   int32_t cutAt(int64_t part, int64_t parts) const;
 
-  bool placeBuffers(const Together &, const Schedule &, Diag &);
+  bool placeBuffers(const Together &, const Schedule &, const OwnLengths *, Diag &);
   void placeCaller(const Together &, const Schedule &, const Buffer &, Place &);
   void placeSources(const Together &, const Schedule &, Place &);
   bool placeScratch(const Schedule &, const Buffer &, Place &, Diag &);

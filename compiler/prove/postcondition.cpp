@@ -18,6 +18,7 @@
 //                in = r                    out[i] = source i
 //   neighbor_alltoall
 //                in[k] = (r, k)            out[i] = (source i, its slot)
+//   own          in[i] = (r, i)            what its schedules promise (own.h)
 //
 // on rank r. A pair (a, b) is contribution a P + b: what is expected of a reduction is
 // then a run of numbers, and what is meant for another block is not in it. Of neighbours
@@ -32,8 +33,9 @@
 // anyhow; so in place they are equally long for us.
 
 #include <algorithm>
-#include <array>
+#include <map>
 
+#include "compiler/prove/own.h"
 #include "compiler/prove/stages.h"
 #include "dsl/collectives.h"
 
@@ -60,12 +62,14 @@ int64_t contributions(const Together &all) {
     case ast::Kind::scan:
     case ast::Kind::exscan:
       return s.ranks;
+    case ast::Kind::own:
+      return s.ranks * contributionsOfRank(s);
   }
   return 0;
 }
 
 bool isNobodys(const Schedule &s, const Buffer &buffer, int64_t block) {
-  return buffer.role == Role::out && collective(s.kind).out == Shape::sources &&
+  return buffer.role == Role::out && collective(s).out == Shape::sources &&
          s.neighbors.sources[static_cast<size_t>(block)].rank == kNobody;
 }
 
@@ -99,6 +103,10 @@ Value contribution(const Together &all, const Schedule &s, const Buffer &buffer,
       return in ? static_cast<Value>(all.firstSlot(s.rank) + block) : kUndefined;
     case ast::Kind::barrier:
       return kUndefined;
+    case ast::Kind::own:
+      return (in || buffer.role == Role::data) && buffer.significant
+                 ? static_cast<Value>(s.rank * buffer.blocks + block)
+                 : kUndefined;
   }
   return kUndefined;
 }
@@ -140,6 +148,8 @@ Expected expected(const Together &all, const Schedule &s, const Buffer &buffer, 
       const bool toAll = s.kind == ast::Kind::neighbor_allgather;
       return row(true, toAll ? rank : all.firstSlot(rank) + slot, 1);
     }
+    case ast::Kind::own:  // Result::checkPromises
+      return {};
   }
   return {};
 }
@@ -154,15 +164,22 @@ class Result {
         trees_(values.trees),
         held_(values.held),
         findings_(findings),
-        reduces_(collective(all.ranks[0].kind).reduces) {}
+        reduces_(collective(all.ranks[0]).reduces) {}
 
   Combining check() {
-    for (const Schedule &s : all_.ranks)
+    for (const Schedule &s : all_.ranks) {
       for (size_t b = 0; b < s.buffers.size(); ++b) checkBuffer(s, static_cast<BufferId>(b));
+      for (const Promise &promise : s.promises) checkPromise(s, promise);
+    }
     return combining_;
   }
 
  private:
+  struct First {
+    int64_t rank;
+    Value value;
+  };
+
   void checkBuffer(const Schedule &s, BufferId id) {
     const Buffer &buffer = s.buffers[id];
     if (buffer.role != Role::out && buffer.role != Role::data) return;
@@ -179,7 +196,26 @@ class Result {
         else if (told)
           report(s, c, found, wanted.first);
         else if (s.kind == ast::Kind::allreduce)  // elsewhere no two ranks have the same result
-          compareRanks(s, c - cells.begin, found);
+          compareRanks(s, c - cells.begin, found, first_);
+      }
+    }
+  }
+
+  void checkPromise(const Schedule &s, const Promise &promise) {
+    for (int64_t i = 0; i < promise.to.count; ++i) {
+      const std::vector<Value> wanted = promised(s, promise, i);
+      const Cells cells = memory_.block(s.rank, promise.to.buffer, promise.to.first + i).cells;
+      std::vector<First> *same = nullptr;  // all ranks that are promised this reduction
+      Value right = kUndefined;            // as its neighbour: the same tree is the same set
+      for (int64_t c = cells.begin; c < cells.end; ++c) {
+        const Value found = held_[memory_.firstCell(s.rank) + c];
+        if (found < 0 || (found != right && !trees_.isSet(found, wanted)))
+          return reportPromised(s, promise, c, found, wanted);
+        right = found;
+        if (wanted.size() == 1) continue;
+        noteOrder(s, c, found);
+        if (!same) same = &firstOf_[wanted];
+        compareRanks(s, c - cells.begin, found, *same);
       }
     }
   }
@@ -191,20 +227,26 @@ class Result {
     if (!trees_.isRun(found, wanted.first, wanted.count)) return false;
     complete_ = found;
     run_ = wanted;
-    if (!trees_.inOrder(found) && combining_.outOfOrder.empty())
-      combining_.outOfOrder =
-          cat("rank ", s.rank, " combines ", at(s, cell), " as ", treeOf(found));
+    noteOrder(s, cell, found);
     return true;
   }
 
-  std::string treeOf(Value v) const {
-    return trees_.toString(v, static_cast<Value>(all_.ranks[0].ranks));
+  void noteOrder(const Schedule &s, int64_t cell, Value found) {
+    if (!trees_.inOrder(found) && combining_.outOfOrder.empty())
+      combining_.outOfOrder =
+          cat("rank ", s.rank, " combines ", at(s, cell), " as ", treeOf(found));
   }
 
-  /// Is the tree of a cell, counted from the buffer's first, that of all ranks, up to swaps?
-  void compareRanks(const Schedule &s, int64_t cell, Value found) {
-    if (static_cast<size_t>(cell) >= first_.size()) first_.push_back({s.rank, found});
-    const First &other = first_[cell];
+  std::string treeOf(Value v) const {
+    const Schedule &s = all_.ranks[0];
+    const int64_t each = s.kind == ast::Kind::own ? contributionsOfRank(s) : 1;
+    return trees_.toString(v, static_cast<Value>(s.ranks), static_cast<Value>(each));
+  }
+
+  /// Is the tree of a cell, counted from the block's first, that of all ranks, up to swaps?
+  void compareRanks(const Schedule &s, int64_t cell, Value found, std::vector<First> &first) {
+    if (static_cast<size_t>(cell) >= first.size()) first.push_back({s.rank, found});
+    const First &other = first[cell];
     if (other.value == found || !combining_.unlike.empty()) return;
     if (upToSwaps_.empty()) upToSwaps_ = trees_.upToSwaps();
     if (upToSwaps_[other.value] == upToSwaps_[found]) return;
@@ -231,6 +273,7 @@ class Result {
   std::string nameOf(Value v) const {
     const Schedule &s = all_.ranks[0];
     if (!trees_.isLeaf(v)) return cat("the combination ", treeOf(v));
+    if (s.kind == ast::Kind::own) return nameOfContribution(s, v);
     if (s.kind == ast::Kind::alltoall)
       return cat("the block of rank ", v / s.ranks, " for rank ", v % s.ranks);
     if (s.kind == ast::Kind::neighbor_alltoall) {
@@ -285,13 +328,62 @@ class Result {
                            " of rank ", s.rank, whenWritten(last));
   }
 
+  void reportPromised(const Schedule &s, const Promise &promise, int64_t cell, Value found,
+                      const std::vector<Value> &wanted) {
+    const Step *last = writer(s, cell);
+    const Loc loc = last ? last->loc : promise.loc;
+    if (!findings_.take(loc)) return;
+    if (found < 0)
+      findings_.diag.error(loc, "rank ", s.rank, " never writes ", at(s, cell),
+                           ", where at the end ",
+                           wanted.size() == 1 ? nameOf(wanted[0]) : "a reduction", " belongs");
+    else if (wanted.size() == 1)
+      findings_.diag.error(loc, "at the end ", at(s, cell), " of rank ", s.rank, " holds ",
+                           nameOf(found), ", not ", nameOf(wanted[0]), whenWritten(last));
+    else
+      reportReduction(s, loc, cell, found, wanted, last);
+    findings_.diag.note(promise.loc, "promised here");
+  }
+
+  void reportReduction(const Schedule &s, Loc loc, int64_t cell, Value found,
+                       const std::vector<Value> &wanted, const Step *last) {
+    std::vector<Value> stray, twice, missing;
+    const std::vector<uint8_t> often = trees_.occurrences(found);
+    for (Value v = 0; v < trees_.leaves(); ++v) {
+      const bool isWanted = std::ranges::binary_search(wanted, v);
+      if (often[v] > 0 && !isWanted) stray.push_back(v);
+      if (often[v] > 1 && isWanted) twice.push_back(v);
+      if (often[v] == 0 && isWanted) missing.push_back(v);
+    }
+    std::string text;
+    const auto say = [&](const std::vector<Value> &which, const char *one, const char *several) {
+      if (which.empty()) return;
+      text += cat(text.empty() ? "" : "; ", namesOf(which), which.size() == 1 ? one : several);
+    };
+    say(stray, " does not belong there", " do not belong there");
+    say(twice, " is counted twice", " are counted twice");
+    say(missing, " is missing", " are missing");
+    findings_.diag.error(loc, "at the end ", at(s, cell), " of rank ", s.rank,
+                         " holds another reduction: ", text, whenWritten(last));
+  }
+
+  /// "in[0] of rank 3, in[1] of rank 3 and 5 more"
+  std::string namesOf(const std::vector<Value> &which) const {
+    constexpr size_t kMost = 3;
+    std::string text;
+    for (size_t i = 0; i < std::min(which.size(), kMost); ++i)
+      text += cat(i == 0 ? "" : ", ", nameOf(which[i]));
+    if (which.size() > kMost) text += cat(" and ", which.size() - kMost, " more");
+    return text;
+  }
+
   /// The first contribution that is not wanted at all: "rank 3", "rank 3 to block 2".
   static std::string strayIn(const Schedule &s, const std::vector<uint8_t> &often,
                              Expected wanted) {
     for (size_t leaf = 0; leaf < often.size(); ++leaf) {
       const auto v = static_cast<Value>(leaf);
       if (often[leaf] == 0 || (v >= wanted.first && v - wanted.first < wanted.count)) continue;
-      const bool ofBlock = collective(s.kind).in == Shape::blocks;
+      const bool ofBlock = collective(s).in == Shape::blocks;
       return cat("rank ", v % s.ranks, ofBlock ? cat(" to block ", v / s.ranks) : "");
     }
     return {};
@@ -319,11 +411,6 @@ class Result {
     return loc.known() || s.steps.empty() ? loc : s.steps.back().loc;
   }
 
-  struct First {
-    int64_t rank;
-    Value value;
-  };
-
   const Together &all_;
   const Memory &memory_;
   Trees &trees_;
@@ -331,10 +418,11 @@ class Result {
   Findings &findings_;
   const bool reduces_;
   Combining combining_;
-  Value complete_ = kUndefined;   // found last, and
-  Expected run_;                  // of what
-  std::vector<First> first_;      // by cell of the vector: who has it first
-  std::vector<Value> upToSwaps_;  // made only where it is needed
+  Value complete_ = kUndefined;  // found last, and
+  Expected run_;                 // of what
+  std::vector<First> first_;     // by cell of the vector: who has it first
+  std::map<std::vector<Value>, std::vector<First>> firstOf_;  // of an own collective, by what it is
+  std::vector<Value> upToSwaps_;                              // made only where it is needed
 };
 
 }  // namespace

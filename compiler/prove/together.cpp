@@ -14,9 +14,54 @@ namespace {
 
 /// How many blocks the collective gives a buffer; 0: there is none.
 int64_t blocksOf(const Schedule &s, Role role) {
-  const Collective &c = collective(s.kind);
+  const Collective c = collective(s);
   if (role == Role::out && s.inPlace && c.hasAllInOut()) return s.ranks;
   return blocksOf(s, role == Role::in ? c.in : role == Role::out ? c.out : c.data);
+}
+
+/// Of an own collective: the buffers of all ranks are alike, and what is promised is there.
+bool ownFits(const Schedule &first, const Schedule &s, Diag &diag) {
+  const auto bad = [&](Loc at, const auto &...what) {
+    diag.error(at, "rank ", s.rank, " ", what...);
+    return false;
+  };
+  if (s.collective != first.collective)
+    return bad({}, "is in ", s.collective, ", and rank 0 in ", first.collective);
+  const auto find = [](const Schedule &where, Role role) {
+    return std::ranges::find(where.buffers, role, &Buffer::role);
+  };
+  const bool data = find(s, Role::data) != s.buffers.end();
+  for (const Role role : {Role::in, Role::out, Role::data}) {
+    const auto here = find(s, role), there = find(first, role);
+    const bool isHere = here != s.buffers.end(), isThere = there != first.buffers.end();
+    if (isHere != isThere)
+      return bad({}, isHere ? "has" : "has no", " buffer `", name(role), "`, unlike rank 0");
+    if (!isHere) continue;
+    if (std::ranges::count(s.buffers, role, &Buffer::role) > 1)
+      return bad(here->loc, "has a second buffer `", name(role), "`");
+    if (data && role != Role::data)
+      return bad(here->loc, "has `", name(role), "` beside `data`, which stands for both");
+    if (here->blocks != there->blocks || here->vector != there->vector)
+      return bad(here->loc, "has another ", name(role), " than rank 0: ", here->blocks,
+                 here->blocks == 1 ? " block" : " blocks", here->vector ? ", a vector" : "");
+    if (here->vector && here->blocks != 1)
+      return bad(here->loc, "has ", here->blocks, " blocks in ", name(role), ", a vector");
+  }
+  return true;
+}
+
+bool sourcesAreThere(std::span<const Schedule> ranks, const Schedule &s, Diag &diag) {
+  for (const Promise &promise : s.promises)
+    for (const Source &source : s.sources(promise))
+      for (int64_t r = 0; r < source.ranks; ++r) {
+        const Schedule &from = ranks[static_cast<size_t>(source.rank + r)];
+        const auto buffer = std::ranges::find(from.buffers, source.role, &Buffer::role);
+        if (buffer->significant) continue;
+        diag.error(promise.loc, "rank ", s.rank, " is promised what rank ", from.rank, " has in ",
+                   buffer->name, ", which is absent there");
+        return false;
+      }
+  return true;
 }
 
 bool callersBuffersFit(const Together &all, const Schedule &s, Diag &diag) {
@@ -32,8 +77,8 @@ bool callersBuffersFit(const Together &all, const Schedule &s, Diag &diag) {
     if (buffer.blocks != wanted) {
       diag.error(buffer.loc, buffer.name, " of rank ", s.rank, " has ", buffer.blocks,
                  buffer.blocks == 1 ? " block" : " blocks", ", but in ", name(s.kind), " among ",
-                 collective(s.kind).hasGraph() ? "these neighbours" : cat(s.ranks, " ranks"),
-                 " it has ", wanted);
+                 collective(s).hasGraph() ? "these neighbours" : cat(s.ranks, " ranks"), " it has ",
+                 wanted);
       return false;
     }
     again = true;
@@ -105,8 +150,13 @@ bool belongTogether(const Together &all, Diag &diag) {
     }
   }
   if (!neighborsAgree(all, diag)) return false;
-  return std::ranges::all_of(ranks,
-                             [&](const Schedule &s) { return callersBuffersFit(all, s, diag); });
+  for (const Schedule &s : ranks) {
+    const bool own = s.kind == ast::Kind::own;
+    if (!(own ? ownFits(first, s, diag) : callersBuffersFit(all, s, diag))) return false;
+  }
+  for (const Schedule &s : ranks)
+    if (!sourcesAreThere(ranks, s, diag)) return false;
+  return true;
 }
 
 Together::Together(std::span<const Schedule> schedules) : ranks(schedules) {

@@ -49,8 +49,7 @@ Value Trees::combine(Value left, Value right) {
     full_ = true;
     return kTainted;
   }
-  const bool inOrder =
-      this->inOrder(left) && this->inOrder(right) && last(left) + 1 == first(right);
+  const bool inOrder = this->inOrder(left) && this->inOrder(right) && last(left) < first(right);
   pairs_.push_back(
       {left, right, first(left), last(right), std::min(size(left) + size(right), kMany), inOrder});
   return table_[at] = leaves_ + static_cast<Value>(pairs_.size() - 1);
@@ -68,12 +67,28 @@ std::vector<uint8_t> Trees::occurrences(Value root) const {
 }
 
 bool Trees::isRun(Value root, Value first, Value count) {
-  // As many as there are to be, all of them wanted, and no two the same.
   if (size(root) != count) return false;
-  if (inOrder(root)) return this->first(root) == first;
-  seen_.resize(static_cast<size_t>(leaves_) + pairs_.size(), 0);
-  runFrom_.resize(seen_.size(), -1);
+  // As many ascending numbers as fit between the two: all of them.
+  if (inOrder(root)) return this->first(root) == first && last(root) == first + count - 1;
+  runFrom_.resize(static_cast<size_t>(leaves_) + pairs_.size(), -1);
   if (runFrom_[root] >= 0) return runFrom_[root] == first;
+  if (!hasEachOnce(root, count, [=](Value v) { return v >= first && v - first < count; }))
+    return false;
+  runFrom_[root] = first;
+  return true;
+}
+
+bool Trees::isSet(Value root, std::span<const Value> leaves) {
+  const auto count = static_cast<Value>(leaves.size());
+  if (leaves.back() - leaves.front() == count - 1) return isRun(root, leaves.front(), count);
+  return size(root) == count &&
+         hasEachOnce(root, count, [=](Value v) { return std::ranges::binary_search(leaves, v); });
+}
+
+/// Of a tree of `count` leaves: all of them wanted, and no two the same.
+template <class Wanted>
+bool Trees::hasEachOnce(Value root, Value count, Wanted isWanted) {
+  seen_.resize(static_cast<size_t>(leaves_) + pairs_.size(), 0);
   ++search_;
   Value distinct = 0;
   stack_.assign(1, root);
@@ -83,16 +98,14 @@ bool Trees::isRun(Value root, Value first, Value count) {
     if (seen_[v] == search_) continue;
     seen_[v] = search_;
     if (isLeaf(v)) {
-      if (v < first || v - first >= count) return false;
+      if (!isWanted(v)) return false;
       ++distinct;
     } else {
       stack_.push_back(pair(v).left);
       stack_.push_back(pair(v).right);
     }
   }
-  if (distinct != count) return false;
-  runFrom_[root] = first;
-  return true;
+  return distinct == count;
 }
 
 std::vector<Value> Trees::upToSwaps() const {
@@ -114,7 +127,7 @@ std::vector<Value> Trees::upToSwaps() const {
   return like;
 }
 
-std::string Trees::toString(Value root, Value ranks) const {
+std::string Trees::toString(Value root, Value ranks, Value each) const {
   constexpr int kMostLeaves = 12;
   const bool nested = size(root) <= kMostLeaves;  // else only the leaves, in order
   constexpr Value kClose = -1, kSpace = -2;
@@ -131,7 +144,7 @@ std::string Trees::toString(Value root, Value ranks) const {
       text += ' ';
     } else if (isLeaf(v)) {
       if (++leaves > kMostLeaves) return text + "...";
-      text += std::to_string(v % ranks);
+      text += std::to_string(v / each % ranks);
       if (!nested) text += ' ';
     } else if (nested) {
       text += '(';

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -35,7 +36,7 @@ class Trees {
   static constexpr int32_t kMany = 1 << 29;
   int32_t size(Value v) const { return isLeaf(v) ? 1 : pair(v).size; }
 
-  /// Whether the leaves are first, first + 1, ..., last, in this order.
+  /// Whether the leaves ascend, from first to last: the order of ranks.
   bool inOrder(Value v) const { return isLeaf(v) || pair(v).inOrder; }
   Value first(Value v) const { return isLeaf(v) ? v : pair(v).first; }
   Value last(Value v) const { return isLeaf(v) ? v : pair(v).last; }
@@ -45,14 +46,16 @@ class Trees {
   /// Whether each leaf of [first, first + count) occurs exactly once, and no other.
   /// Linear in the leaves; in all, once for each tree that is a run.
   bool isRun(Value, Value first, Value count);
+  /// The same of any leaves, which are given ascending.
+  bool isSet(Value, std::span<const Value> leaves);
 
   /// By value: a number that trees share which differ only in the order of the
   /// two operands of their nodes, as the result of + and * does not depend on it.
   std::vector<Value> upToSwaps() const;
 
   /// "((0 1) 2)"; of more than twelve leaves the first, in order: "3 0 1 ...".
-  /// Each leaf is written modulo `ranks`.
-  std::string toString(Value, Value ranks = kMany) const;
+  /// Of each leaf the rank is written: leaf / each mod ranks.
+  std::string toString(Value, Value ranks = kMany, Value each = 1) const;
 
  private:
   struct Pair {
@@ -62,12 +65,14 @@ class Trees {
   };
   const Pair &pair(Value v) const { return pairs_[v - leaves_]; }
   void grow();
+  template <class Wanted>
+  bool hasEachOnce(Value, Value count, Wanted);
 
   Value leaves_;
   std::vector<Pair> pairs_;
   std::vector<Value> table_;  // open addressing; a pair's value, 0: free
   bool full_ = false;
-  std::vector<uint32_t> seen_;  // isRun: by value, in which search
+  std::vector<uint32_t> seen_;  // hasEachOnce: by value, in which search
   uint32_t search_ = 0;
   std::vector<Value> runFrom_;  // isRun: by value, the first leaf of those that are runs; else -1
   std::vector<Value> stack_;

@@ -71,7 +71,7 @@ class Flow {
 
   /// Scatter in place: the root's own block stays where it is, in `in`.
   void checkNamed(const Schedule &s) {
-    if (collective(s.kind).hasGraph()) checkNobodys(s);
+    if (collective(s).hasGraph()) checkNobodys(s);
     if (!s.inPlace || s.kind != ast::Kind::scatter || s.rank != s.root) return;
     for (const Step &step : s.steps)
       for (const Section section : {s.from(step), s.to(step)})

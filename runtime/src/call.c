@@ -160,7 +160,7 @@ static int set_operation(const nbc_plan *plan, struct call *c, const struct nbc_
   c->calc = MLX5_CALC_NONE;
   c->reduce = NULL;
   c->context = call->user_context;
-  if (!kind_reduces(plan->tables.header->kind)) return 0;
+  if (!plan->reduces) return 0;
   c->reduce = call->op == NBC_USER ? call->user : nbc_reduction(call->type, call->op);
   if (!c->reduce) return NBC_ERROR_ARGUMENT;
   c->calc = (uint8_t)calc_operation(call->type, call->op);

@@ -189,6 +189,10 @@ static int make_memory(nbc_plan *plan) {
     if (b->role < CALLER_ROLES && b->significant && blocks_of(&plan->tables, b->role, false) > 0)
       plan->significant |= 1u << b->role;
   }
+  // What a user declared reduces on the ranks where something is to be reduced.
+  plan->reduces = kind_reduces(t->kind);
+  for (uint32_t i = 0; t->kind == NBC_OWN && i < t->hosts.count; ++i)
+    plan->reduces = plan->reduces || plan->tables.hosts[i].op == NBC_HOST_REDUCE;
   for (uint32_t role = 0; role < CALLER_ROLES; ++role)
     for (int in_place = 0; in_place < 2; ++in_place)
       plan->caller_blocks[in_place][role] = blocks_of(&plan->tables, role, in_place);

@@ -67,6 +67,7 @@ struct nbc_plan {
   uint64_t caller_blocks[2][CALLER_ROLES];  // [in place]
   uint32_t access[CALLER_ROLES];
   uint32_t significant;  // bit (1 << role)
+  bool reduces;          // calls need an operator
 
   // Lengths of their own: blocks of one call, and pieces of all that are under way.
   bool own_lengths;

@@ -14,7 +14,7 @@
 #include "runtime/src/targets.h"
 
 // More than any communicator has; so few that products with parts fit.
-enum { MOST_NEIGHBORS = INT32_MAX };
+enum { MOST_BLOCKS = INT32_MAX };
 
 int damaged(const char **why, const char *format, ...) {
   static _Thread_local char text[192];
@@ -64,13 +64,15 @@ bool kind_reduces(uint32_t kind) {
     case NBC_BARRIER:
     case NBC_NEIGHBOR_ALLGATHER:
     case NBC_NEIGHBOR_ALLTOALL:
+    case NBC_OWN:
     case NBC_KINDS:
       break;
   }
   return false;
 }
 
-enum shape { NONE, ONE, RANKS, NEIGHBORS };  // no buffer, a block or vector, a block for each
+// No buffer, a block or vector, a block for each rank; as many as the buffer's entry says.
+enum shape { NONE, ONE, RANKS, LISTED };
 
 static enum shape shape_of(uint32_t kind, uint32_t role) {
   static const struct {
@@ -88,8 +90,9 @@ static enum shape shape_of(uint32_t kind, uint32_t role) {
       [NBC_REDUCE_SCATTER_BLOCK] = {RANKS, ONE, NONE},
       [NBC_SCAN] = {ONE, ONE, NONE},
       [NBC_EXSCAN] = {ONE, ONE, NONE},
-      [NBC_NEIGHBOR_ALLGATHER] = {ONE, NEIGHBORS, NONE},
-      [NBC_NEIGHBOR_ALLTOALL] = {NEIGHBORS, NEIGHBORS, NONE},
+      [NBC_NEIGHBOR_ALLGATHER] = {ONE, LISTED, NONE},
+      [NBC_NEIGHBOR_ALLTOALL] = {LISTED, LISTED, NONE},
+      [NBC_OWN] = {LISTED, LISTED, LISTED},
   };
   uint8_t shape = role == NBC_ROLE_IN    ? shapes[kind].in
                   : role == NBC_ROLE_OUT ? shapes[kind].out
@@ -98,7 +101,7 @@ static enum shape shape_of(uint32_t kind, uint32_t role) {
 }
 
 bool is_row(uint32_t kind, uint32_t role) {
-  return shape_of(kind, role) == RANKS || shape_of(kind, role) == NEIGHBORS;
+  return shape_of(kind, role) == RANKS || shape_of(kind, role) == LISTED;
 }
 
 uint64_t blocks_of(const struct tables *s, uint32_t role, bool in_place) {
@@ -112,7 +115,7 @@ uint64_t blocks_of(const struct tables *s, uint32_t role, bool in_place) {
       return 1;
     case RANKS:
       return t->ranks;
-    case NEIGHBORS:
+    case LISTED:
       return s->caller[role] ? s->caller[role]->blocks : 0;
   }
   return 0;
@@ -137,6 +140,7 @@ uint32_t in_place_role(const struct nbc_template *t) {
     case NBC_BARRIER:
     case NBC_NEIGHBOR_ALLGATHER:
     case NBC_NEIGHBOR_ALLTOALL:
+    case NBC_OWN:
     case NBC_KINDS:
       break;
   }
@@ -225,9 +229,8 @@ static int check_buffers(const struct tables *s, const char **why) {
       enum shape shape = shape_of(t->kind, b->role);
       if (shape == NONE)
         return damaged(why, "buffer %u: kind %u has no role %u", i, t->kind, b->role);
-      if (shape == NEIGHBORS && b->blocks > MOST_NEIGHBORS)
-        return damaged(why, "buffer %u: blocks of %llu neighbours", i,
-                       (unsigned long long)b->blocks);
+      if (shape == LISTED && b->blocks > MOST_BLOCKS)
+        return damaged(why, "buffer %u: %llu blocks", i, (unsigned long long)b->blocks);
       seen |= 1u << b->role;
     } else if (b->blocks > UINT32_MAX || b->first > UINT32_MAX) {
       return damaged(why, "buffer %u: %llu blocks of room after %llu", i,

@@ -61,7 +61,7 @@ void buildOne(Elaborator &elaborator, const ast::Algorithm &algorithm, const Req
   asGoal(written, run);
 
   for (const bool inPlace : {false, true}) {
-    if (inPlace && !collective(algorithm.kind).hasInPlace()) continue;
+    if (inPlace && !collective(algorithm).hasInPlace()) continue;
     const std::vector<Schedule> better = improved(written, inPlace, run);
     const Proof after = prove(better, *claims, run.diag);
     // In place a right algorithm may be wrong; the user is told so.
@@ -93,7 +93,7 @@ void build(const ast::File &file, Attempt &run) {
       const std::optional<bool> applies = elaborator.applies(algorithm, request);
       if (!applies) return;
       if (!*applies) continue;
-      request.root = collective(algorithm.kind).hasRoot() ? ranks - 1 : 0;
+      request.root = collective(algorithm).hasRoot() ? ranks - 1 : 0;
       buildOne(elaborator, algorithm, request, run);
       if (!run.diag.ok()) return;
     }

@@ -53,11 +53,11 @@ TEST(Template, eachPromiseBrokenOnce) {
   auto reloc = [](Bytes &b, uint32_t i) { return b.table<nbc_reloc>(b.header()->relocs) + i; };
   auto variant = [](Bytes &b) { return b.table<nbc_variant>(b.header()->variants); };
   const Damage damages[] = {
-      {"kind 14 of 14", [](Bytes &b) { b.header()->kind = NBC_KINDS; }},
+      {"kind 15 of 15", [](Bytes &b) { b.header()->kind = NBC_KINDS; }},
       // Its `out` has 4 blocks in place only.
       {"host operation 1: piece 2 is not of this variant",
        [](Bytes &b) { b.header()->kind = NBC_REDUCE_SCATTER; }},
-      {"buffer 1: blocks of 4294967295 neighbours",
+      {"buffer 1: 4294967295 blocks",
        [](Bytes &b) {
          b.header()->kind = NBC_NEIGHBOR_ALLGATHER;
          b.table<nbc_buffer>(b.header()->buffers)[1].blocks = UINT32_MAX;

@@ -87,6 +87,7 @@ enum nbc_kind { /* in the order of dsl/collectives.def */
                 NBC_EXSCAN,
                 NBC_NEIGHBOR_ALLGATHER, /* of these two the buffers' entries say how */
                 NBC_NEIGHBOR_ALLTOALL,  /* many neighbours there are: `blocks` of OUT, IN */
+                NBC_OWN, /* declared by a user: its buffers say how many blocks they have */
                 NBC_KINDS
 };
 

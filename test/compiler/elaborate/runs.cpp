@@ -154,7 +154,7 @@ TEST(Runs, areRefused) {
   EXPECT_EQ(at("run gather.linear(root = P) with in = in, out = out;", kGather),
             "2:1: root 8 of gather.linear is not in 0..7 (rank 3 of 8)");
   EXPECT_EQ(at("run allgather.b with in = in, out = out[0 +: 3];", "allgather b { }"),
-            "2:37: wants 8 elements, one for each rank it runs among, not 3 (rank 3 of 8)");
+            "2:37: wants 8 elements, as that buffer has, not 3 (rank 3 of 8)");
   EXPECT_EQ(at("run allgather.b(k = 2) with in = in, out = out;",
                "allgather b(k = 1)\n requires k < P,\n k > 2 { }"),
             "6:4: allgather.b requires this, which does not hold for 8 ranks (rank 3 of 8, which "

@@ -88,6 +88,19 @@ TEST(Text, ReadsSeveralWithCommentsAndGaps) {
   EXPECT_EQ(text.schedules[1].steps[0].port, 2);
 }
 
+Promise randomPromise(Schedule &s) {
+  Promise promise;
+  promise.to = {0, *rc::gen::inRange<int32_t>(1, 9), *rc::gen::inRange<int64_t>(0, kMaxBlocks),
+                *rc::gen::inRange<int64_t>(0, kMaxBlocks)};
+  std::vector<Source> sources(*rc::gen::inRange<size_t>(1, 5));
+  for (Source &source : sources)
+    source = {*rc::gen::element(Role::in, Role::data), *rc::gen::inRange(0, 9),
+              *rc::gen::inRange(1, INT32_MAX), *rc::gen::inRange<int64_t>(0, 3)};
+  promise.of = s.keepSources(sources);
+  promise.loc = {*rc::gen::inRange<uint32_t>(1, 1u << 30), 3, 7};
+  return promise;
+}
+
 /// Random schedules: any value that a field can have, not only sensible ones.
 Schedule randomSchedule() {
   Schedule s;
@@ -115,6 +128,12 @@ Schedule randomSchedule() {
     buffer.blocks = *rc::gen::inRange<int64_t>(0, 3);
     if (i > 0) buffer.like = section(i);
     s.buffers.push_back(buffer);
+  }
+  if (*rc::gen::arbitrary<bool>()) {
+    s.kind = ast::Kind::own;
+    s.collective = "mine";
+    s.buffers[0].vector = *rc::gen::arbitrary<bool>();
+    for (int i = *rc::gen::inRange(0, 4); i > 0; --i) s.promises.push_back(randomPromise(s));
   }
   const StepId steps = *rc::gen::inRange<StepId>(0, 10);
   for (StepId i = 0; i < steps; ++i) {
@@ -151,8 +170,16 @@ TEST(Text, ReadsAnyScheduleItPrints) {
       RC_ASSERT(std::ranges::equal(s.to(s.steps[i]), back.to(back.steps[i])));
       RC_ASSERT(std::ranges::equal(s.after(s.steps[i]), back.after(back.steps[i])));
     }
-    for (size_t i = 0; i < s.buffers.size(); ++i)
+    for (size_t i = 0; i < s.buffers.size(); ++i) {
       RC_ASSERT(s.buffers[i].like == back.buffers[i].like);
+      RC_ASSERT(s.buffers[i].vector == back.buffers[i].vector);
+    }
+    RC_ASSERT(s.collective == back.collective);
+    RC_ASSERT(s.promises.size() == back.promises.size());
+    for (size_t i = 0; i < s.promises.size(); ++i) {
+      RC_ASSERT(s.promises[i].to == back.promises[i].to);
+      RC_ASSERT(std::ranges::equal(s.sources(s.promises[i]), back.sources(back.promises[i])));
+    }
   }));
 }
 
@@ -193,7 +220,8 @@ TEST(TextErrors, SaysPlaceAndValues) {
        "t.sched:4:3: error: a buffer, a step or `end` is wanted, but here is `nonsense`"},
       {"  \xff\xfe",
        "t.sched:4:3: error: a buffer, a step or `end` is wanted, but here is byte 255"},
-      {"  %0 = send in to 1\n  data d[1]", "t.sched:5:3: error: buffers come before the steps"},
+      {"  %0 = send in to 1\n  data d[1]",
+       "t.sched:5:3: error: buffers come before promises and steps"},
       {"schedule @b", "t.sched:4:1: error: the schedule before this one has no `end`"},
       {"end of all", "t.sched:4:5: error: nothing more is wanted on this line, but here is `of`"},
   };

@@ -23,6 +23,7 @@ inline std::string text(const std::string &head, const Lines &ranks) {
   std::istringstream words(head);
   std::string kind, order = "rounds", word, root = "0", rounds = "9", inPlace;
   words >> kind;
+  if (kind == "own" && words >> word) kind += " " + word;
   while (words >> word) {
     if (word == "root") words >> root;
     if (word == "waits") order = word;

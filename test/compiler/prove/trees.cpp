@@ -22,7 +22,8 @@ TEST(Trees, Order) {
   EXPECT_TRUE(t.inOrder(t.combine(low, high)));
   EXPECT_FALSE(t.inOrder(t.combine(high, low)));
   EXPECT_TRUE(t.inOrder(t.combine(0, t.combine(1, high))));
-  EXPECT_FALSE(t.inOrder(t.combine(0, high)));
+  EXPECT_TRUE(t.inOrder(t.combine(0, high)));  // ascending, if not one after the other
+  EXPECT_FALSE(t.inOrder(t.combine(low, low)));
 }
 
 TEST(Trees, Complete) {
@@ -49,6 +50,22 @@ TEST(Trees, ARunIsOfTheWantedLeaves) {
   EXPECT_TRUE(t.isRun(7, 7, 1));
   EXPECT_FALSE(t.isRun(7, 6, 1));
   EXPECT_EQ(t.toString(all, 3), "(2 (1 0))");
+}
+
+TEST(Trees, ASetIsOfTheWantedLeaves) {
+  Trees t(9);
+  const Value even = t.combine(t.combine(0, 2), 6), mixed = t.combine(6, t.combine(2, 0));
+  EXPECT_TRUE(t.inOrder(even) && !t.inOrder(mixed));
+  for (Value v : {even, mixed}) {
+    EXPECT_TRUE(t.isSet(v, std::vector<Value>{0, 2, 6}));
+    EXPECT_FALSE(t.isSet(v, std::vector<Value>{0, 3, 6}));  // the same ends
+    EXPECT_FALSE(t.isSet(v, std::vector<Value>{0, 2, 6, 8}));
+    EXPECT_FALSE(t.isRun(v, 0, 3));  // ascending, but no run
+  }
+  EXPECT_FALSE(t.isSet(t.combine(mixed, 2), std::vector<Value>{0, 2, 4, 6}));  // 2 is there twice
+  EXPECT_TRUE(t.isSet(4, std::vector<Value>{4}));
+  EXPECT_TRUE(t.isSet(t.combine(4, 3), std::vector<Value>{3, 4}));
+  EXPECT_EQ(t.toString(mixed, 9, 2), "(3 (1 0))");
 }
 
 TEST(Trees, DoublingAThousandTimesDoesNotOverflow) {
