@@ -219,8 +219,8 @@ void ExpressionCheck::neighborsMayBeAsked(const Expr &e) {
                 "' is not known when an algorithm is chosen");
   else if (context_ == Context::claim)
     diag_.error(e.loc, "a claim holds for all ranks together; '", e.text, "' is of one");
-  else if (algorithm_ && !collective(algorithm_->kind).hasGraph())
-    diag_.error(e.loc, "in ", ast::name(algorithm_->kind), " ranks have no neighbours; '", e.text,
+  else if (algorithm_ && !collective(*algorithm_).hasGraph())
+    diag_.error(e.loc, "in ", algorithm_->kindName, " ranks have no neighbours; '", e.text,
                 "' is for neighbor_allgather and neighbor_alltoall");
 }
 

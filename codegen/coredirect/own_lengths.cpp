@@ -133,7 +133,7 @@ class OwnLengths {
   /// Blocks of `out` that come from one block: the own one, or that of a source that is there
   /// twice.
   void findTwins() {
-    if (!collective(s_.kind).hasGraph()) return;
+    if (!collective(s_).hasGraph()) return;
     const bool toAll = s_.kind == ast::Kind::neighbor_allgather;
     const BufferId in = find(s_, Role::in), out = find(s_, Role::out);
     std::unordered_map<int32_t, int64_t> first;  // by source

@@ -74,10 +74,10 @@ class Verifier {
     const auto bad = [&](const char *what, size_t slot, const auto &...why) {
       diag_.error({}, what, " ", slot, " of rank ", s_.rank, why...);
     };
-    if (!collective(s_.kind).hasGraph() && !(n.sources.empty() && n.destinations.empty()))
-      diag_.error({}, "rank ", s_.rank, " has neighbours, but ", ast::name(s_.kind), " has none");
-    if (collective(s_.kind).hasGraph() && s_.inPlace)
-      diag_.error({}, ast::name(s_.kind), " is never in place");
+    if (!collective(s_).hasGraph() && !(n.sources.empty() && n.destinations.empty()))
+      diag_.error({}, "rank ", s_.rank, " has neighbours, but ", kindName(s_), " has none");
+    if (collective(s_).hasGraph() && s_.inPlace)
+      diag_.error({}, kindName(s_), " is never in place");
     if (blocksOf(s_, Shape::sources) > kMaxBlocks || blocksOf(s_, Shape::destinations) > kMaxBlocks)
       diag_.error({}, "rank ", s_.rank, " has more than ", kMaxBlocks, " neighbours");
     const auto isRank = [&](int32_t rank) { return rank >= 0 && rank < s_.ranks; };
