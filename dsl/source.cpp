@@ -7,12 +7,15 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <string_view>
 
 #include "dsl/parse.h"
 
 namespace nbcc {
 
 namespace fs = std::filesystem;
+
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 std::optional<std::string> readSource(const fs::path &path, Loc at, Diag &diag) {
   const std::string name = path.string();
@@ -44,7 +47,7 @@ std::optional<std::string> readSource(const fs::path &path, Loc at, Diag &diag) 
     diag.error(at, "'", name, "' is larger than ", kMaxSourceBytes, " bytes");
     return {};
   }
-  if (text.starts_with("\xEF\xBB\xBF")) text.erase(0, 3);
+  if (text.starts_with(kByteOrderMark)) text.erase(0, kByteOrderMark.size());
   return text;
 }
 
@@ -82,6 +85,11 @@ bool acceptable(uint16_t file, Diag &diag) {
   const std::string &text = diag.fileText(file);
   if (text.size() > kMaxSourceBytes) {
     diag.error({}, "'", diag.fileName(file), "' is larger than ", kMaxSourceBytes, " bytes");
+    return false;
+  }
+  // ANTLR's stream would drop it unsaid. The one that may begin a file, readSource() took away.
+  if (text.starts_with(kByteOrderMark)) {
+    diag.error({1, 1, file}, "a byte order mark means nothing here");
     return false;
   }
   uint32_t line = 1, column = 1;

@@ -15,11 +15,12 @@
 
 namespace nbcc {
 
-/// A file's text, without a byte order mark. Reads at most kMaxSourceBytes and
+/// A file's text, without the byte order mark it may begin with. Reads at most kMaxSourceBytes and
 /// one more. Reports what is wrong at `at`: the import, or no place.
 std::optional<std::string> readSource(const std::filesystem::path &path, Loc at, Diag &);
 
-/// Whether the text is small enough and UTF-8. Reports the first byte that is not.
+/// Whether the text is small enough, UTF-8 and without a byte order mark. Reports the
+/// first thing that is wrong.
 bool acceptable(uint16_t file, Diag &);
 
 /// The tree of one file; its imports are named, not followed. Null after errors.

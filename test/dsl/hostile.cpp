@@ -206,11 +206,13 @@ TEST_F(HostileFiles, ThatImportThemselvesOrTooMuch) {
   EXPECT_TRUE(contains(said(write("wide.nbc", wide)), "more than 256 files"));
 }
 
-TEST_F(HostileFiles, AByteOrderMarkIsNoWord) {
-  EXPECT_EQ(said(write("bom.nbc",
-                       "\xef\xbb\xbf"
-                       "barrier b { }\r\n")),
-            "");
+TEST_F(HostileFiles, AByteOrderMarkMayBeginAFileOnce) {
+  const std::string mark = "\xef\xbb\xbf", text = "barrier b { }\r\n";
+  EXPECT_EQ(said(write("bom.nbc", mark + text)), "");
+  EXPECT_TRUE(contains(said(write("two.nbc", mark + mark + text)),
+                       "two.nbc:1:1: error: a byte order mark means nothing here"));
+  for (const std::string &late : {mark, mark + text, text + mark})
+    EXPECT_FALSE(compile(late).ok) << late;
 }
 
 }  // namespace
