@@ -375,6 +375,8 @@ uint32_t Connections::queue(nbc_queue_kind kind, const Step &step) const {
       return management;
     case NBC_QUEUE_LOOPBACK:
       return loopback;
+    case NBC_QUEUE_MESSAGES:
+      break;  // not of this target
   }
   return kNone;
 }

@@ -56,8 +56,13 @@ static int check_send(const struct tables *s, const struct nbc_variant *v, uint3
 }
 
 static int check_managed(const struct tables *s, const char **why) {
-  for (uint32_t i = 0; i < s->header->queues.count; ++i)
-    if (s->queues[i].kind == NBC_QUEUE_MANAGEMENT) return 0;
+  bool managed = false;
+  for (uint32_t i = 0; i < s->header->queues.count; ++i) {
+    if (s->queues[i].kind > NBC_QUEUE_DATA)
+      return damaged(why, "queue %u: kind %u, which is no work queue", i, s->queues[i].kind);
+    managed |= s->queues[i].kind == NBC_QUEUE_MANAGEMENT;
+  }
+  if (managed) return 0;
   return s->header->queues.count
              ? damaged(why, "no management queue among %u queues", s->header->queues.count)
              : 0;

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "nbc/mpi_record.h"
 #include "runtime/src/tables.h"
 #include "runtime/src/targets.h"
 
@@ -240,21 +241,25 @@ static int check_buffers(const struct tables *s, const char **why) {
   return 0;
 }
 
+// A queue of a rank rather than of a peer: there is one of its kind.
+static bool is_alone(uint32_t kind) {
+  return kind <= NBC_QUEUE_LOOPBACK || kind == NBC_QUEUE_MESSAGES;
+}
+
 static int check_queues(const struct tables *s, const char **why) {
   const struct nbc_template *t = s->header;
   for (uint32_t i = 0; i < t->peers.count; ++i)
     if (s->peers[i] >= t->ranks || s->peers[i] == t->rank)
       return damaged(why, "peer %u: rank %u of %u, the own one is %u", i, s->peers[i], t->ranks,
                      t->rank);
-  uint32_t alone[NBC_QUEUE_LOOPBACK + 1] = {0};
+  uint32_t alone[NBC_QUEUE_MESSAGES + 1] = {0};
   for (uint32_t i = 0; i < t->queues.count; ++i) {
     const struct nbc_queue *q = &s->queues[i];
-    if (q->kind > NBC_QUEUE_DATA) return damaged(why, "queue %u: kind %u", i, q->kind);
-    if (q->kind <= NBC_QUEUE_LOOPBACK ? q->peer != UINT32_MAX || alone[q->kind]++
-                                      : q->peer >= t->peers.count)
+    if (q->kind > NBC_QUEUE_MESSAGES) return damaged(why, "queue %u: kind %u", i, q->kind);
+    if (is_alone(q->kind) ? q->peer != UINT32_MAX || alone[q->kind]++ : q->peer >= t->peers.count)
       return damaged(why, "queue %u: peer %u of %u, or a second of kind %u", i, q->peer,
                      t->peers.count, q->kind);
-    if (q->direction >= NBC_DIRECTIONS || (q->kind <= NBC_QUEUE_LOOPBACK && q->direction))
+    if (q->direction >= NBC_DIRECTIONS || (is_alone(q->kind) && q->direction))
       return damaged(why, "queue %u: direction %u", i, q->direction);
   }
   return 0;
@@ -340,15 +345,18 @@ static int check_segments(const struct tables *s, struct nbc_range range, bool a
       end = (uint64_t)g->offset + g->bytes;
     }
     if (g->ring == NBC_RING_SEND) {
-      if (ahead || g->bytes != UINT64_C(64) * g->entries || g->send_cqes > g->entries ||
-          (kind == NBC_QUEUE_CTS && g->send_cqes))
+      uint64_t entry = kind == NBC_QUEUE_MESSAGES ? sizeof(struct nbc_mpi_record) : 64;
+      bool silent = kind == NBC_QUEUE_CTS || kind == NBC_QUEUE_MESSAGES;
+      if (ahead || g->bytes != entry * g->entries || g->send_cqes > g->entries ||
+          (silent && g->send_cqes))
         return damaged(why, "segment %u: %u bytes of %u entries, %u signalled", i, g->bytes,
                        g->entries, g->send_cqes);
     } else {
       uint32_t stride = g->entries ? g->bytes / g->entries : 0;
       bool fits = g->bytes == 0 || (g->entries && g->bytes % g->entries == 0 && stride >= 16 &&
                                     (stride & (stride - 1)) == 0 && kind != NBC_QUEUE_CTS);
-      if (!fits || ahead != (kind == NBC_QUEUE_EAGER) || kind == NBC_QUEUE_MANAGEMENT)
+      if (!fits || ahead != (kind == NBC_QUEUE_EAGER) || kind == NBC_QUEUE_MANAGEMENT ||
+          kind == NBC_QUEUE_MESSAGES)
         return damaged(why, "segment %u: %u bytes of %u receives, queue of kind %u", i, g->bytes,
                        g->entries, kind);
     }
@@ -483,10 +491,12 @@ static int check_variant(const struct tables *s, uint32_t index, const char **wh
   if (!status) status = check_relocs(s, v->relocs, CALL, v, v->segments, why);
   if (status) return status;
 
-  uint32_t managed = 0, enabled = 0;
-  for (uint32_t i = v->segments.begin; i < v->segments.begin + v->segments.count; ++i)
-    if (s->queues[s->segments[i].queue].kind == NBC_QUEUE_MANAGEMENT)
+  uint32_t managed = 0, enabled = 0;  // what stages count
+  for (uint32_t i = v->segments.begin; i < v->segments.begin + v->segments.count; ++i) {
+    uint32_t kind = s->queues[s->segments[i].queue].kind;
+    if (kind == NBC_QUEUE_MANAGEMENT || kind == NBC_QUEUE_MESSAGES)
       managed += s->segments[i].entries;
+  }
   for (uint32_t i = v->stages.begin; i < v->stages.begin + v->stages.count; ++i) {
     const struct nbc_stage *stage = &s->stages[i];
     if (stage->enabled < enabled || stage->enabled > managed)
@@ -501,7 +511,7 @@ static int check_variant(const struct tables *s, uint32_t index, const char **wh
   return 0;
 }
 
-int nbc_template_check(const void *data, size_t bytes, const char **why) {
+int nbc_template_check_tables(const void *data, size_t bytes, const char **why) {
   const char *unused;
   if (!why) why = &unused;
   *why = "";
@@ -521,9 +531,14 @@ int nbc_template_check(const void *data, size_t bytes, const char **why) {
   status = check_segments(&s, t->ahead_segments, true, why);
   if (!status) status = check_relocs(&s, t->ahead_relocs, AHEAD, NULL, t->ahead_segments, why);
   for (uint32_t i = 0; i < t->variants.count && !status; ++i) status = check_variant(&s, i, why);
-  if (status) return status;
+  return status;
+}
 
-  const struct target *target = find_target(t->target);
-  if (!target) return damaged(why, "no target is called %s", t->target);
+int nbc_template_check(const void *data, size_t bytes, const char **why) {
+  int status = nbc_template_check_tables(data, bytes, why);
+  if (status) return status;
+  struct tables s = tables_of(data);
+  const struct target *target = find_target(s.header->target);
+  if (!target) return damaged(why, "no target is called %s", s.header->target);
   return target->check(&s, why);
 }

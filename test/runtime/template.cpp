@@ -3,6 +3,7 @@
 
 #include <random>
 
+#include "nbc/mpi_record.h"
 #include "test/runtime/world.h"
 
 namespace {
@@ -84,6 +85,7 @@ TEST(Template, eachPromiseBrokenOnce) {
       {"kind 0 has no role 2",
        [](Bytes &b) { b.table<nbc_buffer>(b.header()->buffers)[0].role = NBC_ROLE_DATA; }},
       {"queue 0: peer 3 of 3", [](Bytes &b) { b.table<nbc_queue>(b.header()->queues)->peer = 3; }},
+      {"queue 0: kind 6", [](Bytes &b) { b.table<nbc_queue>(b.header()->queues)->kind = 6; }},
       {"no caller's buffer", [](Bytes &b) { b.table<nbc_piece>(b.header()->pieces)->shape = 2; }},
       {"2 parts from 0 on, of 1",
        [](Bytes &b) { b.table<nbc_piece>(b.header()->pieces)->count = 2; }},
@@ -129,6 +131,58 @@ TEST(Template, eachPromiseBrokenOnce) {
     std::string why;
     EXPECT_EQ(check(b, &why), NBC_ERROR_TEMPLATE) << d.why;
     EXPECT_NE(why.find(d.why), std::string::npos) << "wanted " << d.why << ", found " << why;
+  }
+}
+
+/// What a target sends as records: two, of no bytes.
+build::Bytes messages() {
+  build::Builder b("messages", NBC_BARRIER, 2, 0);
+  std::strcpy(b.header.target, "paper");  // no target of this runtime
+  b.peer(1);
+  b.queues.push_back({NBC_QUEUE_MESSAGES, UINT32_MAX, NBC_BOTH_WAYS});
+  b.code.resize(2 * sizeof(nbc_mpi_record));
+  b.segments.push_back({.bytes = uint32_t(b.code.size()), .entries = 2});
+  b.stages.push_back({0, 0, 2});
+  b.variants.push_back({.protocol = NBC_RENDEZVOUS, .stages = {0, 1}, .segments = {0, 1}});
+  return b.finish();
+}
+
+TEST(Template, recordsAreLookedAtOnlyByTheirTarget) {
+  const build::Bytes b = messages();
+  const char *why = nullptr;
+  EXPECT_EQ(nbc_template_check_tables(b.data(), b.size(), &why), 0) << why;
+  EXPECT_EQ(nbc_template_check(b.data(), b.size(), &why), NBC_ERROR_TEMPLATE);
+  EXPECT_STREQ(why, "no target is called paper");
+  EXPECT_EQ(nbc_template_check(b.data(), b.size(), nullptr), NBC_ERROR_TEMPLATE);
+}
+
+TEST(Template, eachPromiseOfRecordsBrokenOnce) {
+  using build::Bytes;
+  auto queue = [](Bytes &b) { return b.table<nbc_queue>(b.header()->queues); };
+  auto segment = [](Bytes &b) { return b.table<nbc_segment>(b.header()->segments); };
+  const struct {
+    const char *why;
+    std::function<void(Bytes &)> apply;
+  } damages[] = {
+      {"queue 0: peer 0 of 1", [&](Bytes &b) { queue(b)->peer = 0; }},
+      {"queue 0: direction 1", [&](Bytes &b) { queue(b)->direction = NBC_TO_PEER; }},
+      {"64 bytes of 1 entries", [&](Bytes &b) { segment(b)->entries = 1; }},
+      {"64 bytes of 2 entries, 1 signalled", [&](Bytes &b) { segment(b)->send_cqes = 1; }},
+      {"64 bytes of 2 receives", [&](Bytes &b) { segment(b)->ring = NBC_RING_RECV; }},
+      {"0 bytes of 2 receives",
+       [&](Bytes &b) { segment(b)->ring = NBC_RING_RECV, segment(b)->bytes = 0; }},
+      {"enables 1 of 2", [](Bytes &b) { b.table<nbc_stage>(b.header()->stages)->enabled = 1; }},
+      {"queue 0: kind 5, which is no work queue",
+       [](Bytes &b) { std::strcpy(b.header()->target, "coredirect"); }},
+  };
+  for (const auto &damage : damages) {
+    Bytes b = messages();
+    damage.apply(b);
+    b.seal();
+    std::string why;
+    EXPECT_EQ(check(b, &why), NBC_ERROR_TEMPLATE) << damage.why;
+    EXPECT_NE(why.find(damage.why), std::string::npos)
+        << "wanted " << damage.why << ", found " << why;
   }
 }
 

@@ -12,7 +12,7 @@
  *   coredirect  queues are mlx5 work queues, segments their work queue entries
  *   verbs       queues are queue pairs, segments packed post descriptors
  *   sci         queues are DMA queues and PIO, segments vectors and stores
- *   mpi         one queue, a segment of send and receive records
+ *   mpi         one queue, a segment of send, receive and wait records (mpi_record.h)
  *   shm         one queue, a segment of copies and flags
  * What is common (buffers, peers, host operations, stages, relocations by
  * address, length and key) is read by common code; what the bytes of a segment
@@ -162,7 +162,10 @@ struct nbc_host {
  * completed, which is signalled, and no other entry of the management queue is;
  * a stage that enables nothing new is over at once. The call is complete after
  * the last stage, which enables all. The first stage's hosts run in nbc_start,
- * the others in nbc_test. */
+ * the others in nbc_test.
+ * Of the queue MESSAGES, records up to `enabled` are carried out one after the
+ * other. The stage is over when the last one was; the call is complete after the
+ * last stage, when all messages are done. */
 struct nbc_stage {
   uint32_t hosts_begin, hosts_count;
   uint32_t enabled;
@@ -174,7 +177,8 @@ enum nbc_queue_kind {
   NBC_QUEUE_LOOPBACK,   /* to oneself: copies and calc; managed */
   NBC_QUEUE_EAGER,      /* per peer: into posted slots; managed */
   NBC_QUEUE_CTS,        /* per peer: clear-to-send and credits, no bytes; managed */
-  NBC_QUEUE_DATA        /* per peer: rendezvous data; managed */
+  NBC_QUEUE_DATA,       /* per peer: rendezvous data; managed */
+  NBC_QUEUE_MESSAGES    /* to and from all peers: records (mpi_record.h) */
 };
 
 /* Whom a queue pair serves: data both ways, or only what goes to the peer, or only
@@ -222,7 +226,8 @@ struct nbc_variant {
  * a variant ascend in `offset`, do not overlap, and begin on a multiple of 16.
  * Relocations of a variant point into its own segments, those of ahead_relocs
  * (ROOM only) into ahead_segments.
- * SEND: bytes = 64 * entries. Every entry of the management queue is one WQEBB.
+ * SEND: bytes = 64 * entries, of the queue MESSAGES 32 * entries. Every entry of the
+ * management queue is one WQEBB.
  * RECV: a receive takes bytes / entries, a power of two and at least 16, the same
  * in all segments of that queue that have bytes; unused data segments of it are
  * ended by one with MLX5_INVALID_LKEY. Receives without bytes (CTS) are all
@@ -234,11 +239,12 @@ struct nbc_segment {
   uint32_t queue;
   uint32_t ring;
   uint32_t offset, bytes; /* in code; bytes 0: `entries` receives of no bytes */
-  uint32_t entries;       /* SEND: WQEBBs. RECV: receives */
+  uint32_t entries;       /* SEND: WQEBBs or records. RECV: receives */
   uint32_t send_cqes;     /* SEND: completions this call adds to the queue's send CQ */
 };
 
-/* A place and the rule that fills it. `at` counts from the beginning of code. */
+/* A place and the rule that fills it. `at` counts from the beginning of code. Bytes are those
+ * that an adapter reads; what SGE writes into a record mpi_record.h says. */
 enum nbc_reloc_rule {
   NBC_RELOC_SGE,    /* what: a piece. be32 length, be32 lkey, be64 address: 16 bytes. The length is
                        that of the piece and of the `extra` pieces after it in the table, which
@@ -286,6 +292,9 @@ static inline uint64_t nbc_template_checksum(const void *data, size_t bytes) {
  * runtime and is whole; else a negative nbc_status, and *why says what is wrong
  * ("checksum 0x.. where 0x.. was stored"), in static or thread-local memory. */
 int nbc_template_check(const void *data, size_t bytes, const char **why);
+/* The same but for the bytes of segments, which only the target knows: for those who look
+ * at templates of targets that this runtime has not. */
+int nbc_template_check_tables(const void *data, size_t bytes, const char **why);
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * mpi_record.h - what target mpi does, one record after the other.
+ *
+ *     RECV peer 1   out[1]
+ *     SEND peer 0   out[0]
+ *     WAIT 0                    until the first record's message is there
+ *     SEND peer 0   out[1]
+ *
+ * A template of target mpi has one queue, NBC_QUEUE_MESSAGES, where it sends or receives
+ * anything; a variant has one SEND segment on it, of records. Native byte order, as all of
+ * a template; 32 bytes, so that an address is aligned.
+ *
+ * SEND and RECV are posted and never wait. WAIT holds up whatever is behind it, records and
+ * stages, until one message is done. Messages to one peer are sent in the order of their
+ * records, those from one peer received in that order; the k-th sent to a rank is the k-th
+ * that it receives from here.
+ */
+#ifndef NBC_MPI_RECORD_H
+#define NBC_MPI_RECORD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum nbc_mpi_op { NBC_MPI_SEND, NBC_MPI_RECV, NBC_MPI_WAIT };
+
+struct nbc_mpi_record {
+  uint32_t op;      /* enum nbc_mpi_op */
+  uint32_t peer;    /* SEND, RECV: index into the template's peers; WAIT: 0 */
+  uint32_t record;  /* WAIT: an earlier SEND or RECV of the segment, by its index; else 0 */
+  uint32_t tag_pad; /* 0 */
+  /* Filled at the call, in native byte order, by an NBC_RELOC_SGE at `address`, which writes
+   * both. Without one: a message of no bytes. */
+  uint64_t address, bytes;
+};
+
+/* Where that relocation points to, from the record's beginning. */
+#define NBC_MPI_RECORD_SGE offsetof(struct nbc_mpi_record, address)
+
+#ifdef __cplusplus
+static_assert(sizeof(nbc_mpi_record) == 32, "a segment's bytes are 32 * entries");
+#else
+_Static_assert(sizeof(struct nbc_mpi_record) == 32, "a segment's bytes are 32 * entries");
+#endif
+#endif
