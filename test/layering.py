@@ -20,13 +20,14 @@ MAY_INCLUDE = {
     "compiler/prove": IR,
     "compiler/exchange": IR,
     "codegen": IR + ["runtime/include"],
+    "codegen/common": IR + ["codegen", "runtime/include"],
     "compiler/driver": IR + ["compiler/passes", "compiler/elaborate", "compiler/prove",
                              "compiler/exchange", "codegen", "runtime/include", "devices/hca"],
     "runtime/include": [],
     "runtime/src": ["runtime/include"],
     "devices": ["runtime/include"],
 }
-EACH_TARGET = IR + ["codegen", "runtime/include"]
+EACH_TARGET = IR + ["codegen", "codegen/common", "runtime/include"]
 LIST_OF_TARGETS = "codegen/targets.cpp"
 
 # Large foreign headers, and where they end.

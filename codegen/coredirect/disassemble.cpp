@@ -20,7 +20,6 @@
 
 #include "codegen/coredirect/coredirect.h"
 #include "codegen/coredirect/view.h"
-#include "dsl/ast.h"
 #include "nbc/mlx5_wqe.h"
 
 namespace nbcc {
@@ -122,11 +121,7 @@ class Lister {
   }
 
   void host(uint32_t stage, const nbc_host &h) {
-    std::string task = h.op == NBC_HOST_COPY ? "copy " : "reduce ";
-    task += pieces(h.from.begin, h.from.count);
-    if (h.op == NBC_HOST_REDUCE) task += " with " + pieces(h.with.begin, h.with.count);
-    line("host", stage, -1, h.op == NBC_HOST_COPY ? "COPY" : "REDUCE",
-         task + " -> " + pieces(h.to.begin, h.to.count));
+    line("host", stage, -1, h.op == NBC_HOST_COPY ? "COPY" : "REDUCE", view_.hostText(h));
   }
 
   void management(std::span<const Entry> entries) {
@@ -233,7 +228,7 @@ class Lister {
       const nbc_queue &facts = view_.queues[q];
       std::string what, to;
       for (const nbc_reloc &r : view_.relocsAt(variant_.relocs, e.offset, e.blocks * MLX5_WQEBB)) {
-        if (r.rule == NBC_RELOC_RADDR) to = pieces(r.what, 1);
+        if (r.rule == NBC_RELOC_RADDR) to = view_.piecesText(r.what, 1);
         if (r.rule != NBC_RELOC_SGE && r.rule != NBC_RELOC_SLOT) continue;
         what += what.empty() ? "" : ", ";
         what += place(r);
@@ -255,32 +250,7 @@ class Lister {
     if (r.rule == NBC_RELOC_ROOM)
       return cat(view_.buffers[r.what].name, "[", r.addend,
                  r.extra == 1 ? std::string() : cat(" +: ", r.extra), "]");
-    return pieces(r.what, r.rule == NBC_RELOC_SGE ? r.extra + 1 : 1);
-  }
-
-  /// x, x[i], x[i +: n], x[i +: n of p]: as in the text form of schedules.
-  std::string lengths(const nbc_piece &p) const {
-    const nbc_buffer &shape = view_.buffers[p.shape];
-    if (p.parts == 1 && p.first == 0 && p.count == 1 && shape.blocks == 1) return shape.name;
-    return cat(shape.name, "[", p.first, p.count == 1 ? std::string() : cat(" +: ", p.count),
-               p.parts == 1 ? std::string() : cat(" of ", p.parts), "]");
-  }
-
-  std::string pieces(uint32_t begin, uint32_t count) const {
-    std::string text;
-    for (uint32_t k = begin; k < begin + count; ++k) {
-      const nbc_piece &p = view_.pieces[k];
-      if (k > begin) text += ", ";
-      if (p.buffer == p.shape) {
-        text += lengths(p);
-        continue;
-      }
-      text += cat(view_.buffers[p.buffer].name, "[", p.room, "]");
-      for (uint32_t b = 0; b < p.before.count; ++b)
-        text += " + " + lengths(view_.pieces[p.before.begin + b]);
-      text += " (" + lengths(p) + ")";
-    }
-    return text;
+    return view_.piecesText(r.what, r.rule == NBC_RELOC_SGE ? r.extra + 1 : 1);
   }
 
   const View &view_;
@@ -289,34 +259,6 @@ class Lister {
   std::vector<Queue> queues_;
   uint32_t mq_ = UINT32_MAX;
 };
-
-const char *kindName(uint32_t kind) {
-  static const char *const names[] = {
-#define COLLECTIVE(name, ...) #name,
-#include "dsl/collectives.def"
-  };
-  return kind < std::size(names) ? names[kind] : "?";
-}
-
-void title(const View &view, std::ostream &out) {
-  out << view.header.algorithm << " (" << kindName(view.header.kind) << "): rank "
-      << view.header.rank << " of " << view.header.ranks << ", root " << view.header.root << ", "
-      << view.header.target << " for " << view.header.device
-      << (view.header.lengths == NBC_LENGTHS_EACH ? ", each block of its own length" : "") << "\n";
-}
-
-/// What the host does while the call is under way: all between the stages, and
-/// reductions at their ends; copies out of rooms are not counted.
-uint64_t hostSteps(const View &view, const nbc_variant &v) {
-  uint64_t steps = 0;
-  for (uint32_t k = 1; k < v.stages.count; ++k) {
-    const nbc_stage &stage = view.stages[v.stages.begin + k];
-    const bool last = k + 1 == v.stages.count;
-    for (uint32_t h = 0; h < stage.hosts_count; ++h)
-      steps += !last || view.hosts[stage.hosts_begin + h].op == NBC_HOST_REDUCE;
-  }
-  return steps;
-}
 
 /// Entries of all queues for one call, and its receives.
 uint64_t queueEntries(const View &view, const nbc_variant &v) {
@@ -332,13 +274,13 @@ uint64_t queueEntries(const View &view, const nbc_variant &v) {
 
 void coredirect_printTasks(const Template &t, std::ostream &out) {
   const View view(t);
-  title(view, out);
+  view.printTitle(out);
   for (const nbc_variant &variant : view.variants) Lister(view, variant, out).print();
 }
 
 void coredirect_printResources(const Template &t, std::ostream &out) {
   const View view(t);
-  title(view, out);
+  view.printTitle(out);
   uint64_t pairs = 0, management = 0, completion = 0, slots = 0, entries = 0, hosts = 0;
   for (const nbc_queue &q : view.queues) {
     management += q.kind == NBC_QUEUE_MANAGEMENT;
@@ -350,10 +292,10 @@ void coredirect_printResources(const Template &t, std::ostream &out) {
   for (const nbc_segment &s : view.segmentsOf(view.header.ahead_segments)) slots += s.entries;
   for (const nbc_variant &v : view.variants) {
     entries = std::max(entries, queueEntries(view, v));
-    hosts = std::max(hosts, hostSteps(view, v));
+    hosts = std::max(hosts, view.hostSteps(v));
     if (v.flags & NBC_VARIANT_CREDIT) continue;
     out << "variant " << view.variantName(v) << ": " << v.rounds << " rounds, " << v.sends
-        << " sends, " << queueEntries(view, v) << " work queue entries, " << hostSteps(view, v)
+        << " sends, " << queueEntries(view, v) << " work queue entries, " << view.hostSteps(v)
         << " host steps\n";
   }
   out << "peer queue pairs: " << pairs << "\n"

@@ -14,23 +14,18 @@
 
 #include <algorithm>
 #include <cassert>
-#include <cstring>
 
+#include "codegen/common/places.h"
+#include "codegen/common/template_writer.h"
 #include "codegen/coredirect/coredirect.h"
-#include "codegen/coredirect/places.h"
 #include "codegen/coredirect/program.h"
 #include "nbc/mlx5_wqe.h"
 
 namespace nbcc {
 namespace {
 
+using namespace codegen;
 using namespace crosschannel;
-
-static_assert(int(NBC_ALLGATHER) == int(ast::Kind::allgather) &&
-                  int(NBC_BARRIER) == int(ast::Kind::barrier) &&
-                  int(NBC_NEIGHBOR_ALLTOALL) == int(ast::Kind::neighbor_alltoall) &&
-                  int(NBC_OWN) == int(ast::Kind::own),
-              "nbc_kind is in the order of collectives.def");
 
 /// One variant on its way: its program, and where in the table of pieces its data are.
 struct Variant {
@@ -44,10 +39,9 @@ struct Variant {
 class Emitter {
  public:
   Emitter(std::span<const Legal> legals, const TargetOptions &options)
-      : legals_(legals), options_(options), connections_(legals, options) {}
+      : legals_(legals), options_(options), connections_(legals, options), writer_(legals) {}
 
   Template run() {
-    callersBuffers();
     placeSlots();
     for (const Legal &legal : legals_) plan(legal);
     planCredits();
@@ -58,30 +52,6 @@ class Emitter {
 
  private:
   // --- What there is to write -----------------------------------------------
-
-  uint32_t addBuffer(const std::string &name, uint32_t role, bool significant, uint64_t blocks) {
-    nbc_buffer buffer{};
-    buffer.role = role;
-    buffer.significant = significant;
-    buffer.blocks = blocks;
-    std::strncpy(buffer.name, name.c_str(), sizeof buffer.name - 1);
-    buffers_.push_back(buffer);
-    return static_cast<uint32_t>(buffers_.size() - 1);
-  }
-
-  void callersBuffers() {
-    for (const Legal &legal : legals_)
-      for (const Buffer &buffer : legal.schedule.buffers) {
-        if (isRoom(buffer)) continue;
-        uint32_t &known = callers_[roleOf(buffer)];
-        if (known == kNone)
-          known = addBuffer(buffer.name, roleOf(buffer), buffer.significant,
-                            static_cast<uint64_t>(buffer.blocks));
-        // `out` of reduce_scatter is longer in place: the template has the longest.
-        buffers_[known].blocks =
-            std::max(buffers_[known].blocks, static_cast<uint64_t>(buffer.blocks));
-      }
-  }
 
   /// Receives of all eager variants, one by one: the same room in each.
   void placeSlots() {
@@ -102,7 +72,7 @@ class Emitter {
     slotRooms_.reserve(blocks.size() + 1);
     slotRooms_.push_back(0);
     for (const uint64_t b : blocks) slotRooms_.push_back(slotRooms_.back() + b);
-    if (!blocks.empty()) slots_ = addBuffer("slots", NBC_ROLE_SLOTS, true, slotRooms_.back());
+    if (!blocks.empty()) slots_ = writer_.addBuffer("slots", NBC_ROLE_SLOTS, slotRooms_.back());
   }
 
   void plan(const Legal &legal) {
@@ -112,7 +82,7 @@ class Emitter {
     variant.protocol = legal.protocol;
     variant.flags = legal.flags;
     variant.program = programOf(legal, connections_);
-    Places places(*s_, options_.lengths, callers_, static_cast<uint32_t>(buffers_.size()), pieces_);
+    Places places(*s_, options_.lengths, writer_.callers(), writer_.bufferCount(), writer_.pieces);
     size_t slot = 0;
     if (legal.protocol == NBC_EAGER)
       for (const Step &step : s_->steps)
@@ -136,7 +106,7 @@ class Emitter {
     for (const StageProgram &stage : variant.program.stages)
       for (const StepId i : stage.hosts) variant.hosts.push_back(host(s_->steps[i], places));
     if (places.stagingBlocks() > 0)
-      addBuffer("staging", NBC_ROLE_STAGING, true, places.stagingBlocks());
+      writer_.addBuffer("staging", NBC_ROLE_STAGING, places.stagingBlocks());
   }
 
   nbc_host host(const Step &step, Places &places) {
@@ -172,19 +142,16 @@ class Emitter {
 
   // --- How much it is --------------------------------------------------------
 
-  struct Sizes {
-    uint32_t segments = 0, relocs = 0, bind = 0, code = 0, stages = 0, hosts = 0;
-  };
-
   bool ahead(const Variant &variant, size_t q) const {
     return variant.protocol == NBC_EAGER && connections_.queues[q].kind == NBC_QUEUE_EAGER;
   }
 
   void count() {
-    Sizes all;
+    TemplateWriter::Sizes all;
+    all.variants = static_cast<uint32_t>(variants_.size());
     for (const Variant &variant : variants_) {
-      Sizes n;
-      uint32_t sends = 0;
+      TemplateWriter::Sizes n;
+      uint32_t sends = 0, bind = 0;
       for (size_t q = 0; q < connections_.queues.size(); ++q) {
         const QueueProgram &queue = variant.program.queues[q];
         if (!queue.sends.empty()) ++n.segments;
@@ -197,10 +164,10 @@ class Emitter {
       }
       if (!variant.program.management.empty()) ++n.segments;
       n.code += static_cast<uint32_t>(variant.program.management.size()) * MLX5_WQEBB;
-      n.bind = sends;
+      bind = sends;
       n.relocs = sends + static_cast<uint32_t>(variant.data.size());
       for (const Management &entry : variant.program.management) {
-        n.bind += entry.opcode == MLX5_NOP ? 1 : 2;
+        bind += entry.opcode == MLX5_NOP ? 1 : 2;
         n.relocs += entry.opcode == MLX5_NOP ? 1 : 2;
       }
       if (variant.flags & NBC_VARIANT_CALC)
@@ -208,7 +175,7 @@ class Emitter {
           for (const Post &post : queue.sends)
             n.relocs += post.step >= 0 && variant.legal->schedule.steps[post.step].op == Op::reduce;
       all.segments += n.segments;
-      all.relocs += n.relocs + n.bind;
+      all.relocs += n.relocs + bind;
       all.code += n.code;
       all.stages += static_cast<uint32_t>(variant.program.stages.size());
       all.hosts += static_cast<uint32_t>(variant.hosts.size());
@@ -226,87 +193,25 @@ class Emitter {
 
   // --- Writing ---------------------------------------------------------------
 
-  /// Takes the next bytes for a table.
-  template <class T>
-  void reserve(nbc_table &entry, size_t count) {
-    entry = {offset_, static_cast<uint32_t>(count)};
-    offset_ += static_cast<uint32_t>((count * sizeof(T) + 7) / 8 * 8);
-  }
-
   Template write() {
-    nbc_template header{};
-    offset_ = sizeof header;
-    reserve<nbc_buffer>(header.buffers, buffers_.size());
-    reserve<uint32_t>(header.peers, connections_.peers.size());
-    reserve<nbc_queue>(header.queues, connections_.queues.size());
-    reserve<nbc_variant>(header.variants, variants_.size());
-    reserve<nbc_piece>(header.pieces, pieces_.size());
-    reserve<nbc_host>(header.hosts, sizes_.hosts);
-    reserve<nbc_stage>(header.stages, sizes_.stages);
-    reserve<nbc_segment>(header.segments, sizes_.segments);
-    reserve<nbc_reloc>(header.relocs, sizes_.relocs);
-    offset_ = (offset_ + MLX5_WQEBB - 1) / MLX5_WQEBB * MLX5_WQEBB;
-    reserve<unsigned char>(header.code, sizes_.code);
-
-    Template result;
-    result.bytes = offset_;
-    result.words.resize(offset_ / 8);
-    base_ = reinterpret_cast<unsigned char *>(result.words.data());
-    copy(header.buffers, buffers_);
-    copy(header.peers, connections_.peers);
-    copy(header.queues, connections_.queues);
-    copy(header.pieces, pieces_);
-    segments_ = at<nbc_segment>(header.segments);
-    relocs_ = at<nbc_reloc>(header.relocs);
-    code_ = at<unsigned char>(header.code);
-    nbc_stage *stages = at<nbc_stage>(header.stages);
-    nbc_host *hosts = at<nbc_host>(header.hosts);
-    uint32_t stageCount = 0, hostCount = 0;
-
-    if (firstEager_) writeAhead(header);
-    nbc_variant *out = at<nbc_variant>(header.variants);
+    writer_.layOut(connections_.peers, connections_.queues, sizes_);
+    segments_ = writer_.segments();
+    relocs_ = writer_.relocs();
+    code_ = writer_.code();
+    if (firstEager_) writeAhead(writer_.header());
+    nbc_variant *out = writer_.variants();
+    std::vector<nbc_stage> stages;
     for (const Variant &variant : variants_) {
       out->protocol = variant.protocol;
       out->flags = variant.flags;
-      out->stages = {stageCount, static_cast<uint32_t>(variant.program.stages.size())};
-      for (const StageProgram &stage : variant.program.stages) {
-        stages[stageCount++] = {hostCount, static_cast<uint32_t>(stage.hosts.size()),
-                                stage.enabled};
-        hostCount += static_cast<uint32_t>(stage.hosts.size());
-      }
-      std::copy(variant.hosts.begin(), variant.hosts.end(),
-                hosts + hostCount - variant.hosts.size());
+      stages.clear();
+      for (const StageProgram &stage : variant.program.stages)
+        stages.push_back({0, static_cast<uint32_t>(stage.hosts.size()), stage.enabled});
+      out->stages = writer_.addStages(stages, variant.hosts);
       writeVariant(variant, *out++);
     }
     assert(segment_ == sizes_.segments && reloc_ == sizes_.relocs && used_ == sizes_.code);
-
-    header.magic = NBC_TEMPLATE_MAGIC;
-    header.version = NBC_TEMPLATE_VERSION;
-    header.bytes = result.bytes;
-    const Schedule &s = legals_[0].schedule;
-    std::strncpy(header.target, coredirect.name, sizeof header.target - 1);
-    std::strncpy(header.algorithm, s.algorithm.c_str(), sizeof header.algorithm - 1);
-    const Device &device = options_.device ? *options_.device : coredirect.devices[0];
-    std::strncpy(header.device, device.name, sizeof header.device - 1);
-    header.kind = static_cast<uint32_t>(s.kind);
-    header.ranks = static_cast<uint32_t>(s.ranks);
-    header.rank = static_cast<uint32_t>(s.rank);
-    header.root = static_cast<uint32_t>(s.root);
-    header.lengths = options_.lengths == Blocks::each ? NBC_LENGTHS_EACH : NBC_LENGTHS_EQUAL;
-    std::memcpy(base_, &header, sizeof header);
-    header.checksum = nbc_template_checksum(base_, result.bytes);
-    std::memcpy(base_, &header, sizeof header);
-    return result;
-  }
-
-  template <class T>
-  T *at(const nbc_table &entry) {
-    return reinterpret_cast<T *>(base_ + entry.offset);
-  }
-
-  template <class T>
-  void copy(const nbc_table &entry, const std::vector<T> &from) {
-    if (!from.empty()) std::memcpy(base_ + entry.offset, from.data(), from.size() * sizeof(T));
+    return writer_.finish(coredirect, options_);
   }
 
   void relocate(uint32_t place, nbc_reloc_rule rule, uint32_t what, uint32_t addend = 0,
@@ -399,9 +304,7 @@ class Emitter {
     if (!variant.legal) return;
     const Device &device = options_.device ? *options_.device : coredirect.devices[0];
     if (variant.flags & NBC_VARIANT_CALC) out.calc = device.calc;
-    out.rounds = static_cast<uint32_t>(variant.legal->schedule.rounds);
-    for (const Step &step : variant.legal->schedule.steps)
-      out.sends += step.op == Op::send || step.op == Op::signal;
+    describe(variant.legal->schedule, out);
   }
 
   /// Numbers of queues, filled once.
@@ -505,21 +408,19 @@ class Emitter {
   std::span<const Legal> legals_;
   const TargetOptions &options_;
   const Connections connections_;
+  TemplateWriter writer_;
   const Legal *firstEager_ = nullptr;
-  uint32_t callers_[3] = {kNone, kNone, kNone};
   uint32_t slots_ = kNone;
   std::vector<uint64_t> slotRooms_;  // receive -> first block; one more than there are
-  std::vector<nbc_buffer> buffers_;
-  std::vector<nbc_piece> pieces_;
   std::vector<Variant> variants_;
   std::vector<uint32_t> strides_;  // queue -> bytes of a receive
 
   const Schedule *s_ = nullptr;  // while a variant is planned
 
   // While it is written.
-  Sizes sizes_;
-  uint32_t offset_ = 0, segment_ = 0, reloc_ = 0, bind_ = 0, used_ = 0;
-  unsigned char *base_ = nullptr, *code_ = nullptr;
+  TemplateWriter::Sizes sizes_;
+  uint32_t segment_ = 0, reloc_ = 0, bind_ = 0, used_ = 0;
+  unsigned char *code_ = nullptr;
   nbc_segment *segments_ = nullptr;
   nbc_reloc *relocs_ = nullptr;
 };

@@ -19,6 +19,8 @@
 
 #include <algorithm>
 
+#include "codegen/common/calls.h"
+#include "codegen/common/own_lengths.h"
 #include "codegen/coredirect/coredirect.h"
 #include "codegen/coredirect/program.h"
 #include "dsl/collectives.h"
@@ -112,32 +114,13 @@ void checkMessages(const Schedule &s, const Device &device, const TargetOptions 
                peer - sent.begin(), ": ", *peer, " for a call, ", depth, " calls under way");
 }
 
-/// Whether a call with MPI_IN_PLACE can be made on this rank: elsewhere than at the
-/// root, gather still reads `in`.
-bool isInPlace(const Schedule &s) {
-  const Role replaced = s.kind == ast::Kind::scatter ? Role::out : Role::in;
-  for (const Step &step : s.steps)
-    for (const Section section : {s.from(step), s.with(step), s.to(step)})
-      for (const Extent &e : section)
-        if (s.buffers[e.buffer].role == replaced) return false;
-  return true;
-}
-
-/// Whether such calls can be served at all.
-bool checkOwnLengths(const Schedule &s, const TargetOptions &options, Diag &diag) {
-  if (!hasOwnLengths(s.kind)) {
-    diag.error({}, "coredirect: own lengths: ", kindName(s),
-               s.kind == ast::Kind::own    ? ", which is declared, has blocks that are equally long"
-               : collective(s).hasBlocks() ? " has blocks that are always equally long"
-                                           : " has no blocks that could differ in length");
+/// Of lengths of their own: ranks could not agree on it.
+bool cannotGoEager(const Schedule &s, const TargetOptions &options, Diag &diag) {
+  if (options.protocol != Protocol::eager || !hasOwnLengths(s.kind) || allKnowAllLengths(s.kind))
     return false;
-  }
-  if (options.protocol == Protocol::eager && !allKnowAllLengths(s.kind)) {
-    diag.error({}, "coredirect: own lengths: ", kindName(s),
-               " cannot go eager: no rank knows how long the others' blocks are, so they could "
-               "not agree on it");
-    return false;
-  }
+  diag.error({}, "coredirect: own lengths: ", kindName(s),
+             " cannot go eager: no rank knows how long the others' blocks are, so they could "
+             "not agree on it");
   return true;
 }
 
@@ -145,24 +128,11 @@ bool checkOwnLengths(const Schedule &s, const TargetOptions &options, Diag &diag
 
 std::vector<Legal> coredirect_legalize(const Schedule &given, const Schedule *inPlace,
                                        const TargetOptions &options, Diag &diag) {
-  if (inPlace && !isInPlace(*inPlace)) inPlace = nullptr;
   const bool own = options.lengths == Blocks::each;
-  Schedule fit[2];
-  const Schedule *ordinary = &given;
-  if (own) {
-    if (!checkOwnLengths(given, options, diag)) return {};
-    // MPI's row of elements has no P blocks of ours there: see template.h.
-    if (given.kind == ast::Kind::reduce_scatter) inPlace = nullptr;
-    for (const Schedule **s : {&ordinary, &inPlace}) {
-      if (!*s) continue;
-      Schedule &mine = fit[s == &inPlace];
-      mine = **s;
-      if (!giveOwnLengths(mine, diag)) return {};
-      cutAtBlocks(mine);
-      *s = &mine;
-    }
-  }
-  const Schedule &schedule = *ordinary;
+  if (own && cannotGoEager(given, options, diag)) return {};
+  const Calls calls(given, inPlace, options, "coredirect", diag);
+  if (calls.all().empty()) return {};
+  const Schedule &schedule = *calls.all().front().schedule;
   const bool eagerToo = !own || allKnowAllLengths(given.kind);
   const Device &device = deviceOf(options);
   const int before = diag.errors();
@@ -179,12 +149,12 @@ std::vector<Legal> coredirect_legalize(const Schedule &given, const Schedule *in
     ways.push_back({std::move(legal), protocol, flags});
   };
   const auto each = [&](auto way) {
-    way(schedule, uint32_t{0});
-    if (inPlace) way(*inPlace, uint32_t{NBC_VARIANT_IN_PLACE});
+    for (const Calls::Call &call : calls.all()) way(*call.schedule, call.flags);
   };
   if (options.protocol != Protocol::rendezvous && eagerToo) {
     EagerOptions eager{.slotPerBlock = options.slotPerBlock, .calc = true};
-    if (fitsCalc(schedule, device) && (!inPlace || fitsCalc(*inPlace, device)))
+    if (std::ranges::all_of(
+            calls.all(), [&](const Calls::Call &call) { return fitsCalc(*call.schedule, device); }))
       each([&](const Schedule &s, uint32_t flags) {
         add(legalizeEager(s, device, eager, diag), NBC_EAGER, flags | NBC_VARIANT_CALC);
       });

@@ -30,8 +30,8 @@
 #include <algorithm>
 #include <cassert>
 
+#include "codegen/common/ticks.h"
 #include "codegen/coredirect/legalize.h"
-#include "codegen/coredirect/ticks.h"
 
 namespace nbcc::crosschannel {
 namespace {

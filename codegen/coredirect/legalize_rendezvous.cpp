@@ -13,8 +13,8 @@
 
 #include <algorithm>
 
+#include "codegen/common/ticks.h"
 #include "codegen/coredirect/legalize.h"
-#include "codegen/coredirect/ticks.h"
 
 namespace nbcc::crosschannel {
 namespace {

@@ -7,12 +7,13 @@
 #include <span>
 #include <vector>
 
+#include "codegen/common/template_writer.h"
 #include "codegen/target.h"
 #include "nbc/template.h"
 
 namespace nbcc::crosschannel {
 
-inline constexpr uint32_t kNone = UINT32_MAX;
+using codegen::kNone;
 
 /// The queues of a rank: which there are follows from all its variants. Two ranks
 /// share queue pairs for both ways if each of them sends to just those it receives

@@ -29,14 +29,15 @@
 #include <algorithm>
 #include <ostream>
 
+#include "codegen/common/verify_places.h"
 #include "codegen/coredirect/coredirect.h"
-#include "codegen/coredirect/verify_places.h"
 #include "codegen/coredirect/view.h"
 #include "nbc/mlx5_wqe.h"
 
 namespace nbcc {
 namespace {
 
+using namespace codegen;
 using namespace crosschannel;
 
 constexpr int64_t kNever = INT64_MAX;

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// draft.cpp - a schedule while it is rewritten: steps come in any order and leave in the right one.
+// draft.cpp - orders and numbers the steps of a schedule that was rewritten.
+//
+// n log n in steps; linear if they came in order.
+
+#include "codegen/common/draft.h"
 
 #include <algorithm>
 #include <numeric>
 
-#include "codegen/coredirect/legalize.h"
-
-namespace nbcc::crosschannel {
+namespace nbcc::codegen {
 namespace {
 
 /// Where a step stands: everything the host does first, then rounds, and in each
@@ -82,4 +84,4 @@ Schedule Draft::finish() {
   return std::move(result);
 }
 
-}  // namespace nbcc::crosschannel
+}  // namespace nbcc::codegen

@@ -3,7 +3,7 @@
 //
 // Shares nothing with places.cpp, which made the pieces, but firstPiece().
 
-#include "codegen/coredirect/verify_places.h"
+#include "codegen/common/verify_places.h"
 
 #include <algorithm>
 #include <cstring>
@@ -11,9 +11,9 @@
 
 #include "compiler/ir/wide.h"
 
-namespace nbcc::crosschannel {
+namespace nbcc::codegen {
 
-PlaceVerifier::PlaceVerifier(const View &view, const Schedule &s, uint32_t variant,
+PlaceVerifier::PlaceVerifier(const TemplateView &view, const Schedule &s, uint32_t variant,
                              std::vector<uint32_t> &owners)
     : view_(view),
       s_(s),
@@ -296,4 +296,4 @@ std::string PlaceVerifier::say(uint32_t number) const {
   return text;
 }
 
-}  // namespace nbcc::crosschannel
+}  // namespace nbcc::codegen

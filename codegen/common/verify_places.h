@@ -17,17 +17,18 @@
 #include <string>
 #include <vector>
 
-#include "codegen/coredirect/view.h"
+#include "codegen/common/template_view.h"
 #include "compiler/ir/schedule.h"
 
-namespace nbcc::crosschannel {
+namespace nbcc::codegen {
 
 /// For one variant. What returns false has put the reason into `why`.
 class PlaceVerifier {
  public:
   /// `owners`: of each buffer of the template, the variant whose rooms are there;
   /// UINT32_MAX: none yet. It is the same for all variants of a template.
-  PlaceVerifier(const View &, const Schedule &, uint32_t variant, std::vector<uint32_t> &owners);
+  PlaceVerifier(const TemplateView &, const Schedule &, uint32_t variant,
+                std::vector<uint32_t> &owners);
 
   /// A receive ahead of the call: the room that its slot lies in.
   bool slot(Section to, const nbc_reloc &room);
@@ -88,7 +89,7 @@ class PlaceVerifier {
   std::string say(uint32_t number) const;
   bool fail(std::string reason);
 
-  const View &view_;
+  const TemplateView &view_;
   const Schedule &s_;
   const uint32_t variant_;
   std::vector<uint32_t> &owners_;
@@ -103,4 +104,4 @@ class PlaceVerifier {
   Position at_, end_;
 };
 
-}  // namespace nbcc::crosschannel
+}  // namespace nbcc::codegen

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ticks.cpp - how fine the yardstick must be, and where things lie on it.
 
-#include "codegen/coredirect/ticks.h"
+#include "codegen/common/ticks.h"
 
 #include <algorithm>
 #include <numeric>
 
-namespace nbcc::crosschannel {
+namespace nbcc::codegen {
 
 Ticks::Ticks(const Schedule &s) : spans_(s.buffers.size()) {
   // First with `parts` alone: how fine a block of each buffer is.
@@ -129,4 +129,4 @@ std::vector<Extent> Ticks::cut(Section section, int64_t begin, int64_t end) cons
   return result;
 }
 
-}  // namespace nbcc::crosschannel
+}  // namespace nbcc::codegen

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // places.cpp - pieces of a template for the extents of a schedule.
 
-#include "codegen/coredirect/places.h"
+#include "codegen/common/places.h"
 
 #include <algorithm>
 #include <cassert>
 
-namespace nbcc::crosschannel {
+namespace nbcc::codegen {
 namespace {
 
 /// Blocks of room that are enough for any length of them.
@@ -171,4 +171,4 @@ nbc_piece Places::part(const Extent &e, const Room &room) const {
   return piece;
 }
 
-}  // namespace nbcc::crosschannel
+}  // namespace nbcc::codegen

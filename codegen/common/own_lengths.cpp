@@ -15,13 +15,14 @@
 //
 // Linear in extents and in the blocks that they name.
 
+#include "codegen/common/own_lengths.h"
+
 #include <algorithm>
 #include <unordered_map>
 
-#include "codegen/coredirect/legalize.h"
-#include "codegen/coredirect/ticks.h"
+#include "codegen/common/ticks.h"
 
-namespace nbcc::crosschannel {
+namespace nbcc::codegen {
 namespace {
 
 bool callers(const Buffer &buffer) {
@@ -90,7 +91,10 @@ Own ownOf(const Schedule &s) {
 
 class OwnLengths {
  public:
-  OwnLengths(Schedule &s, Diag &diag) : s_(s), diag_(diag), own_(ownOf(s)) { findTwins(); }
+  OwnLengths(Schedule &s, std::string_view target, Diag &diag)
+      : s_(s), target_(target), diag_(diag), own_(ownOf(s)) {
+    findTwins();
+  }
 
   bool run() {
     if (own_.all >= 0 && !s_.buffers[own_.all].significant) likeOwn();
@@ -191,7 +195,7 @@ class OwnLengths {
           unknown = cat(buffer.name, "[", base.first / base.parts, "]");
       });
       if (unknown.empty()) continue;
-      diag_.error(step.loc, "coredirect: own lengths: rank ", s_.rank, " of ", s_.ranks, " ",
+      diag_.error(step.loc, target_, ": own lengths: rank ", s_.rank, " of ", s_.ranks, " ",
                   describe(step), " in round ", step.round, ", but the length of ", unknown,
                   " is known at the root only, rank ", s_.root);
       return false;
@@ -243,7 +247,7 @@ class OwnLengths {
       if (from == to) continue;
       const auto [a, b] = std::mismatch(from.begin(), from.end(), to.begin(), to.end());
       const bool named = a != from.end() && b != to.end() && a->block != b->block;
-      diag_.error(step.loc, "coredirect: own lengths: rank ", s_.rank, " of ", s_.ranks, " ",
+      diag_.error(step.loc, target_, ": own lengths: rank ", s_.rank, " of ", s_.ranks, " ",
                   describe(step), " in round ", step.round,
                   ", which is right only if all blocks are equally long",
                   named ? cat(": ", nameOf(a->block), " need not be as long as ", nameOf(b->block))
@@ -254,6 +258,7 @@ class OwnLengths {
   }
 
   Schedule &s_;
+  const std::string_view target_;
   Diag &diag_;
   const Own own_;
   std::vector<int64_t> twins_;  // of neighbours: by block of `out`, the number of its length
@@ -289,8 +294,8 @@ bool allKnowAllLengths(ast::Kind kind) {
   return kind == ast::Kind::allgather || kind == ast::Kind::reduce_scatter;
 }
 
-bool giveOwnLengths(Schedule &s, Diag &diag) {
-  return OwnLengths(s, diag).run();
+bool giveOwnLengths(Schedule &s, std::string_view target, Diag &diag) {
+  return OwnLengths(s, target, diag).run();
 }
 
 void cutAtBlocks(Schedule &s) {
@@ -306,4 +311,4 @@ void cutAtBlocks(Schedule &s) {
     }
 }
 
-}  // namespace nbcc::crosschannel
+}  // namespace nbcc::codegen

@@ -15,7 +15,7 @@
 
 #include "compiler/ir/schedule.h"
 
-namespace nbcc::crosschannel {
+namespace nbcc::codegen {
 
 class Ticks {
  public:
@@ -56,4 +56,4 @@ class Ticks {
   std::vector<std::vector<Span>> spans_;
 };
 
-}  // namespace nbcc::crosschannel
+}  // namespace nbcc::codegen

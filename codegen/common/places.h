@@ -18,7 +18,7 @@
 #include "compiler/ir/schedule.h"
 #include "nbc/template.h"
 
-namespace nbcc::crosschannel {
+namespace nbcc::codegen {
 
 /// Memory one behind the other: pieces [first, first + count) of the table.
 struct Span {
@@ -72,4 +72,4 @@ class Places {
   uint64_t stagingBlocks_ = 0;
 };
 
-}  // namespace nbcc::crosschannel
+}  // namespace nbcc::codegen
