@@ -9,14 +9,13 @@
 // step. Exit status 1 where these grow with P: nothing may grow faster than the steps.
 // Times are of this process alone, and each is the best of a few.
 
-#include "compiler/elaborate/elaborate.h"
-
 #include <algorithm>
 #include <cstdio>
 #include <ctime>
 #include <filesystem>
 #include <iostream>
 
+#include "compiler/jit/elaborator.h"
 #include "dsl/parse.h"
 
 namespace {

@@ -10,7 +10,7 @@
 
 #include "codegen/target.h"
 #include "compiler/driver/options.h"
-#include "compiler/elaborate/elaborate.h"
+#include "compiler/jit/elaborator.h"
 #include "compiler/passes/passes.h"
 #include "dsl/collectives.h"
 

@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// elaborate.h - from `build` to schedules: JIT once, run for each (P, rank, root, parameters).
+// elaborate.h - from `build` to schedules: run for each (P, rank, root, parameters).
 //
-// No LLVM header is needed to use it.
+// Needs no LLVM: compiled code is there, or comes from a library. Thread safe but for the Diag:
+// threads that run at the same time have one each.
 
 #pragma once
 
 #include <cstdint>
-#include <iosfwd>
-#include <memory>
 #include <optional>
-#include <string>
 #include <vector>
 
+#include "compiler/elaborate/compiled_algorithm.h"
 #include "compiler/ir/claim.h"
 #include "compiler/ir/schedule.h"
 #include "compiler/ir/topology.h"
-#include "dsl/ast.h"
 #include "dsl/diag.h"
 
 namespace nbcc {
@@ -36,35 +34,19 @@ struct Request {
   const Graph *graph = nullptr;  // likewise: refused if its kind has neighbours
 };
 
-class Elaborator {
- public:
-  /// Lowers and JIT-compiles the algorithms of a checked file, which must
-  /// outlive the elaborator. Cannot fail but for the system (reported).
-  Elaborator(const ast::File &, Diag &, Limits = {});
-  /// The same compiled code, reporting elsewhere: for another thread. Neither needs
-  /// the other to live.
-  Elaborator(const Elaborator &, Diag &);
-  ~Elaborator();
+/// Whether `requires` holds. `why`, if given, gets the first one that does not.
+/// Empty: evaluating it failed, which was reported.
+/// Rank and root are not looked at.
+std::optional<bool> applies(const CompiledAlgorithm &, const Request &, const Limits &, Diag &,
+                            Loc *why = nullptr);
 
-  /// Whether `requires` holds. `why`, if given, gets the first one that does not.
-  /// Empty: evaluating it failed, which was reported.
-  /// Rank and root are not looked at.
-  std::optional<bool> applies(const ast::Algorithm &, const Request &, Loc *why = nullptr);
+/// The bounds of the claims for this P; empty where one failed (reported).
+std::optional<std::vector<ClaimValue>> claims(const CompiledAlgorithm &, const Request &,
+                                              const Limits &, Diag &);
 
-  /// The bounds of the claims for this P; empty where one failed (reported).
-  std::optional<std::vector<ClaimValue>> claims(const ast::Algorithm &, const Request &);
-
-  /// One rank's schedule, Order::rounds. Empty where something was wrong, which
-  /// was reported with its place and values. Thread safe but for the Diag: threads
-  /// that run at the same time have an Elaborator and a Diag of their own each.
-  std::optional<Schedule> elaborate(const ast::Algorithm &, const Request &);
-
-  /// --emit=llvm: the module after optimisation.
-  void print(std::ostream &) const;
-
- private:
-  struct Impl;
-  std::unique_ptr<Impl> impl_;
-};
+/// One rank's schedule, Order::rounds. Empty where something was wrong, which
+/// was reported with its place and values.
+std::optional<Schedule> elaborate(const CompiledAlgorithm &, const Request &, const Limits &,
+                                  Diag &);
 
 }  // namespace nbcc

@@ -26,30 +26,30 @@ constexpr int64_t kStop = 1;
 
 }  // namespace
 
-Sink::Sink(const ast::Algorithm &algorithm, const Request &request, const Limits &limits, Bounds)
+Sink::Sink(const CompiledAlgorithm &algorithm, const Request &request, const Limits &limits, Bounds)
     : limits_(limits), topology_(request.topology) {
   iterations = limits.iterations;
   depth = kMaxCallDepth;
   schedule_.algorithm = algorithm.name;
-  schedule_.kind = algorithm.kind;
-  if (algorithm.own) schedule_.collective = algorithm.own->name;
+  schedule_.kind = algorithm.collective.kind;
+  if (algorithm.collective.kind == ast::Kind::own) schedule_.collective = algorithm.kindName;
   schedule_.ranks = request.ranks;
   schedule_.rank = -1;
   Frame &f = frames_.emplace_back();
   f.name = cat(algorithm.kindName, ".", algorithm.name);
-  f.kind = kindFacts(collective(algorithm));
+  f.kind = kindFacts(algorithm.collective);
   f.ranks = request.ranks;
 }
 
-Sink::Sink(const ast::Algorithm &algorithm, const Request &request, const Limits &limits,
+Sink::Sink(const CompiledAlgorithm &algorithm, const Request &request, const Limits &limits,
            const std::vector<std::optional<int64_t>> &blocks)
     : Sink(algorithm, request, limits, Bounds()) {
   schedule_.rank = frame().rank = request.rank;
   schedule_.root = frame().root = request.root;
   schedule_.order = Order::rounds;
-  const Collective shape = collective(algorithm);
+  const Collective &shape = algorithm.collective;
   if (request.graph && shape.hasGraph()) schedule_.neighbors = request.graph->of(request.rank);
-  views_.resize(static_cast<size_t>(algorithm.buffers));
+  views_.resize(algorithm.views);
 
   bool atRoot = request.rank == request.root;
   auto add = [&](Shape s, Role role, bool significant) {
@@ -61,7 +61,7 @@ Sink::Sink(const ast::Algorithm &algorithm, const Request &request, const Limits
     b.blocks = blocksOf(schedule_, s);
     if (const size_t i = schedule_.buffers.size(); i < blocks.size() && blocks[i])
       b.blocks = *blocks[i];
-    b.vector = algorithm.own && s == Shape::vector;
+    b.vector = shape.kind == ast::Kind::own && s == Shape::vector;
     b.loc = algorithm.loc;
     View &v = views_[schedule_.buffers.size()];
     v.buffer = static_cast<BufferId>(schedule_.buffers.size());

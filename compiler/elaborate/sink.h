@@ -36,9 +36,9 @@
 #include <unordered_map>
 #include <vector>
 
+#include "compiler/abi/abi.h"
 #include "compiler/elaborate/elaborate.h"
 #include "compiler/ir/schedule.h"
-#include "compiler/lower/abi.h"
 #include "dsl/collectives.h"
 
 namespace nbcc {
@@ -47,11 +47,11 @@ class Sink : public Counters {
  public:
   /// For a run of `build`: with the caller's buffers as views 0, 1. How many blocks they have is
   /// said where a declared collective says it, by buffer.
-  Sink(const ast::Algorithm &, const Request &, const Limits &,
+  Sink(const CompiledAlgorithm &, const Request &, const Limits &,
        const std::vector<std::optional<int64_t>> &blocks = {});
   /// For requires and claims, which have no rank and build nothing.
   struct Bounds {};
-  Sink(const ast::Algorithm &, const Request &, const Limits &, Bounds);
+  Sink(const CompiledAlgorithm &, const Request &, const Limits &, Bounds);
 
   struct Mistake {
     Loc at;
@@ -69,7 +69,7 @@ class Sink : public Counters {
   /// Makes room for what another rank took.
   void reserve(size_t steps) { schedule_.steps.reserve(steps); }
 
-  // The calls of compiler/lower/calls.def.
+  // The calls of compiler/abi/calls.def.
   int64_t roundBegin();
   int64_t roundEnd();
   int64_t whole(int64_t view, Place);

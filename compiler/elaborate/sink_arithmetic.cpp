@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view faultTexts[] = {
 #define FAULT(name, text) text,
-#include "compiler/lower/faults.def"
+#include "compiler/abi/faults.def"
 };
 
 /// $0 and $1 in a text stand for values.

@@ -44,14 +44,6 @@ std::string extentName(const ast::OwnCollective &own, size_t buffer) {
   return cat("blocks.", own.ensures.symbol, ".", buffer);
 }
 
-int64_t kindFacts(const Collective &c) {
-  const auto fact = [](bool holds, KindFact f) { return holds ? int64_t{f} : 0; };
-  return fact(c.in != Shape::none, kHasIn) | fact(c.out != Shape::none, kHasOut) |
-         fact(c.data != Shape::none, kHasData) | fact(c.hasRoot(), kHasRoot) |
-         fact(c.where == Where::in_at_root, kInAtRoot) |
-         fact(c.where == Where::out_at_root, kOutAtRoot);
-}
-
 namespace {
 
 template <class T>
@@ -86,7 +78,7 @@ ModuleLowering::ModuleLowering(llvm::Module &m)
   size_t i = 0;
 #define CALL(result, name, ...) \
   calls[i++] = declare(#name, callType<result __VA_OPT__(, ) __VA_ARGS__>(*this));
-#include "compiler/lower/calls.def"
+#include "compiler/abi/calls.def"
   for (Call call : {Call::fault, Call::endless})
     llvm::cast<llvm::Function>(callee(call).getCallee())->addFnAttr(llvm::Attribute::Cold);
 }

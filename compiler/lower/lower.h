@@ -9,6 +9,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "dsl/ast.h"
 
@@ -18,6 +19,12 @@ class Module;
 }  // namespace llvm
 
 namespace nbcc {
+
+/// The names of the functions in the module; what they are, compiler/abi/abi.h says.
+std::string buildName(const ast::Algorithm &);
+std::string requirementName(const ast::Algorithm &, size_t index);
+std::string claimName(const ast::Algorithm &, size_t index);
+std::string extentName(const ast::OwnCollective &, size_t buffer);
 
 std::unique_ptr<llvm::Module> lower(const ast::File &, llvm::LLVMContext &);
 

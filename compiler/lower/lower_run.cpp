@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <cassert>
 
+#include "compiler/lower/lower.h"
 #include "compiler/lower/lowering.h"
 #include "dsl/collectives.h"
 

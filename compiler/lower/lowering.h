@@ -12,7 +12,7 @@
 #include <array>
 #include <vector>
 
-#include "compiler/lower/abi.h"
+#include "compiler/abi/abi.h"
 #include "dsl/ast.h"
 
 namespace nbcc {
@@ -20,11 +20,11 @@ namespace nbcc {
 /// The calls of calls.def.
 enum class Call {
 #define CALL(result, name, ...) name,
-#include "compiler/lower/calls.def"
+#include "compiler/abi/calls.def"
 };
 inline constexpr size_t kCalls = 0
 #define CALL(...) +1
-#include "compiler/lower/calls.def"
+#include "compiler/abi/calls.def"
     ;
 
 struct ModuleLowering {

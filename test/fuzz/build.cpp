@@ -6,8 +6,8 @@
 // verify(), what the passes make too, what held as written holds as improved and as GOAL. Limits
 // are tight, so that a loop without end ends. Some 10 ms for an input that is a program: LLVM.
 
-#include "compiler/elaborate/elaborate.h"
 #include "compiler/exchange/goal.h"
+#include "compiler/jit/elaborator.h"
 #include "compiler/passes/passes.h"
 #include "compiler/prove/prove.h"
 #include "dsl/collectives.h"

@@ -9,7 +9,7 @@
 #include <sstream>
 #include <string>
 
-#include "compiler/elaborate/elaborate.h"
+#include "compiler/jit/elaborator.h"
 #include "dsl/parse.h"
 
 namespace nbcc {

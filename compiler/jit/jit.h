@@ -4,24 +4,20 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <unordered_map>
-#include <vector>
 
+#include "compiler/elaborate/sink_functions.h"
 #include "dsl/ast.h"
 
 namespace nbcc {
 
 class Jit {
  public:
-  /// A function that the module calls.
-  struct Symbol {
-    std::string name;
-    void *address;
-  };
-
-  /// Lowers, optimises and compiles. Null where that cannot be done; `why` says why.
-  static std::unique_ptr<Jit> make(const ast::File &, const std::vector<Symbol> &,
+  /// Lowers, optimises and compiles; the functions are those that the module calls. Null where
+  /// that cannot be done; `why` says why.
+  static std::unique_ptr<Jit> make(const ast::File &, std::span<const SinkFunction>,
                                    std::string &why);
   ~Jit();
 

@@ -10,7 +10,7 @@
 //
 // The only file that sees PassBuilder's headers; they take 15 s to compile.
 
-#include "compiler/elaborate/optimize.h"
+#include "compiler/lower/optimize.h"
 
 #include <llvm/IR/Module.h>
 #include <llvm/IR/PassManager.h>

@@ -2,15 +2,16 @@
 // abi.h - what the compiled functions and those who call or serve them agree on.
 //
 // Everything that passes between them is 64 bits wide, so that no calling
-// convention has a say in how narrower values are extended.
+// convention has a say in how narrower values are extended. It is a folder of its own, since
+// who calls compiled functions need not know how they were compiled.
 
 #pragma once
 
 #include <cstdint>
 #include <string>
 
-#include "dsl/ast.h"
 #include "dsl/collectives.h"
+#include "dsl/diag.h"
 
 namespace nbcc {
 
@@ -42,21 +43,17 @@ inline constexpr int64_t kMaxCallDepth = 1000;
 
 enum class Fault : int64_t {
 #define FAULT(name, ...) name,
-#include "compiler/lower/faults.def"
+#include "compiler/abi/faults.def"
 };
 
 /// `build`: walks through what one rank does; of OwnCollective::ensures, what it is promised. Not
 /// 0: stopped by an error.
 using Build = int64_t(int64_t ranks, int64_t rank, int64_t root, const int64_t *parameters,
                       Counters *sink);
-std::string buildName(const ast::Algorithm &);
 
-/// One of `requires`, or the bound of a claim.
+/// One of `requires`, the bound of a claim, or how many blocks a buffer of a declared collective
+/// has.
 using Bound = Checked(int64_t ranks, int64_t root, const int64_t *parameters, Counters *sink);
-std::string requirementName(const ast::Algorithm &, size_t index);
-std::string claimName(const ast::Algorithm &, size_t index);
-/// How many blocks a buffer of a declared collective has, where it says so.
-std::string extentName(const ast::OwnCollective &, size_t buffer);
 
 /// What a frame knows of the kind of what runs in it, as one number: which of these hold.
 enum KindFact : int64_t {
@@ -67,7 +64,13 @@ enum KindFact : int64_t {
   kInAtRoot = 16,
   kOutAtRoot = 32,
 };
-int64_t kindFacts(const Collective &);
+inline int64_t kindFacts(const Collective &c) {
+  const auto fact = [](bool holds, KindFact f) { return holds ? int64_t{f} : 0; };
+  return fact(c.in != Shape::none, kHasIn) | fact(c.out != Shape::none, kHasOut) |
+         fact(c.data != Shape::none, kHasData) | fact(c.hasRoot(), kHasRoot) |
+         fact(c.where == Where::in_at_root, kInAtRoot) |
+         fact(c.where == Where::out_at_root, kOutAtRoot);
+}
 
 /// The symbol of a call in calls.def.
 inline std::string callName(const char *call) {

@@ -8,7 +8,7 @@
 //
 // The only file that sees ORC's headers; they take 15 s to compile.
 
-#include "compiler/elaborate/jit.h"
+#include "compiler/jit/jit.h"
 
 #include <llvm/ExecutionEngine/Orc/LLJIT.h>
 #include <llvm/ExecutionEngine/Orc/ThreadSafeModule.h>
@@ -17,8 +17,8 @@
 
 #include <mutex>
 
-#include "compiler/elaborate/optimize.h"
 #include "compiler/lower/lower.h"
+#include "compiler/lower/optimize.h"
 
 namespace nbcc {
 
@@ -45,7 +45,7 @@ struct Jit::Impl {
 Jit::Jit() : impl_(std::make_unique<Impl>()) {}
 Jit::~Jit() = default;
 
-std::unique_ptr<Jit> Jit::make(const ast::File &file, const std::vector<Symbol> &symbols,
+std::unique_ptr<Jit> Jit::make(const ast::File &file, std::span<const SinkFunction> functions,
                                std::string &why) {
   initializeOnce();
   std::unique_ptr<Jit> made(new Jit);
@@ -78,8 +78,8 @@ std::unique_ptr<Jit> Jit::make(const ast::File &file, const std::vector<Symbol> 
   llvm::orc::LLJIT &jit = *made->impl_->lljit;
 
   llvm::orc::SymbolMap calls;
-  for (const Symbol &s : symbols)
-    calls[jit.mangleAndIntern(s.name)] = {llvm::orc::ExecutorAddr::fromPtr(s.address),
+  for (const SinkFunction &f : functions)
+    calls[jit.mangleAndIntern(f.name)] = {llvm::orc::ExecutorAddr::fromPtr(f.address),
                                           llvm::JITSymbolFlags::Exported};
   if (failed(jit.getMainJITDylib().define(llvm::orc::absoluteSymbols(std::move(calls)))))
     return nullptr;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// elaborate.cpp - requires, claims, many ranks and many algorithms: the Elaborator around a run.
+// elaborator.cpp - requires, claims, many ranks and many algorithms: the Elaborator around a run.
 
-#include "compiler/elaborate/elaborate.h"
+#include "compiler/jit/elaborator.h"
 
 #include <filesystem>
 #include <fstream>
 #include <thread>
 
-#include "program.h"
+#include "test/compiler/elaborate/program.h"
 
 namespace nbcc {
 namespace {
