@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include <stdbool.h>
+
 #include "nbc.h"
 #include "nbc/template.h"
 
@@ -25,11 +27,18 @@ struct tables {
 
 struct tables tables_of(const void *data);
 
+// kinds.c, of a kind below NBC_KINDS and a caller's role.
+
+// No buffer, a block or vector, a block for each rank; as many as the buffer's entry says.
+enum shape { NONE, ONE, RANKS, LISTED };
+enum shape shape_of(uint32_t kind, uint32_t role);
 // Blocks of a caller's buffer; 0: the kind has no such buffer, or this rank no neighbours.
 uint64_t blocks_of(const struct tables *, uint32_t role, bool in_place);
 // Whether it has a block of each rank or neighbour, also where there is one.
 bool is_row(uint32_t kind, uint32_t role);
 bool kind_reduces(uint32_t kind);
+// Whether MPI lets its blocks differ.
+bool kind_has_own_lengths(uint32_t kind);
 
 // The role whose buffer is replaced by NBC_IN_PLACE; CALLER_ROLES: none, on this rank.
 uint32_t in_place_role(const struct nbc_template *);

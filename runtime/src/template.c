@@ -48,113 +48,6 @@ struct tables tables_of(const void *data) {
   return s;
 }
 
-bool kind_reduces(uint32_t kind) {
-  switch ((enum nbc_kind)kind) {
-    case NBC_ALLREDUCE:
-    case NBC_REDUCE:
-    case NBC_REDUCE_SCATTER:
-    case NBC_REDUCE_SCATTER_BLOCK:
-    case NBC_SCAN:
-    case NBC_EXSCAN:
-      return true;
-    case NBC_ALLGATHER:
-    case NBC_ALLTOALL:
-    case NBC_BCAST:
-    case NBC_GATHER:
-    case NBC_SCATTER:
-    case NBC_BARRIER:
-    case NBC_NEIGHBOR_ALLGATHER:
-    case NBC_NEIGHBOR_ALLTOALL:
-    case NBC_OWN:
-    case NBC_KINDS:
-      break;
-  }
-  return false;
-}
-
-// No buffer, a block or vector, a block for each rank; as many as the buffer's entry says.
-enum shape { NONE, ONE, RANKS, LISTED };
-
-static enum shape shape_of(uint32_t kind, uint32_t role) {
-  static const struct {
-    uint8_t in, out, data;
-  } shapes[NBC_KINDS] = {
-      [NBC_ALLGATHER] = {ONE, RANKS, NONE},
-      [NBC_ALLTOALL] = {RANKS, RANKS, NONE},
-      [NBC_ALLREDUCE] = {ONE, ONE, NONE},
-      [NBC_REDUCE] = {ONE, ONE, NONE},
-      [NBC_BCAST] = {NONE, NONE, ONE},
-      [NBC_GATHER] = {ONE, RANKS, NONE},
-      [NBC_SCATTER] = {RANKS, ONE, NONE},
-      [NBC_BARRIER] = {NONE, NONE, NONE},
-      [NBC_REDUCE_SCATTER] = {RANKS, ONE, NONE},
-      [NBC_REDUCE_SCATTER_BLOCK] = {RANKS, ONE, NONE},
-      [NBC_SCAN] = {ONE, ONE, NONE},
-      [NBC_EXSCAN] = {ONE, ONE, NONE},
-      [NBC_NEIGHBOR_ALLGATHER] = {ONE, LISTED, NONE},
-      [NBC_NEIGHBOR_ALLTOALL] = {LISTED, LISTED, NONE},
-      [NBC_OWN] = {LISTED, LISTED, LISTED},
-  };
-  uint8_t shape = role == NBC_ROLE_IN    ? shapes[kind].in
-                  : role == NBC_ROLE_OUT ? shapes[kind].out
-                                         : shapes[kind].data;
-  return (enum shape)shape;
-}
-
-bool is_row(uint32_t kind, uint32_t role) {
-  return shape_of(kind, role) == RANKS || shape_of(kind, role) == LISTED;
-}
-
-uint64_t blocks_of(const struct tables *s, uint32_t role, bool in_place) {
-  const struct nbc_template *t = s->header;
-  // In place `out` begins as `in`: of reduce_scatter it is longer than the result.
-  if (in_place && role == NBC_ROLE_OUT && kind_reduces(t->kind)) role = NBC_ROLE_IN;
-  switch (shape_of(t->kind, role)) {
-    case NONE:
-      break;
-    case ONE:
-      return 1;
-    case RANKS:
-      return t->ranks;
-    case LISTED:
-      return s->caller[role] ? s->caller[role]->blocks : 0;
-  }
-  return 0;
-}
-
-uint32_t in_place_role(const struct nbc_template *t) {
-  switch ((enum nbc_kind)t->kind) {
-    case NBC_ALLGATHER:
-    case NBC_ALLTOALL:
-    case NBC_ALLREDUCE:
-    case NBC_REDUCE_SCATTER:
-    case NBC_REDUCE_SCATTER_BLOCK:
-    case NBC_SCAN:
-    case NBC_EXSCAN:
-      return NBC_ROLE_IN;
-    case NBC_REDUCE:
-    case NBC_GATHER:
-      return t->rank == t->root ? NBC_ROLE_IN : CALLER_ROLES;
-    case NBC_SCATTER:
-      return t->rank == t->root ? NBC_ROLE_OUT : CALLER_ROLES;
-    case NBC_BCAST:
-    case NBC_BARRIER:
-    case NBC_NEIGHBOR_ALLGATHER:
-    case NBC_NEIGHBOR_ALLTOALL:
-    case NBC_OWN:
-    case NBC_KINDS:
-      break;
-  }
-  return CALLER_ROLES;
-}
-
-// Whether MPI lets the blocks of a kind differ.
-static bool has_own_lengths(uint32_t kind) {
-  return kind == NBC_ALLGATHER || kind == NBC_ALLTOALL || kind == NBC_GATHER ||
-         kind == NBC_SCATTER || kind == NBC_REDUCE_SCATTER || kind == NBC_NEIGHBOR_ALLGATHER ||
-         kind == NBC_NEIGHBOR_ALLTOALL;
-}
-
 static bool inside(struct nbc_range r, uint32_t count) {
   return r.begin <= count && r.count <= count - r.begin;
 }
@@ -183,7 +76,8 @@ static int check_header(const void *data, size_t bytes, const char **why) {
   if (t->ranks == 0 || t->ranks > INT32_MAX) return damaged(why, "%u ranks", t->ranks);
   if (t->rank >= t->ranks) return damaged(why, "rank %u of %u", t->rank, t->ranks);
   if (t->root >= t->ranks) return damaged(why, "root %u of %u ranks", t->root, t->ranks);
-  if (t->lengths >= NBC_LENGTHS || (t->lengths == NBC_LENGTHS_EACH && !has_own_lengths(t->kind)))
+  if (t->lengths >= NBC_LENGTHS ||
+      (t->lengths == NBC_LENGTHS_EACH && !kind_has_own_lengths(t->kind)))
     return damaged(why, "lengths %u of kind %u", t->lengths, t->kind);
   return 0;
 }
