@@ -35,6 +35,11 @@ struct Collective {
   Shape shape(std::string_view buffer) const {
     return buffer == "in" ? in : buffer == "out" ? out : buffer == "data" ? data : Shape::none;
   }
+  /// Whether MPI lets blocks differ: v- and w-variants.
+  bool hasOwnLengths() const {
+    return (isRow(in) || isRow(out)) && kind != ast::Kind::reduce_scatter_block &&
+           kind != ast::Kind::own;
+  }
   /// Each rank's result is a reduction of other ranks: none is to be like another.
   bool isPrefix() const { return kind == ast::Kind::scan || kind == ast::Kind::exscan; }
   /// As MPI has reduce_scatter in place: `out` has P blocks, those of `in`, and the

@@ -24,7 +24,7 @@ bool isInPlace(const Schedule &s) {
 }
 
 bool canDiffer(const Schedule &s, const char *target, Diag &diag) {
-  if (hasOwnLengths(s.kind)) return true;
+  if (collective(s).hasOwnLengths()) return true;
   diag.error({}, target, ": own lengths: ", kindName(s),
              s.kind == ast::Kind::own    ? ", which is declared, has blocks that are equally long"
              : collective(s).hasBlocks() ? " has blocks that are always equally long"

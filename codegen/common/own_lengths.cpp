@@ -267,29 +267,6 @@ class OwnLengths {
 
 }  // namespace
 
-bool hasOwnLengths(ast::Kind kind) {
-  switch (kind) {
-    case ast::Kind::allgather:
-    case ast::Kind::alltoall:
-    case ast::Kind::gather:
-    case ast::Kind::scatter:
-    case ast::Kind::reduce_scatter:
-    case ast::Kind::neighbor_allgather:
-    case ast::Kind::neighbor_alltoall:
-      return true;
-    case ast::Kind::allreduce:
-    case ast::Kind::reduce:
-    case ast::Kind::bcast:
-    case ast::Kind::barrier:
-    case ast::Kind::reduce_scatter_block:
-    case ast::Kind::scan:
-    case ast::Kind::exscan:
-    case ast::Kind::own:
-      break;
-  }
-  return false;
-}
-
 bool allKnowAllLengths(ast::Kind kind) {
   return kind == ast::Kind::allgather || kind == ast::Kind::reduce_scatter;
 }

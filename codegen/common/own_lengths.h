@@ -10,9 +10,7 @@
 
 namespace nbcc::codegen {
 
-/// Kinds whose blocks MPI lets differ.
-bool hasOwnLengths(ast::Kind);
-/// Those where every rank knows how long all blocks are.
+/// Of Collective::hasOwnLengths(), kinds where every rank knows how long all blocks are.
 bool allKnowAllLengths(ast::Kind);
 /// Makes a schedule fit for such calls; false: it is not, which was reported, as by `target`.
 bool giveOwnLengths(Schedule &, std::string_view target, Diag &);

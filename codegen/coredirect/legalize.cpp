@@ -116,7 +116,8 @@ void checkMessages(const Schedule &s, const Device &device, const TargetOptions 
 
 /// Of lengths of their own: ranks could not agree on it.
 bool cannotGoEager(const Schedule &s, const TargetOptions &options, Diag &diag) {
-  if (options.protocol != Protocol::eager || !hasOwnLengths(s.kind) || allKnowAllLengths(s.kind))
+  if (options.protocol != Protocol::eager || !collective(s).hasOwnLengths() ||
+      allKnowAllLengths(s.kind))
     return false;
   diag.error({}, "coredirect: own lengths: ", kindName(s),
              " cannot go eager: no rank knows how long the others' blocks are, so they could "

@@ -78,8 +78,7 @@ void print(const RangeProof &p, Compilation &c, std::ostream &out) {
   out << "\n";
   const Collective kind = c.collective();
   const bool own = kind.kind == ast::Kind::own && kind.hasBlocks();
-  const bool blocks = isRow(kind.in) || isRow(kind.out);
-  if ((blocks || own) && kind.kind != ast::Kind::reduce_scatter_block)  // there they never differ
+  if (kind.hasOwnLengths() || own)
     out << "  lengths of blocks: "
         << (!p.anyLengths        ? "the same on all ranks"
             : kind.hasAllInOut() ? "any; in place the same on all ranks"
