@@ -25,10 +25,6 @@
 namespace nbcc::codegen {
 namespace {
 
-bool callers(const Buffer &buffer) {
-  return buffer.role == Role::in || buffer.role == Role::out || buffer.role == Role::data;
-}
-
 /// How many of its units an extent has in the block in which it begins.
 int64_t unitsInBlock(const Extent &e) {
   return std::min(e.count, e.parts - e.first % e.parts);
@@ -38,7 +34,7 @@ int64_t unitsInBlock(const Extent &e) {
 std::vector<Extent> cut(const Schedule &s, Section section) {
   std::vector<Extent> result;
   for (Extent rest : section) {
-    if (!callers(s.buffers[rest.buffer])) {
+    if (!s.buffers[rest.buffer].ofCaller()) {
       result.push_back(rest);
       continue;
     }
@@ -53,19 +49,13 @@ std::vector<Extent> cut(const Schedule &s, Section section) {
   return result;
 }
 
-BufferId find(const Schedule &s, Role role) {
-  for (size_t b = 0; b < s.buffers.size(); ++b)
-    if (s.buffers[b].role == role) return static_cast<BufferId>(b);
-  return -1;
-}
-
 /// Where the P blocks are that one block of this rank is one of.
 struct Own {
   BufferId one = -1, all = -1;
 };
 
 Own ownOf(const Schedule &s) {
-  const BufferId in = find(s, Role::in), out = find(s, Role::out);
+  const BufferId in = s.buffer(Role::in), out = s.buffer(Role::out);
   switch (s.kind) {
     case ast::Kind::allgather:
     case ast::Kind::gather:
@@ -139,7 +129,7 @@ class OwnLengths {
   void findTwins() {
     if (!collective(s_).hasGraph()) return;
     const bool toAll = s_.kind == ast::Kind::neighbor_allgather;
-    const BufferId in = find(s_, Role::in), out = find(s_, Role::out);
+    const BufferId in = s_.buffer(Role::in), out = s_.buffer(Role::out);
     std::unordered_map<int32_t, int64_t> first;  // by source
     for (size_t slot = 0; slot < s_.neighbors.sources.size(); ++slot) {
       const auto &[rank, there] = s_.neighbors.sources[slot];
@@ -282,7 +272,7 @@ void cutAtBlocks(Schedule &s) {
                               : run == &step.with ? s.with(step)
                                                   : s.to(step);
       const bool fine = std::all_of(section.begin(), section.end(), [&](const Extent &e) {
-        return !callers(s.buffers[e.buffer]) || (e.count > 0 && unitsInBlock(e) == e.count);
+        return !s.buffers[e.buffer].ofCaller() || (e.count > 0 && unitsInBlock(e) == e.count);
       });
       if (!fine) *run = s.keep(cut(s, section));
     }

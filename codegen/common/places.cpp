@@ -27,10 +27,6 @@ nbc_piece pieceOf(const Extent &lengths, uint32_t shape) {
 
 }  // namespace
 
-bool isRoom(const Buffer &buffer) {
-  return buffer.role == Role::scratch || buffer.role == Role::slots;
-}
-
 uint32_t roleOf(const Buffer &buffer) {
   return buffer.role == Role::in    ? NBC_ROLE_IN
          : buffer.role == Role::out ? NBC_ROLE_OUT
@@ -59,7 +55,7 @@ Places::Places(const Schedule &s, Blocks lengths, std::span<const uint32_t, 3> c
       pieces_(pieces),
       rooms_(s.buffers.size()) {
   for (size_t b = 0; b < rooms_.size(); ++b)
-    if (!isRoom(s.buffers[b])) rooms_[b].buffer = callers[roleOf(s.buffers[b])];
+    if (s.buffers[b].ofCaller()) rooms_[b].buffer = callers[roleOf(s.buffers[b])];
 }
 
 void Places::give(BufferId b, uint32_t slots, uint64_t room) {
@@ -114,7 +110,7 @@ void Places::open(BufferId b, Room &room) {
 /// Where an extent is: its pieces lie one behind the other in memory.
 Span Places::place(const Extent &e) {
   Room &room = rooms_[e.buffer];
-  if (!isRoom(s_.buffers[e.buffer])) {
+  if (s_.buffers[e.buffer].ofCaller()) {
     nbc_piece piece = pieceOf(e, room.buffer);
     piece.buffer = room.buffer;
     pieces_.push_back(piece);

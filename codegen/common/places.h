@@ -25,8 +25,6 @@ struct Span {
   uint32_t first = 0, count = 0;
 };
 
-bool isRoom(const Buffer &);
-
 /// Of a caller's buffer: enum nbc_role.
 uint32_t roleOf(const Buffer &);
 

@@ -20,7 +20,7 @@ static_assert(int(NBC_ALLGATHER) == int(ast::Kind::allgather) &&
 TemplateWriter::TemplateWriter(std::span<const Legal> legals) : legals_(legals) {
   for (const Legal &legal : legals)
     for (const Buffer &buffer : legal.schedule.buffers) {
-      if (isRoom(buffer)) continue;
+      if (!buffer.ofCaller()) continue;
       const auto blocks = static_cast<uint64_t>(buffer.blocks);
       uint32_t &known = callers_[roleOf(buffer)];
       if (known == kNone)

@@ -27,10 +27,6 @@ bool PlaceVerifier::fail(std::string reason) {
   return false;
 }
 
-bool PlaceVerifier::callers(BufferId b) const {
-  return s_.buffers[b].role != Role::scratch && s_.buffers[b].role != Role::slots;
-}
-
 /// UINT32_MAX: the template has none of this role, name and length. In place it may be longer.
 uint32_t PlaceVerifier::callersBuffer(BufferId b) const {
   const Buffer &buffer = s_.buffers[b];
@@ -51,7 +47,7 @@ PlaceVerifier::Room &PlaceVerifier::open(BufferId b) {
   Room &room = rooms_[b];
   if (room.open) return room;
   room.open = true;
-  if (callers(b)) {
+  if (s_.buffers[b].ofCaller()) {
     room.buffer = callersBuffer(b);
     room.begin = static_cast<uint32_t>(stretches_.size());
     room.count = 1;
@@ -213,14 +209,14 @@ bool PlaceVerifier::take(uint32_t number) {
     return fail(cat(say(number), " names two blocks, which need not be neighbours"));
   Position place;
   bool right;
-  if (callers(e.buffer))
+  if (s_.buffers[e.buffer].ofCaller())
     right = piece.buffer == room.buffer && piece.shape == room.buffer;
   else
     right = bind(e.buffer, piece.buffer, piece.room) && behind(e.buffer, piece.before, place) &&
             compare(place, at_) == 0;
   if (!right || !advance(room, at_, piece) || compare(at_, end_) > 0) {
     std::string is = cat(say(number), " is not in its place in ", toString(s_, Section(&e, 1)));
-    if (!callers(e.buffer) && room.buffer != UINT32_MAX)
+    if (!s_.buffers[e.buffer].ofCaller() && room.buffer != UINT32_MAX)
       is += cat(", which is in the room at block ", room.room, " of ",
                 view_.buffers[room.buffer].name);
     return fail(std::move(is));
@@ -265,7 +261,7 @@ bool PlaceVerifier::separate() {
   std::vector<Taken> all;
   for (size_t b = 0; b < rooms_.size(); ++b) {
     const Room &room = rooms_[b];
-    if (callers(static_cast<BufferId>(b)) || room.buffer == UINT32_MAX) continue;
+    if (s_.buffers[b].ofCaller() || room.buffer == UINT32_MAX) continue;
     const uint64_t blocks = std::max(room.given, blocksOf(room));
     all.push_back({room.buffer, room.room, room.room + blocks, b});
     if (blocks > view_.buffers[room.buffer].blocks ||

@@ -73,7 +73,6 @@ class PlaceVerifier {
     std::vector<Position> ends;
   };
 
-  bool callers(BufferId b) const;
   uint32_t callersBuffer(BufferId b) const;
   Room &open(BufferId);
   bool bind(BufferId, uint32_t buffer, uint64_t room);

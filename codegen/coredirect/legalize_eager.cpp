@@ -76,10 +76,6 @@ class Eager {
     StepId begin = 0, end = 0;
   };
 
-  bool callers(BufferId b) const {
-    return s_.buffers[b].role != Role::scratch && s_.buffers[b].role != Role::slots;
-  }
-
   void prepare() {
     sources_.push_back({-1, 0, 0, 1, -1});
     where_.resize(s_.buffers.size());
@@ -87,7 +83,7 @@ class Eager {
     for (size_t b = 0; b < s_.buffers.size(); ++b) {
       if (!s_.buffers[b].significant) continue;
       uint32_t own = 0;
-      if (callers(static_cast<BufferId>(b))) {
+      if (s_.buffers[b].ofCaller()) {
         own = static_cast<uint32_t>(sources_.size());
         sources_.push_back({static_cast<BufferId>(b), 0, 0, ticks_.perBlock(), -1});
       }
@@ -327,7 +323,7 @@ class Eager {
   void copyOut() {
     for (size_t b = 0; b < where_.size(); ++b) {
       const BufferId id = static_cast<BufferId>(b);
-      if (!callers(id) || s_.buffers[b].role == Role::in) continue;
+      if (!s_.buffers[b].ofResult()) continue;
       const std::vector<uint32_t> &where = where_[b];
       const int64_t size = static_cast<int64_t>(where.size());
       std::vector<Extent> from, to;

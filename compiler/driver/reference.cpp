@@ -276,8 +276,7 @@ std::vector<uint64_t> Reference::outBlocks(int64_t rank) const {
 /// Of `out` or `data`, or else of `in`, where it is significant.
 std::vector<uint64_t> Reference::ownBlocks(int64_t rank, bool result) const {
   for (const Buffer &buffer : own_[static_cast<size_t>(rank)].buffers) {
-    const bool wanted =
-        result ? buffer.role == Role::out || buffer.role == Role::data : buffer.role == Role::in;
+    const bool wanted = result ? buffer.ofResult() : buffer.role == Role::in;
     if (wanted && buffer.significant)
       return std::vector<uint64_t>(static_cast<size_t>(buffer.blocks), lengths_.longest());
   }

@@ -432,7 +432,7 @@ void run(Compilation &c, const Options &o, std::ostream &out, Diag &diag) {
       std::optional<Schedule> s = c.written(o.ranks, rank, o.root);
       if (!s) return;
       for (const Buffer &buffer : s->buffers)
-        if (buffer.role <= Role::data) blocks += buffer.blocks;
+        if (buffer.ofCaller()) blocks += buffer.blocks;
       own.push_back(std::move(*s));
     }
   }

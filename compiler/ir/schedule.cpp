@@ -119,6 +119,12 @@ BufferId Schedule::buffer(std::string_view wanted) const {
   return -1;
 }
 
+BufferId Schedule::buffer(Role role) const {
+  for (size_t i = 0; i < buffers.size(); ++i)
+    if (buffers[i].role == role) return static_cast<BufferId>(i);
+  return -1;
+}
+
 size_t Schedule::bytes() const {
   size_t total = sizeof *this + algorithm.capacity();
   total += steps.capacity() * sizeof(Step) + extents_.capacity() * sizeof(Extent) +

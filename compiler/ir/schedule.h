@@ -75,6 +75,7 @@ enum class Unit : uint8_t {
 };
 std::string_view name(Unit);
 
+/// Those of the caller come first.
 enum class Role : uint8_t {
   in,       // the caller's, as are
   out,      //   out
@@ -107,6 +108,10 @@ struct Buffer {
   /// first needed. Clear it after changing a count in `like` in place.
   mutable std::vector<int64_t> likeEnds = {};
 
+  /// Given to the call; else it is the instance's own.
+  bool ofCaller() const { return role <= Role::data; }
+  /// Of the caller, and where results belong.
+  bool ofResult() const { return role == Role::out || role == Role::data; }
   /// Every block is like the one unit.
   bool uniform() const { return like.size() == 1 && like[0].count == 1; }
 };
@@ -223,6 +228,7 @@ class Schedule {
   void renumberBuffers(std::span<const BufferId> to);
 
   BufferId buffer(std::string_view name) const;  // -1: none
+  BufferId buffer(Role) const;                   // the first of this role; -1: none
   size_t bytes() const;                          // what it takes in memory
 
  private:

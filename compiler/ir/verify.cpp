@@ -74,10 +74,10 @@ class Verifier {
     const auto bad = [&](const char *what, size_t slot, const auto &...why) {
       diag_.error({}, what, " ", slot, " of rank ", s_.rank, why...);
     };
-    if (!collective(s_).hasGraph() && !(n.sources.empty() && n.destinations.empty()))
+    const bool hasGraph = collective(s_).hasGraph();
+    if (!hasGraph && !(n.sources.empty() && n.destinations.empty()))
       diag_.error({}, "rank ", s_.rank, " has neighbours, but ", kindName(s_), " has none");
-    if (collective(s_).hasGraph() && s_.inPlace)
-      diag_.error({}, kindName(s_), " is never in place");
+    if (hasGraph && s_.inPlace) diag_.error({}, kindName(s_), " is never in place");
     if (blocksOf(s_, Shape::sources) > kMaxBlocks || blocksOf(s_, Shape::destinations) > kMaxBlocks)
       diag_.error({}, "rank ", s_.rank, " has more than ", kMaxBlocks, " neighbours");
     const auto isRank = [&](int32_t rank) { return rank >= 0 && rank < s_.ranks; };
@@ -116,9 +116,9 @@ class Verifier {
       if (!names.insert(buffer.name).second) bad("a second one of this name");
       if (buffer.blocks < 0 || buffer.blocks > kMaxBlocks)
         bad(buffer.blocks, " blocks where 0..", kMaxBlocks, " are possible");
-      const bool own = buffer.role == Role::scratch || buffer.role == Role::slots;
-      if (!own && !buffer.like.empty()) bad("it is the caller's, so it is like nothing else");
-      if (own && fine) likes(static_cast<BufferId>(i), bad);
+      if (buffer.ofCaller() && !buffer.like.empty())
+        bad("it is the caller's, so it is like nothing else");
+      if (!buffer.ofCaller() && fine) likes(static_cast<BufferId>(i), bad);
     }
     return fine;
   }
@@ -166,7 +166,7 @@ class Verifier {
     const Buffer &buffer = s_.buffers[p.to.buffer];
     if (!inside(p.to) || p.to.parts != 1 || p.to.count == 0)
       return bad("of ", toString(p.to), ", which is no row of whole blocks");
-    if ((buffer.role != Role::out && buffer.role != Role::data) || !buffer.significant)
+    if (!buffer.ofResult() || !buffer.significant)
       return bad("of ", toString(p.to), ", where no result is");
     if (s_.sources(p).empty()) return bad("of nothing");
     int64_t next = 0;  // the ranks below were named
@@ -176,9 +176,9 @@ class Verifier {
                    " are left");
       next = int64_t{source.rank} + source.ranks;
       const bool role = source.role == Role::in || source.role == Role::data;
-      const auto from = std::ranges::find(s_.buffers, source.role, &Buffer::role);
-      if (!role || from == s_.buffers.end() || source.block < 0 ||
-          source.block > from->blocks - p.to.count)
+      const BufferId from = s_.buffer(source.role);
+      if (!role || from < 0 || source.block < 0 ||
+          source.block > s_.buffers[from].blocks - p.to.count)
         return bad("of ", name(source.role), "[", source.block, " +: ", p.to.count,
                    "], which does not exist");
     }

@@ -47,10 +47,6 @@ namespace {
 constexpr int64_t kSearch = 64;
 constexpr int kRepeat = 4;
 
-bool isCallers(const Buffer &buffer) {
-  return buffer.role == Role::out || buffer.role == Role::data;
-}
-
 /// Scratch position x is destination position (x + shift) / parts.
 struct Placement {
   Extent scratch, destination;
@@ -104,7 +100,7 @@ class Placing {
   }
 
   bool isCandidate(const Piece &a, const Piece &b) const {
-    return s_.buffers[a.raw.buffer].role == Role::scratch && isCallers(s_.buffers[b.raw.buffer]) &&
+    return s_.buffers[a.raw.buffer].role == Role::scratch && s_.buffers[b.raw.buffer].ofResult() &&
            (b.raw.first - a.base.first) % b.raw.parts == 0;
   }
 

@@ -9,8 +9,7 @@ namespace nbcc {
 
 void removeUnusedScratch(Schedule &s) {
   std::vector<char> used(s.buffers.size());
-  for (size_t b = 0; b < s.buffers.size(); ++b)
-    used[b] = s.buffers[b].role != Role::scratch && s.buffers[b].role != Role::slots;
+  for (size_t b = 0; b < s.buffers.size(); ++b) used[b] = s.buffers[b].ofCaller();
   for (const Step &step : s.steps)
     for (const Section section : {s.from(step), s.with(step), s.to(step)})
       for (const Extent &extent : section) used[extent.buffer] = true;

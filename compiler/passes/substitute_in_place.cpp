@@ -60,14 +60,8 @@ struct Alias {
   }
 };
 
-BufferId find(const Schedule &s, Role role) {
-  for (size_t b = 0; b < s.buffers.size(); ++b)
-    if (s.buffers[b].role == role) return static_cast<BufferId>(b);
-  return -1;
-}
-
 Alias aliasOf(const Schedule &s) {
-  const Alias whole{find(s, Role::in), find(s, Role::out), 0};
+  const Alias whole{s.buffer(Role::in), s.buffer(Role::out), 0};
   const bool atRoot = s.rank == s.root;
   switch (s.kind) {
     case ast::Kind::allgather:

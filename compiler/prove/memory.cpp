@@ -217,7 +217,7 @@ bool Memory::placeBuffers(const Together &all, const Schedule &s, const OwnLengt
         for (int64_t i = 0; i < buffer.blocks; ++i)
           lengths_.push_back(std::min(i, s.rank) * s.ranks + std::max(i, s.rank));
       }
-      if (own && buffer.role <= Role::data) {
+      if (own && buffer.ofCaller()) {
         p.lengths = static_cast<int64_t>(lengths_.size());
         for (int64_t i = 0; i < buffer.blocks; ++i)
           lengths_.push_back(own->of(s.rank, buffer.role, i));

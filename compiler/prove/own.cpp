@@ -41,7 +41,7 @@ std::string nameOfContribution(const Schedule &s, Value v) {
 
 OwnLengths::OwnLengths(std::span<const Schedule> ranks) {
   for (const Buffer &buffer : ranks[0].buffers) {
-    if (buffer.role > Role::data) continue;
+    if (!buffer.ofCaller()) continue;
     begin_[static_cast<int>(buffer.role)] = perRank_;
     perRank_ += buffer.blocks;
   }

@@ -182,7 +182,7 @@ class Result {
 
   void checkBuffer(const Schedule &s, BufferId id) {
     const Buffer &buffer = s.buffers[id];
-    if (buffer.role != Role::out && buffer.role != Role::data) return;
+    if (!buffer.ofResult()) return;
     bool told = false;  // what else is wrong in this buffer mostly follows
     for (int64_t block = 0; block < buffer.blocks && !told; ++block) {
       const Expected wanted = expected(all_, s, buffer, block);

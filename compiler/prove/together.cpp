@@ -27,25 +27,22 @@ bool ownFits(const Schedule &first, const Schedule &s, Diag &diag) {
   };
   if (s.collective != first.collective)
     return bad({}, "is in ", s.collective, ", and rank 0 in ", first.collective);
-  const auto find = [](const Schedule &where, Role role) {
-    return std::ranges::find(where.buffers, role, &Buffer::role);
-  };
-  const bool data = find(s, Role::data) != s.buffers.end();
+  const bool data = s.buffer(Role::data) >= 0;
   for (const Role role : {Role::in, Role::out, Role::data}) {
-    const auto here = find(s, role), there = find(first, role);
-    const bool isHere = here != s.buffers.end(), isThere = there != first.buffers.end();
-    if (isHere != isThere)
-      return bad({}, isHere ? "has" : "has no", " buffer `", name(role), "`, unlike rank 0");
-    if (!isHere) continue;
+    const BufferId own = s.buffer(role), others = first.buffer(role);
+    if ((own < 0) != (others < 0))
+      return bad({}, own < 0 ? "has no" : "has", " buffer `", name(role), "`, unlike rank 0");
+    if (own < 0) continue;
+    const Buffer &here = s.buffers[own], &there = first.buffers[others];
     if (std::ranges::count(s.buffers, role, &Buffer::role) > 1)
-      return bad(here->loc, "has a second buffer `", name(role), "`");
+      return bad(here.loc, "has a second buffer `", name(role), "`");
     if (data && role != Role::data)
-      return bad(here->loc, "has `", name(role), "` beside `data`, which stands for both");
-    if (here->blocks != there->blocks || here->vector != there->vector)
-      return bad(here->loc, "has another ", name(role), " than rank 0: ", here->blocks,
-                 here->blocks == 1 ? " block" : " blocks", here->vector ? ", a vector" : "");
-    if (here->vector && here->blocks != 1)
-      return bad(here->loc, "has ", here->blocks, " blocks in ", name(role), ", a vector");
+      return bad(here.loc, "has `", name(role), "` beside `data`, which stands for both");
+    if (here.blocks != there.blocks || here.vector != there.vector)
+      return bad(here.loc, "has another ", name(role), " than rank 0: ", here.blocks,
+                 here.blocks == 1 ? " block" : " blocks", here.vector ? ", a vector" : "");
+    if (here.vector && here.blocks != 1)
+      return bad(here.loc, "has ", here.blocks, " blocks in ", name(role), ", a vector");
   }
   return true;
 }
@@ -55,10 +52,10 @@ bool sourcesAreThere(std::span<const Schedule> ranks, const Schedule &s, Diag &d
     for (const Source &source : s.sources(promise))
       for (int64_t r = 0; r < source.ranks; ++r) {
         const Schedule &from = ranks[static_cast<size_t>(source.rank + r)];
-        const auto buffer = std::ranges::find(from.buffers, source.role, &Buffer::role);
-        if (buffer->significant) continue;
+        const Buffer &buffer = from.buffers[from.buffer(source.role)];
+        if (buffer.significant) continue;
         diag.error(promise.loc, "rank ", s.rank, " is promised what rank ", from.rank, " has in ",
-                   buffer->name, ", which is absent there");
+                   buffer.name, ", which is absent there");
         return false;
       }
   return true;
@@ -67,7 +64,7 @@ bool sourcesAreThere(std::span<const Schedule> ranks, const Schedule &s, Diag &d
 bool callersBuffersFit(const Together &all, const Schedule &s, Diag &diag) {
   bool seen[3] = {};
   for (const Buffer &buffer : s.buffers) {
-    if (buffer.role == Role::scratch || buffer.role == Role::slots) continue;
+    if (!buffer.ofCaller()) continue;
     bool &again = seen[static_cast<int>(buffer.role)];
     const int64_t wanted = blocksOf(s, buffer.role);
     if (again) {
