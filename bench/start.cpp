@@ -39,6 +39,7 @@ struct Stub : nbc_hca {
   }
 
   Stub() {
+    device.target = NBC_HCA_TARGET;
     ops = &table;
     table.facts = [](nbc_hca *, nbc_hca_facts *f) { *f = {30, 32, 15, 15, 22, 0x7e}; };
     table.address = [](nbc_hca *, uint8_t *) { return 0; };
@@ -171,7 +172,8 @@ int main(int argc, char **argv) {
   };
   nbc_comm *comm;
   nbc_plan *plan;
-  must(nbc_comm_create(&bootstrap, &adapter, &comm));
+  nbc_device *device = &adapter.device;
+  must(nbc_comm_create(&bootstrap, &device, 1, &comm));
   must(nbc_plan_create(comm, made.data(), made.size(), nullptr, &plan));
   must(nbc_plan_connect(plan));
 

@@ -161,7 +161,8 @@ class Runner {
       rank.end = {&exchange_, static_cast<int>(r)};
       rank.hca = fabric_.addAdapter();
       nbc_bootstrap bootstrap = exchange_.bootstrap(&rank.end, threads());
-      if (failed(r, "communicator", nbc_comm_create(&bootstrap, rank.hca, &rank.comm)) ||
+      nbc_device *device = &rank.hca->device;
+      if (failed(r, "communicator", nbc_comm_create(&bootstrap, &device, 1, &rank.comm)) ||
           failed(r, "plan", nbc_plan_create(rank.comm, t.data(), t.bytes, &plan, &rank.plan)))
         return false;
     }

@@ -117,19 +117,28 @@ struct nbc_bootstrap {
   int (*fence)(void *context);
 };
 
-struct nbc_hca;
+/* What carries templates of one target out: an adapter (nbc/hca.h). Every implementation's
+ * state begins with this. */
+struct nbc_device {
+  const char *target; /* as templates name it: "coredirect" */
+};
+enum { NBC_MOST_DEVICES = 16 };
+
 typedef struct nbc_comm nbc_comm;
 typedef struct nbc_plan nbc_plan;
 
-/* `hca` (nbc/hca.h) and the bootstrap's context stay the caller's and must
- * outlive the communicator. Local. */
-int nbc_comm_create(const struct nbc_bootstrap *, struct nbc_hca *, nbc_comm **);
+/* `devices`: `count` of them, at most one for each target; a plan runs on the one that its
+ * template is for. None are needed where there is one rank. The devices and the bootstrap's
+ * context stay the caller's and must outlive the communicator; the array need not. Local. */
+int nbc_comm_create(const struct nbc_bootstrap *, struct nbc_device *const devices[], size_t count,
+                    nbc_comm **);
 /* NBC_ERROR_BUSY while it has plans. Null is fine. */
 int nbc_comm_free(nbc_comm *);
 
-/* Makes memory known to the adapter ahead of the first call that uses it, or
+/* Makes memory known to the devices ahead of the first call that uses it, or
  * forgets all of it that lies in [begin, begin + bytes): do that before freeing memory
- * that calls have used. NBC_ERROR_BUSY while a call that uses it is under way. */
+ * that calls have used. NBC_ERROR_BUSY while a call that uses it is under way. Both do nothing
+ * where no device of the communicator needs memory to be known. */
 int nbc_register(nbc_comm *, void *begin, size_t bytes);
 int nbc_deregister(nbc_comm *, void *begin, size_t bytes);
 

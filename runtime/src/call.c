@@ -14,12 +14,13 @@
 // Nothing here allocates, locks or enters the system, but for a registration that is
 // missing and the sleep in nbc_wait.
 
+#include "nbc/mlx5_wqe.h"
 #include "runtime/src/calc.h"
 #include "runtime/src/plan.h"
 
 static void end(struct call *c, int status) {
-  for (int role = 0; role < CALLER_ROLES; ++role)
-    if (c->registration[role] >= 0) comm_release(c->plan->comm, c->registration[role]);
+  if (c->acquired) c->plan->target->release(c->plan, c);
+  c->acquired = false;
   c->status = status;
   c->state = CALL_DONE;
 }
@@ -174,7 +175,6 @@ static int set_buffers(const nbc_plan *plan, struct call *c, const struct nbc_ca
   *in_place = false;
   for (uint32_t role = 0; role < CALLER_ROLES; ++role) {
     c->base[role] = NULL;
-    c->registration[role] = -1;
     if (role == replaced && given[role] == NBC_IN_PLACE) {
       *in_place = true;
       continue;
@@ -223,21 +223,10 @@ static int set_arguments(nbc_plan *plan, struct call *c, const struct nbc_call *
 }
 
 static int acquire(nbc_plan *plan, struct call *c) {
-  const uint64_t *blocks = plan->caller_blocks[!!(c->variant->v->flags & NBC_VARIANT_IN_PLACE)];
-  for (uint32_t role = 0; role < CALLER_ROLES; ++role) {
-    if (!(c->variant->registered >> role & 1) || c->block == 0) continue;
-    const void *begin = c->base[role];
-    uint64_t bytes = c->block * blocks[role];
-    if (plan->own_lengths) {
-      begin = (const void *)c->begin[role];
-      bytes = c->end[role] - c->begin[role];
-      if (bytes == 0) continue;
-    }
-    int r = comm_acquire(plan->comm, begin, bytes, plan->access[role], plan->hint[role]);
-    if (r < 0) return r;
-    c->registration[role] = plan->hint[role] = r;
-  }
-  return 0;
+  if (!plan->target->acquire) return 0;
+  int status = plan->target->acquire(plan, c);
+  c->acquired = !status;
+  return status;
 }
 
 static int refuse(struct call *c, int status) {
@@ -251,7 +240,7 @@ int nbc_start(nbc_plan *plan, const struct nbc_call *call, nbc_request *request)
   if (plan->under_way == plan->depth) move(plan);  // there may be room by now
   if (plan->status) return plan->status;
   struct call *c = (struct call *)request;
-  for (int role = 0; role < CALLER_ROLES; ++role) c->registration[role] = -1;
+  c->acquired = false;
   int status = set_arguments(plan, c, call);
   if (!status) status = acquire(plan, c);
   if (status) return refuse(c, status);

@@ -50,11 +50,13 @@ static struct keys keys_of(const nbc_plan *plan, const struct call *c) {
   struct keys keys = {{0}, {0}};
   for (int role = 0; role < CALLER_ROLES; ++role) {
     if (c->registration[role] < 0) continue;
-    keys.l[role] = plan->comm->cache[c->registration[role]].lkey;
-    keys.r[role] = plan->comm->cache[c->registration[role]].rkey;
+    const struct registration *r = &endpoint_of(plan)->memory.slots[c->registration[role]];
+    keys.l[role] = r->lkey;
+    keys.r[role] = r->rkey;
   }
-  keys.l[NBC_ROLE_STAGING] = keys.l[NBC_ROLE_SLOTS] = plan->lkey;
-  keys.r[NBC_ROLE_STAGING] = keys.r[NBC_ROLE_SLOTS] = plan->rkey;
+  const struct coredirect *s = state_of(plan);
+  keys.l[NBC_ROLE_STAGING] = keys.l[NBC_ROLE_SLOTS] = s->lkey;
+  keys.r[NBC_ROLE_STAGING] = keys.r[NBC_ROLE_SLOTS] = s->rkey;
   return keys;
 }
 
@@ -271,7 +273,7 @@ static bool enable(nbc_plan *plan, struct call *c) {
     uint64_t ctrl;
     memcpy(&ctrl, q->sq + (((limit - 1) * MLX5_WQEBB) & q->sq_mask), sizeof ctrl);
     store_record(&q->doorbell[1], limit);
-    plan->comm->hca->ops->doorbell(plan->comm->hca, q->number, ctrl);
+    s->hca->ops->doorbell(s->hca, q->number, ctrl);
   }
   return stage->enabled != before;
 }
@@ -294,10 +296,11 @@ static int poll(nbc_plan *plan) {
 // An error completion counts for WAITs like any other, so the call may have ended
 // because of one. Once a queue pair has failed, all its later completions are errors.
 static bool went_wrong(nbc_plan *plan, const struct use *u) {
-  struct queue *q = &state_of(plan)->queues[u->queue];
+  struct coredirect *s = state_of(plan);
+  struct queue *q = &s->queues[u->queue];
   for (int side = 0; side < 2; ++side)
     if (q->last[side] && is_error(__atomic_load_n(q->last[side], __ATOMIC_ACQUIRE))) return true;
-  return plan->comm->hca->ops->failed(plan->comm->hca, q->number) != 0;
+  return s->hca->ops->failed(s->hca, q->number) != 0;
 }
 
 // Clear-to-send and credits that have come: room for as many again.
@@ -324,9 +327,7 @@ static int complete(nbc_plan *plan, struct call *c) {
 static bool failed(nbc_plan *plan) {
   struct coredirect *s = state_of(plan);
   for (uint32_t i = 0; i < plan->tables.header->queues.count; ++i)
-    if (s->queues[i].made &&
-        plan->comm->hca->ops->failed(plan->comm->hca, s->queues[i].number) != 0)
-      return true;
+    if (s->queues[i].made && s->hca->ops->failed(s->hca, s->queues[i].number) != 0) return true;
   return false;
 }
 
@@ -337,18 +338,25 @@ static bool glance(nbc_plan *plan) {
   if (count == 0) return false;
   s->glance = s->glance + 1 < count ? s->glance + 1 : 0;
   const struct queue *q = &s->queues[s->glance];
-  return q->made && plan->comm->hca->ops->failed(plan->comm->hca, q->number) != 0;
+  return q->made && s->hca->ops->failed(s->hca, q->number) != 0;
 }
 
 static void sleep_a_while(nbc_plan *plan) {
-  if (plan->comm->hca) plan->comm->hca->ops->sleep(plan->comm->hca, 1000000);
+  struct nbc_hca *hca = state_of(plan)->hca;
+  if (hca) hca->ops->sleep(hca, 1000000);
 }
 
 const struct target coredirect = {
-    .name = "coredirect",
+    .name = NBC_HCA_TARGET,
+    .attach = coredirect_attach,
+    .detach = coredirect_detach,
+    .make_known = coredirect_make_known,
+    .forget = coredirect_forget,
     .check = coredirect_check,
     .create = coredirect_create,
     .connect = coredirect_connect,
+    .acquire = coredirect_acquire,
+    .release = coredirect_release,
     .prepare = prepare,
     .admit = admit,
     .enable = enable,

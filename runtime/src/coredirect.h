@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // coredirect.h - CORE-Direct, in the runtime: queues, counters, patches.
 //
-// codegen/coredirect/coredirect.h says what stands in the queues and why. Three
-// files: coredirect_check.c looks at the bytes of a template, coredirect_create.c
-// makes queues and turns relocations into patches, coredirect.c carries calls out.
+// codegen/coredirect/coredirect.h says what stands in the queues and why.
+// coredirect_check.c looks at the bytes of a template, coredirect_create.c makes queues
+// and turns relocations into patches, coredirect_calc.c agrees on what adapters reduce,
+// coredirect_comm.c is what plans share, coredirect.c carries calls out.
 //
 // A call patches the plan's own copy of the code, then copies segments into rings.
 // Patches are relocations sorted by rule, with all that is known when the plan
@@ -12,7 +13,23 @@
 
 #pragma once
 
+#include "nbc/hca.h"
+#include "nbc/mlx5_wqe.h"
 #include "runtime/src/plan.h"
+#include "runtime/src/registrations.h"
+
+// An adapter, for all plans of a communicator.
+struct endpoint {
+  struct nbc_hca *hca;
+  struct nbc_hca_facts facts;
+  uint8_t address[32];
+  struct registrations memory;
+};
+
+// Null: no adapter, of a template without queues and peers.
+static inline struct endpoint *endpoint_of(const nbc_plan *plan) {
+  return plan->on ? (struct endpoint *)plan->on->shared : NULL;
+}
 
 // Of a queue: counters[4 * queue + which].
 enum counter {
@@ -77,6 +94,7 @@ struct queue {
 };
 
 struct coredirect {
+  struct nbc_hca *hca;  // null: as endpoint_of
   struct queue *queues;
   uint64_t *counters;
   struct patches *variants;  // by index
@@ -88,7 +106,25 @@ struct coredirect {
   uint32_t polled;  // entries seen in it
   uint32_t glance;  // the queue to be looked at next
   uint64_t rung;    // WQEBBs of the management queue
+  // Of the plan's own memory, and of the caller's: what others may do to it, and where it
+  // was registered last.
+  uint32_t lkey, rkey;
+  bool memory_known;
+  uint32_t access[CALLER_ROLES];
+  int hint[CALLER_ROLES];
 };
+
+// coredirect_comm.c
+int coredirect_attach(struct nbc_device *, void **shared);
+void coredirect_detach(void *shared);
+int coredirect_make_known(void *shared, void *begin, size_t bytes);
+int coredirect_forget(void *shared, const void *begin, size_t bytes);
+int coredirect_acquire(nbc_plan *, struct call *);
+void coredirect_release(nbc_plan *, struct call *);
+
+// coredirect_calc.c: before and after the ranks have met.
+int coredirect_publish_calc(nbc_plan *);
+int coredirect_agree_on_calc(nbc_plan *);
 
 int coredirect_check(const struct tables *, const char **why);
 int coredirect_create(nbc_plan *);

@@ -5,7 +5,6 @@
 // What an entry asks of the adapter (keys, addresses, lengths) is not looked at: the
 // adapter checks every access.
 
-#include "nbc/mlx5_wqe.h"
 #include "runtime/src/coredirect.h"
 
 static bool may_stand(uint32_t kind, uint8_t opcode) {

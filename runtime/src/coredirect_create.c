@@ -90,7 +90,7 @@ static uint32_t least(uint32_t a, uint32_t b) {
 // --- queues ---
 
 static int make_cq(nbc_plan *plan, uint32_t log, uint32_t flags, struct nbc_hca_cq *cq) {
-  struct nbc_hca *hca = plan->comm->hca;
+  struct nbc_hca *hca = state_of(plan)->hca;
   int status = hca->ops->create_cq(hca, log, flags | NBC_HCA_CQ_OVERRUN_IGNORE, cq);
   if (status || !plan->first_cq_index) return status;
   if (!hca->ops->start_cq_at) status = NBC_ERROR_UNSUPPORTED;
@@ -106,7 +106,7 @@ static int make_done_cq(nbc_plan *plan) {
     if (plan->tables.variants[i].stages.count > stages)
       stages = plan->tables.variants[i].stages.count;
   // Errors of queues that signal nothing come here, too: some room for them.
-  uint32_t log = log_of(plan->depth * stages + 8, plan->comm->facts.max_log_cq);
+  uint32_t log = log_of(plan->depth * stages + 8, endpoint_of(plan)->facts.max_log_cq);
   if (log == UINT32_MAX) return NBC_ERROR_RESOURCES;
   int status = make_cq(plan, log, NBC_HCA_CQ_HOST, &s->done);
   if (status) return status;
@@ -117,8 +117,8 @@ static int make_done_cq(nbc_plan *plan) {
 
 static int make_queue(nbc_plan *plan, uint32_t index, const struct size *z) {
   struct coredirect *s = state_of(plan);
-  struct nbc_hca *hca = plan->comm->hca;
-  const struct nbc_hca_facts *facts = &plan->comm->facts;
+  struct nbc_hca *hca = s->hca;
+  const struct nbc_hca_facts *facts = &endpoint_of(plan)->facts;
   struct queue *q = &s->queues[index];
   uint32_t kind = plan->tables.queues[index].kind;
   uint64_t entries = plan->depth * z->posted + 3 * z->credit_posted;
@@ -277,6 +277,8 @@ static void add_reloc(const nbc_plan *plan, struct patches *v, const struct nbc_
     case NBC_RELOC_SGE:
     case NBC_RELOC_RADDR:
     case NBC_RELOC_SLOT:
+      if (r->rule == NBC_RELOC_RADDR && plan->places[r->what].role < CALLER_ROLES)
+        state_of(plan)->access[plan->places[r->what].role] |= NBC_HCA_REMOTE_WRITE;
       add_place(plan, v, r, stride, index);
       break;
     case NBC_RELOC_QPN:
@@ -346,7 +348,7 @@ static int make_rooms(nbc_plan *plan) {
     uint64_t first = plan->tables.buffers[r->what].first, stride = plan->stride[NBC_EAGER];
     if (r->extra > INT32_MAX / stride) return NBC_ERROR_RESOURCES;
     mlx5_put32(plan->code + r->at + MLX5_DATA_COUNT, (uint32_t)(r->extra * stride));
-    mlx5_put32(plan->code + r->at + MLX5_DATA_LKEY, plan->lkey);
+    mlx5_put32(plan->code + r->at + MLX5_DATA_LKEY, s->lkey);
     s->rooms[s->room_count++] = (struct room_patch){r->at, (first + r->addend) * stride};
   }
   return 0;
@@ -381,18 +383,6 @@ struct ends {
   uint32_t queues[NBC_DIRECTIONS][NBC_QUEUE_DATA + 1];
 };
 
-// Of the plan, the same on all ranks.
-static uint64_t identity_of(const nbc_plan *plan) {
-  const struct nbc_template *t = plan->tables.header;
-  uint64_t hash = 0xcbf29ce484222325u;
-  for (const char *c = t->algorithm; *c; ++c) hash = (hash ^ (uint8_t)*c) * 0x100000001b3u;
-  const uint64_t values[] = {t->kind,    t->ranks,    t->root,
-                             t->lengths, plan->depth, plan->eager_bytes};
-  for (size_t i = 0; i < sizeof values / sizeof *values; ++i)
-    hash = (hash ^ values[i]) * 0x100000001b3u;
-  return hash;
-}
-
 // Of each peer. Null: no memory.
 static struct ends *queues_of_peers(const nbc_plan *plan, int *status) {
   const struct nbc_template *t = plan->tables.header;
@@ -415,8 +405,8 @@ static int publish(nbc_plan *plan) {
   int status;
   struct ends *table = queues_of_peers(plan, &status);
   for (uint32_t i = 0; i < plan->tables.header->peers.count && !status; ++i) {
-    struct record record = {.identity = identity_of(plan)};
-    memcpy(record.address, plan->comm->address, sizeof record.address);
+    struct record record = {.identity = plan_identity(plan)};
+    memcpy(record.address, endpoint_of(plan)->address, sizeof record.address);
     for (int way = 0; way < NBC_DIRECTIONS; ++way)
       for (int kind = 0; kind <= NBC_QUEUE_DATA; ++kind) {
         uint32_t queue = table[i].queues[way][kind];
@@ -433,7 +423,7 @@ static int publish(nbc_plan *plan) {
 
 static int meet(nbc_plan *plan, uint32_t peer, const struct ends *ends) {
   const struct nbc_bootstrap *b = &plan->comm->bootstrap;
-  struct nbc_hca *hca = plan->comm->hca;
+  struct nbc_hca *hca = state_of(plan)->hca;
   char key[48];
   snprintf(key, sizeof key, "nbc.%u.%u", plan->number, (uint32_t)b->rank);
   struct record record;
@@ -441,7 +431,7 @@ static int meet(nbc_plan *plan, uint32_t peer, const struct ends *ends) {
   if (b->get(b->context, (int)plan->tables.peers[peer], key, &record, sizeof record, &bytes) ||
       bytes != sizeof record)
     return NBC_ERROR_BOOTSTRAP;
-  if (record.identity != identity_of(plan)) return NBC_ERROR_ARGUMENT;
+  if (record.identity != plan_identity(plan)) return NBC_ERROR_ARGUMENT;
   static const enum nbc_direction mirror[NBC_DIRECTIONS] = {[NBC_BOTH_WAYS] = NBC_BOTH_WAYS,
                                                             [NBC_TO_PEER] = NBC_FROM_PEER,
                                                             [NBC_FROM_PEER] = NBC_TO_PEER};
@@ -467,7 +457,7 @@ static void bind(nbc_plan *plan, const struct nbc_reloc *r) {
 }
 
 int coredirect_connect(nbc_plan *plan) {
-  struct nbc_hca *hca = plan->comm->hca;
+  struct nbc_hca *hca = state_of(plan)->hca;
   const struct nbc_template *t = plan->tables.header;
   int status;
   struct ends *table = queues_of_peers(plan, &status);
@@ -476,9 +466,9 @@ int coredirect_connect(nbc_plan *plan) {
   for (uint32_t i = 0; i < t->queues.count && !status; ++i) {
     uint32_t number = state_of(plan)->queues[i].number;
     if (plan->tables.queues[i].kind < NBC_QUEUE_EAGER)
-      status = hca->ops->connect_qp(hca, number, plan->comm->address, number);
+      status = hca->ops->connect_qp(hca, number, endpoint_of(plan)->address, number);
   }
-  return status;
+  return status ? status : coredirect_agree_on_calc(plan);
 }
 
 int coredirect_create(nbc_plan *plan) {
@@ -486,17 +476,19 @@ int coredirect_create(nbc_plan *plan) {
   struct coredirect *s = (struct coredirect *)calloc(1, sizeof *s);
   if (!s) return NBC_ERROR_MEMORY;
   plan->state = s;
+  s->hca = plan->on ? endpoint_of(plan)->hca : NULL;
+  for (int role = 0; role < CALLER_ROLES; ++role) s->hint[role] = -1;
   s->mq = UINT32_MAX;
+  plan->first_cq_index &= MLX5_CQ_INDEX_MASK;
   s->queues = (struct queue *)calloc((size_t)t->queues.count + 1, sizeof *s->queues);
   s->counters = (uint64_t *)calloc((size_t)t->queues.count + 1, COUNTERS * sizeof *s->counters);
   s->variants = (struct patches *)calloc((size_t)t->variants.count + 1, sizeof *s->variants);
   if (!s->queues || !s->counters || !s->variants) return NBC_ERROR_MEMORY;
   int status = 0;
   if (plan->memory && t->queues.count) {
-    struct nbc_hca *hca = plan->comm->hca;
-    status = hca->ops->register_memory(hca, plan->memory, plan->memory_bytes, NBC_HCA_REMOTE_WRITE,
-                                       &plan->lkey, &plan->rkey);
-    plan->known_to_adapter = !status;
+    status = s->hca->ops->register_memory(s->hca, plan->memory, plan->memory_bytes,
+                                          NBC_HCA_REMOTE_WRITE, &s->lkey, &s->rkey);
+    s->memory_known = !status;
   }
   if (!status) status = make_queues(plan);
   if (!status) status = make_rooms(plan);
@@ -507,21 +499,22 @@ int coredirect_create(nbc_plan *plan) {
   }
   if (status) return status;
   for (uint32_t set = 0; set < plan->sets; ++set) coredirect_post_set(plan, set);
-  return publish(plan);
+  status = publish(plan);
+  return status ? status : coredirect_publish_calc(plan);
 }
 
 void coredirect_destroy(nbc_plan *plan) {
   struct coredirect *s = state_of(plan);
   if (!s) return;
-  struct nbc_hca *hca = plan->comm->hca;
+  struct nbc_hca *hca = s->hca;
   for (uint32_t i = 0; i < plan->tables.header->queues.count && s->queues; ++i)
     if (s->queues[i].made) hca->ops->destroy_qp(hca, s->queues[i].number);
   for (uint32_t i = 0; i < plan->tables.header->queues.count && s->queues; ++i)
     for (int side = 0; side < 2; ++side)
       if (s->queues[i].own_cq[side]) hca->ops->destroy_cq(hca, s->queues[i].cq[side]);
   if (s->done_made) hca->ops->destroy_cq(hca, s->done.number);
-  if (plan->known_to_adapter) hca->ops->deregister_memory(hca, plan->lkey);
-  plan->known_to_adapter = false;
+  if (s->memory_known) hca->ops->deregister_memory(hca, s->lkey);
+  s->memory_known = false;
   for (uint32_t i = 0; i < plan->tables.header->variants.count && s->variants; ++i)
     free(s->variants[i].arena);
   free(s->variants);

@@ -8,7 +8,6 @@
 #define _GNU_SOURCE  // MAP_ANONYMOUS
 #include "runtime/src/plan.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -46,7 +45,7 @@ static int set_options(nbc_plan *plan, const struct nbc_plan_options *given) {
   plan->stride[NBC_EAGER] = round_up(plan->eager_bytes, 16);
   plan->stride[NBC_RENDEZVOUS] = round_up(plan->max_bytes, 16);
   plan->first_sq_index = o->first_sq_index;
-  plan->first_cq_index = o->first_cq_index & MLX5_CQ_INDEX_MASK;
+  plan->first_cq_index = o->first_cq_index;
   return 0;
 }
 
@@ -124,8 +123,7 @@ static void use_reloc(nbc_plan *plan, const struct nbc_reloc *r, struct variant 
   use_piece(plan, r->what, u);
   uint32_t role = plan->places[r->what].role;
   if (role < CALLER_ROLES) {
-    v->registered |= 1u << role;
-    if (r->rule == NBC_RELOC_RADDR) plan->access[role] |= NBC_HCA_REMOTE_WRITE;
+    v->touched |= 1u << role;
   }
   if (r->rule != NBC_RELOC_SGE) return;
   uint64_t blocks = 0;
@@ -146,7 +144,7 @@ static void use_stage(const nbc_plan *plan, const struct nbc_stage *stage, struc
   }
 }
 
-// How long a block may be, and what the adapter must know of the caller's memory.
+// How long a block may be, and what the device touches of the caller's memory.
 // Returns the bytes of staging.
 static uint64_t measure_variant(nbc_plan *plan, struct variant *variant) {
   const struct nbc_variant *v = variant->v;
@@ -156,7 +154,7 @@ static uint64_t measure_variant(nbc_plan *plan, struct variant *variant) {
   for (uint32_t i = 0; i < v->stages.count; ++i)
     use_stage(plan, &plan->tables.stages[v->stages.begin + i], &u);
   if (u.end_piece) variant->pieces = (struct nbc_range){u.first_piece, u.end_piece - u.first_piece};
-  variant->calc = v->calc & (plan->comm->hca ? plan->comm->facts.calc : ~0u);
+  variant->calc = v->calc;
   // All ranks' blocks together are counted in 63 bits, and all neighbours'.
   uint64_t blocks = plan->tables.header->ranks;
   for (uint32_t role = 0; role < CALLER_ROLES; ++role)
@@ -256,7 +254,9 @@ static int make_plan(nbc_plan *plan, const void *data, size_t bytes,
   if (t->ranks != (uint32_t)plan->comm->bootstrap.ranks ||
       t->rank != (uint32_t)plan->comm->bootstrap.rank)
     return NBC_ERROR_TEMPLATE;
-  if (t->queues.count && !plan->comm->hca) return NBC_ERROR_ARGUMENT;
+  plan->target = find_target(t->target);
+  plan->on = comm_device(plan->comm, plan->target);
+  if ((t->queues.count || t->peers.count) && !plan->on) return NBC_ERROR_TEMPLATE;
   status = set_options(plan, options);
   if (status) return status;
   plan->places = (struct place *)calloc((size_t)t->pieces.count + 1, sizeof *plan->places);
@@ -265,56 +265,7 @@ static int make_plan(nbc_plan *plan, const void *data, size_t bytes,
   place_pieces(plan);
   status = make_memory(plan);
   if (!status) status = make_lengths(plan);
-  if (status) return status;
-  plan->target = find_target(t->target);
-  return plan->target->create(plan);
-}
-
-// The operations that the adapter may reduce in calls of this rank, in place or not.
-static uint32_t own_calc(const nbc_plan *plan) {
-  uint32_t masks[2] = {0, 0}, variants[2] = {0, 0};
-  for (uint32_t i = 0; i < plan->tables.header->variants.count; ++i) {
-    const struct variant *v = &plan->variants[i];
-    if (v->v->flags & NBC_VARIANT_CREDIT) continue;
-    bool in_place = v->v->flags & NBC_VARIANT_IN_PLACE;
-    ++variants[in_place];
-    if (v->v->flags & NBC_VARIANT_CALC) masks[in_place] |= v->calc;
-  }
-  return masks[0] & (variants[1] ? masks[1] : ~0u);
-}
-
-static bool reduces(const nbc_plan *plan) {
-  return kind_reduces(plan->tables.header->kind) && plan->comm->bootstrap.ranks > 1;
-}
-
-static int publish_calc(const nbc_plan *plan) {
-  const struct nbc_bootstrap *b = &plan->comm->bootstrap;
-  if (!reduces(plan)) return 0;
-  char key[32];
-  snprintf(key, sizeof key, "nbc.%u.calc", plan->number);
-  uint32_t mask = own_calc(plan);
-  return b->put(b->context, key, &mask, sizeof mask) ? NBC_ERROR_BOOTSTRAP : 0;
-}
-
-// All ranks must choose alike, and not every rank's template may have such a variant
-// nor every adapter the operation: what all have is taken. A rank that has nothing
-// need not ask.
-static int agree_on_calc(nbc_plan *plan) {
-  const struct nbc_bootstrap *b = &plan->comm->bootstrap;
-  if (!reduces(plan)) return 0;
-  char key[32];
-  snprintf(key, sizeof key, "nbc.%u.calc", plan->number);
-  uint32_t all = own_calc(plan);
-  for (int rank = 0; rank < b->ranks && all; ++rank) {
-    uint32_t mask = 0;
-    size_t bytes = 0;
-    if (rank == b->rank) continue;
-    if (b->get(b->context, rank, key, &mask, sizeof mask, &bytes) || bytes != sizeof mask)
-      return NBC_ERROR_BOOTSTRAP;
-    all &= mask;
-  }
-  for (uint32_t i = 0; i < plan->tables.header->variants.count; ++i) plan->variants[i].calc &= all;
-  return 0;
+  return status ? status : plan->target->create(plan);
 }
 
 int nbc_plan_create(nbc_comm *comm, const void *data, size_t bytes,
@@ -325,12 +276,10 @@ int nbc_plan_create(nbc_comm *comm, const void *data, size_t bytes,
   nbc_plan *plan = (nbc_plan *)calloc(1, sizeof *plan);
   if (!plan) return NBC_ERROR_MEMORY;
   plan->comm = comm;
-  for (int i = 0; i < CALLER_ROLES; ++i) plan->hint[i] = -1;
   pthread_mutex_lock(&comm->mutex);
   plan->number = comm->plans_made++;
   pthread_mutex_unlock(&comm->mutex);
   status = make_plan(plan, data, bytes, options);
-  if (!status) status = publish_calc(plan);
   if (status) {
     free_plan(plan);
     return status;
@@ -346,7 +295,6 @@ int nbc_plan_create(nbc_comm *comm, const void *data, size_t bytes,
 int nbc_plan_connect(nbc_plan *plan) {
   if (!plan || plan->connected) return NBC_ERROR_ARGUMENT;
   int status = plan->target->connect(plan);
-  if (!status) status = agree_on_calc(plan);
   const struct nbc_bootstrap *b = &plan->comm->bootstrap;
   if (!status && b->fence && b->fence(b->context)) status = NBC_ERROR_BOOTSTRAP;
   plan->connected = !status;
@@ -359,6 +307,29 @@ int nbc_plan_free(nbc_plan *plan) {
   atomic_fetch_sub(&plan->comm->plans_alive, 1);
   free_plan(plan);
   return 0;
+}
+
+uint64_t plan_identity(const nbc_plan *plan) {
+  const struct nbc_template *t = plan->tables.header;
+  uint64_t hash = 0xcbf29ce484222325u;
+  for (const char *c = t->algorithm; *c; ++c) hash = (hash ^ (uint8_t)*c) * 0x100000001b3u;
+  const uint64_t values[] = {t->kind,     t->ranks,          t->root,        t->lengths,
+                             plan->depth, plan->eager_bytes, plan->max_bytes};
+  for (size_t i = 0; i < sizeof values / sizeof *values; ++i)
+    hash = (hash ^ values[i]) * 0x100000001b3u;
+  return hash;
+}
+
+uint64_t touched_bytes(const nbc_plan *plan, const struct call *c, uint32_t role,
+                       const void **begin) {
+  if (!(c->variant->touched >> role & 1) || c->block == 0) return 0;
+  if (plan->own_lengths) {
+    *begin = (const void *)c->begin[role];
+    return c->end[role] - c->begin[role];
+  }
+  *begin = c->base[role];
+  bool in_place = c->variant->v->flags & NBC_VARIANT_IN_PLACE;
+  return c->block * plan->caller_blocks[in_place][role];
 }
 
 void nbc_plan_query(const nbc_plan *plan, struct nbc_plan_info *info) {

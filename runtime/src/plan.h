@@ -5,15 +5,14 @@
 
 #include <stdbool.h>
 
-#include "nbc/mlx5_wqe.h"
 #include "runtime/src/comm.h"
 #include "runtime/src/targets.h"
 
 // What nbc_start needs to know of a variant.
 struct variant {
   const struct nbc_variant *v;
-  uint64_t limit;       // bytes of a block, at most
-  uint32_t registered;  // bit (1 << role): the adapter touches the caller's buffer
+  uint64_t limit;    // bytes of a block, at most
+  uint32_t touched;  // bit (1 << role): the device touches the caller's buffer
   uint32_t calc;
   struct nbc_range pieces;  // those that it names lie in this range, and what they are behind
   const void *target;       // the target's
@@ -53,7 +52,8 @@ struct row {
 struct nbc_plan {
   nbc_comm *comm;
   const struct target *target;
-  struct tables tables;  // of a copy that the plan owns, with the code writable
+  const struct attachment *on;  // the target's device; null: none is needed
+  struct tables tables;         // of a copy that the plan owns, with the code writable
   uint8_t *code;
   struct variant *variants;
   struct place *places;
@@ -65,9 +65,8 @@ struct nbc_plan {
   uint64_t eager_bytes, max_bytes;
   uint64_t stride[2];                       // by protocol
   uint64_t caller_blocks[2][CALLER_ROLES];  // [in place]
-  uint32_t access[CALLER_ROLES];
-  uint32_t significant;  // bit (1 << role)
-  bool reduces;          // calls need an operator
+  uint32_t significant;                     // bit (1 << role)
+  bool reduces;                             // calls need an operator
 
   // Lengths of their own: blocks of one call, and pieces of all that are under way.
   bool own_lengths;
@@ -76,12 +75,10 @@ struct nbc_plan {
   const struct call *blocks_of;  // whose they are; null: nobody's
   struct found *found;           // [instance][piece]
 
-  // Slots, then staging; registered as one.
+  // Slots, then staging.
   uint8_t *memory;
   size_t memory_bytes, queue_bytes, slot_set, staging_instance;
   uint8_t *staging;
-  uint32_t lkey, rkey;
-  bool known_to_adapter;
 
   // Calls in the order in which they were started. [oldest, waiting) are admitted.
   struct call *oldest, *newest, *waiting;
@@ -90,8 +87,7 @@ struct nbc_plan {
   uint32_t instance;    // of the next call admitted
   uint32_t set;         // of the next eager call
   uint32_t window;      // eager calls since the last window was opened
-  int hint[CALLER_ROLES];
-  int status;  // not 0: of no more use
+  int status;           // not 0: of no more use
   bool connected;
   struct nbc_plan_info info;
   void *state;  // the target's
@@ -113,7 +109,7 @@ struct __attribute__((may_alias)) call {
   struct row rows[NBC_ROLE_OUT + 1];
   uintptr_t begin[CALLER_ROLES], end[CALLER_ROLES];  // what the caller's blocks lie in
   const struct found *found;                         // by piece; null: blocks are equally long
-  int registration[CALLER_ROLES];                    // -1: none
+  int registration[CALLER_ROLES];                    // the target's; -1: none
   uint32_t stage;
   int status;
   uint32_t set;
@@ -123,6 +119,7 @@ struct __attribute__((may_alias)) call {
   bool enabled;       // the current stage
   bool pending;       // and it is not over
   bool empty;         // some piece may have no bytes
+  bool acquired;      // and not released
 };
 _Static_assert(sizeof(struct call) <= sizeof(nbc_request), "a request holds a call");
 
@@ -145,6 +142,13 @@ static inline uint64_t block_bytes(const struct block *b) {
 int lengths_set(nbc_plan *, struct call *, bool in_place);
 // Sets `found`: of the instance that the call is about to get.
 int lengths_find(nbc_plan *, struct call *);
+
+// plan.c
+
+// The same on all ranks of a plan: for targets to compare.
+uint64_t plan_identity(const nbc_plan *);
+// Memory of the caller's buffer that the device touches in this call; 0 bytes: none.
+uint64_t touched_bytes(const nbc_plan *, const struct call *, uint32_t role, const void **begin);
 
 // host.c
 

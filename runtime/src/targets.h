@@ -5,11 +5,13 @@
 // operations, stages. The target's: the device's queues and what the bytes of
 // segments mean. A call goes through
 //
+//   acquire   the caller's memory becomes known to the device; refused calls stop here
 //   prepare   addresses into the bytes; the last that may refuse, and it has no effect
 //   admit     the bytes into the queues, behind those of calls admitted before
 //   enable    stage by stage, in the order in which calls were admitted
 //   poll      until the stage that was enabled is over
 //   complete  did all go well; what it used may be used again
+//   release   of what acquire took
 
 #pragma once
 
@@ -21,11 +23,23 @@ struct call;
 
 struct target {
   const char *name;
+
+  // On a communicator's device of this target: what all plans on it share.
+  int (*attach)(struct nbc_device *, void **shared);
+  void (*detach)(void *shared);
+  // nbc_register, nbc_deregister. Null: the device has to know of no memory.
+  int (*make_known)(void *shared, void *begin, size_t bytes);
+  int (*forget)(void *shared, const void *begin, size_t bytes);
+
   // What nbc_template_check() left: the bytes of segments.
   int (*check)(const struct tables *, const char **why);
   // Makes queues and posts what is received ahead; then meets its peers.
   int (*create)(nbc_plan *);
   int (*connect)(nbc_plan *);
+  // Of the caller's memory that the device touches in a call: all of it, or a negative
+  // status and nothing. Release comes after complete, or after destroy. Null: nothing.
+  int (*acquire)(nbc_plan *, struct call *);
+  void (*release)(nbc_plan *, struct call *);
   int (*prepare)(nbc_plan *, struct call *);
   void (*admit)(nbc_plan *, struct call *);
   // Lets the device go on to the end of call->stage. False: nothing to wait for.

@@ -100,7 +100,8 @@ struct World {
       rank.hca = fabric->addAdapter();
       observed.observe(rank.hca);
       nbc_bootstrap b = exchange.bootstrap(&rank.end, false);
-      EXPECT_EQ(nbc_comm_create(&b, rank.hca, &rank.comm), 0);
+      nbc_device *device = &rank.hca->device;
+      EXPECT_EQ(nbc_comm_create(&b, &device, 1, &rank.comm), 0);
       nbc_plan_options options{};
       options.depth = 1;
       options.eager_bytes = 64;

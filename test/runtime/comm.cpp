@@ -7,6 +7,7 @@
 
 #include "nbc.h"
 #include "nbc/hca.h"
+#include "test/runtime/builder.h"
 
 namespace {
 
@@ -29,9 +30,11 @@ struct Fake : nbc_hca {
     table.deregister_memory = [](nbc_hca *h, uint32_t key) {
       return static_cast<Fake *>(h)->keys.erase(key) ? 0 : NBC_ERROR_ARGUMENT;
     };
+    device.target = NBC_HCA_TARGET;
     ops = &table;
     nbc_bootstrap alone = {0, 1, nullptr, nullptr, nullptr, nullptr};
-    EXPECT_EQ(nbc_comm_create(&alone, this, &comm), 0);
+    nbc_device *devices[] = {&device};
+    EXPECT_EQ(nbc_comm_create(&alone, devices, 1, &comm), 0);
   }
   ~Fake() {
     EXPECT_EQ(nbc_comm_free(comm), 0);
@@ -73,12 +76,42 @@ TEST(Comm, whatOverlapsIsForgotten) {
   EXPECT_EQ(hca.registered, 11);
 }
 
+TEST(Comm, withoutDevicesNothingHasToBeKnown) {
+  nbc_comm *comm = nullptr;
+  nbc_bootstrap alone = {0, 1, nullptr, nullptr, nullptr, nullptr};
+  ASSERT_EQ(nbc_comm_create(&alone, nullptr, 0, &comm), 0);
+  EXPECT_EQ(nbc_register(comm, memory, 10), 0);
+  EXPECT_EQ(nbc_deregister(comm, memory, 10), 0);
+  EXPECT_EQ(nbc_comm_free(comm), 0);
+}
+
+TEST(Comm, aTemplateNeedsTheDeviceOfItsTarget) {
+  nbc_comm *comm = nullptr;
+  nbc_plan *plan = nullptr;
+  nbc_bootstrap alone = {0, 1, nullptr, nullptr, nullptr, nullptr};
+  ASSERT_EQ(nbc_comm_create(&alone, nullptr, 0, &comm), 0);
+  build::Bytes b = build::allgather(1, 0);  // only the host has work
+  EXPECT_EQ(nbc_plan_create(comm, b.data(), b.size(), nullptr, &plan), 0);
+  EXPECT_EQ(nbc_plan_free(plan), 0);
+  build::Builder queued("queued", NBC_ALLGATHER, 1, 0);
+  queued.queue(NBC_QUEUE_MANAGEMENT);
+  b = queued.finish();
+  EXPECT_EQ(nbc_plan_create(comm, b.data(), b.size(), nullptr, &plan), NBC_ERROR_TEMPLATE);
+  EXPECT_EQ(nbc_comm_free(comm), 0);
+}
+
 TEST(Comm, whatCannotBeIsRefused) {
   Fake hca;
   nbc_comm *comm;
+  nbc_device *devices[] = {&hca.device, &hca.device};
   nbc_bootstrap two = {0, 2, nullptr, nullptr, nullptr, nullptr};
-  EXPECT_EQ(nbc_comm_create(&two, &hca, &comm), NBC_ERROR_ARGUMENT);
-  EXPECT_EQ(nbc_comm_create(nullptr, &hca, &comm), NBC_ERROR_ARGUMENT);
+  EXPECT_EQ(nbc_comm_create(&two, devices, 1, &comm), NBC_ERROR_ARGUMENT);  // nobody to ask
+  EXPECT_EQ(nbc_comm_create(nullptr, devices, 1, &comm), NBC_ERROR_ARGUMENT);
+  nbc_bootstrap one = {0, 1, nullptr, nullptr, nullptr, nullptr};
+  EXPECT_EQ(nbc_comm_create(&one, nullptr, 1, &comm), NBC_ERROR_ARGUMENT);
+  EXPECT_EQ(nbc_comm_create(&one, devices, 2, &comm), NBC_ERROR_ARGUMENT);  // two of a target
+  nbc_device tin = {"tin"}, *unknown = &tin;
+  EXPECT_EQ(nbc_comm_create(&one, &unknown, 1, &comm), NBC_ERROR_ARGUMENT);
   EXPECT_EQ(nbc_register(hca.comm, nullptr, 1), NBC_ERROR_ARGUMENT);
   EXPECT_EQ(nbc_register(hca.comm, memory, SIZE_MAX), NBC_ERROR_ARGUMENT);
   EXPECT_EQ(nbc_comm_free(nullptr), 0);

@@ -170,7 +170,8 @@ TEST(Lengths, ranksMustHaveTemplatesForTheSameUse) {
   nbc_plan *plans[2];
   for (int r : {0, 1}) {
     nbc_bootstrap b = {r, 2, &contexts[r], Board::put, Board::get, nullptr};
-    ASSERT_EQ(nbc_comm_create(&b, fabric.addAdapter(), &comms[r]), 0);
+    nbc_device *device = &fabric.addAdapter()->device;
+    ASSERT_EQ(nbc_comm_create(&b, &device, 1, &comms[r]), 0);
     build::Bytes bytes = build::allgather(2, uint32_t(r));
     if (r) bytes = own(bytes);
     ASSERT_EQ(nbc_plan_create(comms[r], bytes.data(), bytes.size(), nullptr, &plans[r]), 0);

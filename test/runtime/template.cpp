@@ -199,7 +199,8 @@ void use(const build::Bytes &damaged, build::Bytes whole, uint32_t rank) {
   for (uint32_t r : {0, 1}) {
     adapters[r] = fabric.addAdapter();
     nbc_bootstrap b = {int(r), 2, &contexts[r], Board::put, Board::get, nullptr};
-    ASSERT_EQ(nbc_comm_create(&b, adapters[r], &comms[r]), 0);
+    nbc_device *device = &adapters[r]->device;
+    ASSERT_EQ(nbc_comm_create(&b, &device, 1, &comms[r]), 0);
     const build::Bytes &t = r == rank ? damaged : whole;
     if (nbc_plan_create(comms[r], t.data(), t.size(), &options, &plans[r])) plans[r] = nullptr;
   }

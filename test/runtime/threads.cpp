@@ -58,7 +58,8 @@ TEST(Threads, allgathersInRealTime) {
       nbc_plan *plan = nullptr;
       nbc_plan_options options = {.eager_bytes = 64};
       build::Bytes bytes = build::allgather(ranks, uint32_t(me));
-      EXPECT_EQ(nbc_comm_create(&b, adapters[me], &comm), 0);
+      nbc_device *device = &adapters[me]->device;
+      EXPECT_EQ(nbc_comm_create(&b, &device, 1, &comm), 0);
       EXPECT_EQ(nbc_plan_create(comm, bytes.data(), bytes.size(), &options, &plan), 0);
       EXPECT_EQ(nbc_plan_connect(plan), 0);
       std::vector<uint8_t> in(500, uint8_t(me + 1)), out(500 * ranks);
@@ -83,7 +84,8 @@ TEST(Threads, plansOfOneCommunicatorShareItsCache) {
   hca::Fabric fabric({.mode = hca::Mode::RealTime});
   nbc_comm *comm = nullptr;
   nbc_bootstrap alone = {0, 1, nullptr, nullptr, nullptr, nullptr};
-  ASSERT_EQ(nbc_comm_create(&alone, fabric.addAdapter(), &comm), 0);
+  nbc_device *device = &fabric.addAdapter()->device;
+  ASSERT_EQ(nbc_comm_create(&alone, &device, 1, &comm), 0);
   static uint8_t memory[2000];
   std::vector<std::thread> threads;
   for (int t = 0; t < 3; ++t)

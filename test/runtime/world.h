@@ -60,7 +60,8 @@ class World {
       adapters.push_back(fabric.addAdapter());
       nbc_bootstrap b = {int(r), int(ranks), &contexts[r], Board::put, Board::get, nullptr};
       nbc_comm *comm = nullptr;
-      EXPECT_EQ(nbc_comm_create(&b, adapters.back(), &comm), 0);
+      nbc_device *device = &adapters.back()->device;
+      EXPECT_EQ(nbc_comm_create(&b, &device, 1, &comm), 0);
       comms.push_back(comm);
     }
     addPlans(make, plan);

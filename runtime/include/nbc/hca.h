@@ -17,6 +17,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "nbc.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -114,8 +116,11 @@ struct nbc_hca_ops {
   int (*start_cq_at)(struct nbc_hca *, uint32_t number, uint32_t index);
 };
 
+#define NBC_HCA_TARGET "coredirect"
+
 /* Every implementation's state begins with this. */
 struct nbc_hca {
+  struct nbc_device device; /* of NBC_HCA_TARGET */
   const struct nbc_hca_ops *ops;
 };
 

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// registrations.c - what memory an adapter knows.
+//
+// Registering is slow and calls tend to use the same buffers, so what was
+// registered stays so, in a table of fixed size, until the caller deregisters it or
+// the room is needed for others; then the one goes that no call uses and that was
+// used longest ago. Plans of several threads look it up without a lock: a user
+// first becomes one, then looks again whether the entry is still what it wanted.
+
+#include "runtime/src/registrations.h"
+
+#include "nbc.h"
+
+int registrations_open(struct registrations *all, struct nbc_hca *hca) {
+  all->hca = hca;
+  atomic_init(&all->clock, 0);
+  for (int i = 0; i < REGISTRATIONS; ++i) atomic_init(&all->slots[i].users, -1);
+  return pthread_mutex_init(&all->mutex, NULL) ? NBC_ERROR_MEMORY : 0;
+}
+
+void registrations_close(struct registrations *all) {
+  registrations_forget(all, NULL, SIZE_MAX);
+  pthread_mutex_destroy(&all->mutex);
+}
+
+static bool holds(const struct registration *r, uintptr_t begin, uintptr_t end, uint32_t access) {
+  return atomic_load_explicit(&r->begin, memory_order_relaxed) <= begin &&
+         atomic_load_explicit(&r->end, memory_order_relaxed) >= end &&
+         (atomic_load_explicit(&r->access, memory_order_relaxed) & access) == access;
+}
+
+// Becomes a user of it if it is what is wanted.
+static bool use(struct registrations *all, int i, uintptr_t begin, uintptr_t end, uint32_t access) {
+  struct registration *r = &all->slots[i];
+  if (!holds(r, begin, end, access)) return false;
+  int users = atomic_load_explicit(&r->users, memory_order_relaxed);
+  do {
+    if (users < 0) return false;
+  } while (!atomic_compare_exchange_weak_explicit(&r->users, &users, users + 1,
+                                                  memory_order_acquire, memory_order_relaxed));
+  if (!holds(r, begin, end, access)) {
+    registrations_release(all, i);
+    return false;
+  }
+  atomic_store_explicit(&r->used, atomic_load_explicit(&all->clock, memory_order_relaxed),
+                        memory_order_relaxed);
+  return true;
+}
+
+static int find(struct registrations *all, uintptr_t begin, uintptr_t end, uint32_t access) {
+  for (int i = 0; i < REGISTRATIONS; ++i)
+    if (use(all, i, begin, end, access)) return i;
+  return -1;
+}
+
+// Takes a registration without users out of the table. Under the mutex.
+static bool forget(struct registrations *all, struct registration *r) {
+  int none = 0;
+  if (!atomic_compare_exchange_strong(&r->users, &none, -1)) return false;
+  atomic_store(&r->begin, 0);
+  atomic_store(&r->end, 0);
+  all->hca->ops->deregister_memory(all->hca, r->lkey);
+  return true;
+}
+
+// An empty slot, or one made empty; null: calls use all of them. Under the mutex.
+static struct registration *empty_slot(struct registrations *all) {
+  for (int attempt = 0; attempt < REGISTRATIONS; ++attempt) {
+    struct registration *oldest = NULL;
+    for (int i = 0; i < REGISTRATIONS; ++i) {
+      struct registration *r = &all->slots[i];
+      int users = atomic_load(&r->users);
+      if (users < 0) return r;
+      if (users == 0 && (!oldest || atomic_load(&r->used) < atomic_load(&oldest->used))) oldest = r;
+    }
+    if (!oldest) return NULL;
+    if (forget(all, oldest)) return oldest;
+  }
+  return NULL;
+}
+
+static int add(struct registrations *all, uintptr_t begin, uintptr_t end, uint32_t access) {
+  struct registration *r = empty_slot(all);
+  if (!r) return NBC_ERROR_RESOURCES;
+  int status = all->hca->ops->register_memory(all->hca, (void *)begin, end - begin, access,
+                                              &r->lkey, &r->rkey);
+  if (status) return status;
+  atomic_store(&r->access, access);
+  atomic_store(&r->used, atomic_fetch_add(&all->clock, 1) + 1);
+  atomic_store(&r->end, end);
+  atomic_store(&r->begin, begin);
+  atomic_store_explicit(&r->users, 1, memory_order_release);
+  return (int)(r - all->slots);
+}
+
+int registrations_acquire(struct registrations *all, const void *memory, size_t bytes,
+                          uint32_t access, int hint) {
+  uintptr_t begin = (uintptr_t)memory, end = begin + bytes;
+  if (end < begin) return NBC_ERROR_ARGUMENT;
+  if (hint >= 0 && use(all, hint, begin, end, access)) return hint;
+  int i = find(all, begin, end, access);
+  if (i >= 0) return i;
+  pthread_mutex_lock(&all->mutex);
+  i = find(all, begin, end, access);  // another thread may have been faster
+  if (i < 0) i = add(all, begin, end, access);
+  pthread_mutex_unlock(&all->mutex);
+  return i;
+}
+
+void registrations_release(struct registrations *all, int registration) {
+  atomic_fetch_sub_explicit(&all->slots[registration].users, 1, memory_order_release);
+}
+
+int registrations_forget(struct registrations *all, const void *memory, size_t bytes) {
+  uintptr_t begin = (uintptr_t)memory, end = begin + bytes;
+  if (end < begin) return NBC_ERROR_ARGUMENT;
+  int status = 0;
+  pthread_mutex_lock(&all->mutex);
+  for (int i = 0; i < REGISTRATIONS; ++i) {
+    struct registration *r = &all->slots[i];
+    if (atomic_load(&r->users) < 0 || atomic_load(&r->end) <= begin ||
+        atomic_load(&r->begin) >= end)
+      continue;
+    if (!forget(all, r)) status = NBC_ERROR_BUSY;
+  }
+  pthread_mutex_unlock(&all->mutex);
+  return status;
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// registrations.h - the memory that an adapter knows, shared by the plans of a communicator.
+
+#pragma once
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "nbc/hca.h"
+
+enum { REGISTRATIONS = 256 };
+
+// Memory known to the adapter. `users` is 0 or more while it is valid, -1 while
+// the slot is empty or changes. The rest may be read at any time, but is only
+// certain while one is a user.
+struct registration {
+  atomic_int users;
+  atomic_uintptr_t begin, end;
+  atomic_uint access;
+  atomic_ulong used;  // by the clock below
+  uint32_t lkey, rkey;
+};
+
+struct registrations {
+  struct nbc_hca *hca;
+  pthread_mutex_t mutex;  // of whoever registers; users of what is registered need none
+  atomic_ulong clock;     // misses so far
+  struct registration slots[REGISTRATIONS];
+};
+
+int registrations_open(struct registrations *, struct nbc_hca *);
+void registrations_close(struct registrations *);
+
+// The registration that holds [begin, begin + bytes) with at least this access, and
+// one more user of it; or a negative status. Looks at `hint` first. Allocates, locks
+// and calls the adapter only if there is none.
+int registrations_acquire(struct registrations *, const void *begin, size_t bytes, uint32_t access,
+                          int hint);
+void registrations_release(struct registrations *, int registration);
+// All that overlap [begin, begin + bytes). NBC_ERROR_BUSY: some have users, and stay.
+int registrations_forget(struct registrations *, const void *begin, size_t bytes);
