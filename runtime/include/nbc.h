@@ -38,7 +38,8 @@
  * Who moves a call on: for coredirect the adapter. The host is needed, in
  * nbc_test or nbc_wait of any call of the plan, to reduce where the adapter
  * cannot (host steps), to copy eager data out at the end, and to send out calls
- * that were started while `depth` earlier ones were under way.
+ * that were started while `depth` earlier ones were under way. For mpi the host, in
+ * those two functions; a test that finds nothing tests one message, or two.
  */
 #ifndef NBC_H
 #define NBC_H
@@ -52,13 +53,14 @@ extern "C" {
 
 enum nbc_status {
   NBC_OK = 0,
-  NBC_ERROR_ARGUMENT = -1,    /* a pointer, count, type or op that cannot be */
-  NBC_ERROR_TEMPLATE = -2,    /* damaged, or not for this runtime, target or rank */
-  NBC_ERROR_MEMORY = -3,      /* the system has no more */
-  NBC_ERROR_RESOURCES = -4,   /* the adapter has no more, or a queue would be too long */
-  NBC_ERROR_TOO_LONG = -5,    /* longer than the plan's max_bytes, or 2^31 - 1 in one transfer */
+  NBC_ERROR_ARGUMENT = -1, /* a pointer, count, type or op that cannot be */
+  NBC_ERROR_TEMPLATE = -2, /* damaged, or not for this runtime, target or rank */
+  NBC_ERROR_MEMORY = -3,   /* the system has no more */
+  NBC_ERROR_RESOURCES =
+      -4,                  /* the device has no more (queues, tags), or a queue would be too long */
+  NBC_ERROR_TOO_LONG = -5, /* longer than the plan's max_bytes, or 2^31 - 1 in one transfer */
   NBC_ERROR_UNSUPPORTED = -6, /* the template has no variant for this call */
-  NBC_ERROR_DEVICE = -7,      /* a queue pair failed; the plan is of no more use */
+  NBC_ERROR_DEVICE = -7,      /* a queue pair or message failed; the plan is of no more use */
   NBC_ERROR_BOOTSTRAP = -8,   /* the bootstrap could not exchange addresses */
   NBC_ERROR_BUSY = -9,        /* calls are still under way */
   NBC_ERROR_ABANDONED = -10   /* by nbc_plan_abandon */
@@ -117,10 +119,10 @@ struct nbc_bootstrap {
   int (*fence)(void *context);
 };
 
-/* What carries templates of one target out: an adapter (nbc/hca.h). Every implementation's
- * state begins with this. */
+/* What carries templates of one target out: an adapter (nbc/hca.h), messages between ranks
+ * (nbc/p2p.h). Every implementation's state begins with this. */
 struct nbc_device {
-  const char *target; /* as templates name it: "coredirect" */
+  const char *target; /* as templates name it: "coredirect", "mpi" */
 };
 enum { NBC_MOST_DEVICES = 16 };
 
@@ -149,7 +151,8 @@ struct nbc_plan_options {
                               for each rank, 3 * depth times, would take more than slot_memory] */
   size_t slot_memory;      /* bytes for receive slots, by that rule [16 MiB] */
   size_t max_bytes;        /* the longest block of a rendezvous call that needs scratch [1 MiB];
-                              others are limited by the 2^31 - 1 bytes of a data segment only */
+                              others are limited by the 2^31 - 1 bytes of a data segment only, of
+                              messages by what the device can send */
   uint16_t first_sq_index; /* where queue indices begin: to test that they wrap */
   uint32_t first_cq_index;
 };
@@ -159,9 +162,11 @@ int nbc_plan_create(nbc_comm *, const void *template_data, size_t bytes,
                     const struct nbc_plan_options *, nbc_plan **);
 int nbc_plan_connect(nbc_plan *);
 /* Gives up all calls under way: they are done, with NBC_ERROR_ABANDONED, their buffers
- * are not touched any more, and the plan can only be freed. Local: peers that wait for
- * this rank see its queue pairs fail, or must abandon their plans, too. For a call that
- * cannot end because a peer has died: who only receives from the dead is told by nobody. */
+ * are not touched any more (over an MPI, those of sends that nobody has received may still be
+ * read), and the plan can only be freed. Local: peers that wait for
+ * this rank see its queue pairs fail, or must abandon their plans, too (over messages always). For
+ * a call that cannot end because a peer has died: who only receives from the dead is told by
+ * nobody. */
 int nbc_plan_abandon(nbc_plan *);
 /* NBC_ERROR_BUSY while calls are under way. Null is fine. */
 int nbc_plan_free(nbc_plan *);

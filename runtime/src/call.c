@@ -109,6 +109,9 @@ static void advance(nbc_plan *plan) {
     if (++c->stage < c->variant->v->stages.count) {
       status = host_run(plan, c);
       c->enabled = plan->ringer != c;  // all is enabled already: this stage is over, too
+    } else if (c->stage == c->variant->v->stages.count && plan->target->lingers &&
+               plan->target->lingers(plan, c)) {
+      c->pending = true;  // as if it were one stage more
     } else {
       status = finish(plan, c);
     }

@@ -17,7 +17,7 @@ const struct attachment *comm_device(const nbc_comm *comm, const struct target *
 
 static void destroy(nbc_comm *comm) {
   for (size_t i = 0; i < comm->device_count; ++i)
-    comm->devices[i].target->detach(comm->devices[i].shared);
+    if (comm->devices[i].shared) comm->devices[i].target->detach(comm->devices[i].shared);
   pthread_mutex_destroy(&comm->mutex);
   free(comm);
 }
@@ -27,7 +27,7 @@ static int attach(nbc_comm *comm, struct nbc_device *device) {
   if (!device || !device->target) return NBC_ERROR_ARGUMENT;
   a.target = find_target(device->target);
   if (!a.target || comm_device(comm, a.target)) return NBC_ERROR_ARGUMENT;
-  int status = a.target->attach(device, &a.shared);
+  int status = a.target->attach ? a.target->attach(device, &a.shared) : 0;
   if (status) return status;
   comm->devices[comm->device_count++] = a;
   return 0;

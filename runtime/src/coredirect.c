@@ -60,23 +60,14 @@ static struct keys keys_of(const nbc_plan *plan, const struct call *c) {
   return keys;
 }
 
-static uint64_t address_of(const struct call *c, const struct place_patch *p) {
-  return (uint64_t)(uintptr_t)c->base[p->role] + p->fixed + p->blocks * c->block;
-}
-
 // Pieces with parts: their ends must be divided out.
 static int prepare_slow(nbc_plan *plan, struct call *c, const struct nbc_reloc *r,
                         const struct keys *keys) {
-  uint64_t bytes = 0;
-  for (uint32_t k = 0; k <= (r->rule == NBC_RELOC_SGE ? r->extra : 0); ++k) {
-    uint32_t piece = r->what + k;
-    uint64_t n = piece_bytes(plan, c, piece);
-    if (n && !piece_address(plan, c, piece)) return NBC_ERROR_TEMPLATE;
-    bytes += n;
-  }
+  uint64_t address, bytes;
+  int status = run_address(plan, c, r, &address, &bytes);
+  if (status) return status;
   if (bytes > INT32_MAX) return NBC_ERROR_TOO_LONG;
   uint32_t role = plan->places[r->what].role;
-  uint64_t address = c->block ? (uintptr_t)piece_address(plan, c, r->what) : 0;
   uint8_t *at = plan->code + r->at;
   if (r->rule == NBC_RELOC_RADDR) {
     mlx5_put64(at + MLX5_RADDR_ADDR, address);
@@ -97,11 +88,11 @@ static int prepare(nbc_plan *plan, struct call *c) {
     if (status) return status;
   }
   for (const struct place_patch *p = v->sges, *end = p + v->sge_count; p < end; ++p)
-    put_data(code + p->at, p->count * c->block, keys.l[p->role], address_of(c, p));
+    put_data(code + p->at, p->count * c->block, keys.l[p->role], place_address(c, p));
   for (const struct place_patch *p = v->slots, *end = p + v->slot_count; p < end; ++p)
-    put_data(code + p->at, 16, keys.l[p->role], address_of(c, p));
+    put_data(code + p->at, 16, keys.l[p->role], place_address(c, p));
   for (const struct place_patch *p = v->raddrs, *end = p + v->raddr_count; p < end; ++p) {
-    mlx5_put64(code + p->at + MLX5_RADDR_ADDR, address_of(c, p));
+    mlx5_put64(code + p->at + MLX5_RADDR_ADDR, place_address(c, p));
     mlx5_put32(code + p->at + MLX5_RADDR_RKEY, keys.r[p->role]);
   }
   for (uint32_t i = 0; i < v->mode_count; ++i) code[v->modes[i]] = c->calc;
@@ -346,12 +337,19 @@ static void sleep_a_while(nbc_plan *plan) {
   if (hca) hca->ops->sleep(hca, 1000000);
 }
 
+// Of a data segment: its length has 31 bits.
+static uint64_t longest(const nbc_plan *plan) {
+  (void)plan;
+  return INT32_MAX;
+}
+
 const struct target coredirect = {
     .name = NBC_HCA_TARGET,
     .attach = coredirect_attach,
     .detach = coredirect_detach,
     .make_known = coredirect_make_known,
     .forget = coredirect_forget,
+    .longest = longest,
     .check = coredirect_check,
     .create = coredirect_create,
     .connect = coredirect_connect,

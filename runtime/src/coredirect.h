@@ -45,12 +45,6 @@ struct counter_patch {
   uint32_t at, counter, addend;
 };
 
-// base[role] + fixed + blocks * length of one; `count` blocks long.
-struct place_patch {
-  uint32_t at, role;
-  uint64_t fixed, blocks, count;
-};
-
 struct ring_copy {
   uint32_t queue, at, bytes, entries;
 };

@@ -234,15 +234,8 @@ static int make_arrays(struct patches *v, uint32_t relocs, uint32_t segments, ui
 
 static void add_place(const nbc_plan *plan, struct patches *v, const struct nbc_reloc *r,
                       uint64_t stride, uint32_t index) {
-  const struct place *first = &plan->places[r->what];
-  struct place_patch patch = {
-      .at = r->at, .role = first->role, .fixed = first->rooms * stride, .blocks = first->blocks};
-  bool whole = first->whole;
-  uint32_t more = r->rule == NBC_RELOC_SGE ? r->extra : 0;
-  for (uint32_t k = 0; k <= more; ++k) {
-    whole = whole && plan->tables.pieces[r->what + k].parts == 1;
-    patch.count += plan->places[r->what + k].count;
-  }
+  struct place_patch patch;
+  bool whole = place_of(plan, r, stride, &patch);
   if (!whole && r->rule != NBC_RELOC_SLOT)
     v->slow[v->slow_count++] = index;
   else if (r->rule == NBC_RELOC_SGE)

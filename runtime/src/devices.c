@@ -5,10 +5,11 @@
 
 #include "runtime/src/targets.h"
 
-extern const struct target coredirect;
+extern const struct target coredirect, mpi;
 
 static const struct target *const targets[] = {
     &coredirect,
+    &mpi,
 };
 
 const struct target *find_target(const char *name) {

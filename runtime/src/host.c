@@ -26,6 +26,18 @@ uint8_t *piece_address(const nbc_plan *plan, const struct call *c, uint32_t piec
   return before <= room && bytes <= room - before ? base + before : NULL;
 }
 
+int run_address(const nbc_plan *plan, const struct call *c, const struct nbc_reloc *r,
+                uint64_t *address, uint64_t *bytes) {
+  *bytes = 0;
+  for (uint32_t k = 0; k <= (r->rule == NBC_RELOC_SGE ? r->extra : 0); ++k) {
+    uint64_t n = piece_bytes(plan, c, r->what + k);
+    if (n && !piece_address(plan, c, r->what + k)) return NBC_ERROR_TEMPLATE;
+    *bytes += n;
+  }
+  *address = c->block ? (uintptr_t)piece_address(plan, c, r->what) : 0;
+  return 0;
+}
+
 struct cursor {
   uint32_t piece, end;
   uint8_t *at;

@@ -18,7 +18,6 @@ enum {
   DEFAULT_EAGER = 1024,
   DEFAULT_SLOT_MEMORY = 16 << 20,
   DEFAULT_MAX_BYTES = 1 << 20,
-  LONGEST_SEGMENT = INT32_MAX,  // bytes of a data segment
 };
 #define MOST_MEMORY (UINT64_C(1) << 40)
 
@@ -40,8 +39,7 @@ static int set_options(nbc_plan *plan, const struct nbc_plan_options *given) {
     plan->eager_bytes = bytes < 16 ? 16 : bytes < DEFAULT_EAGER ? bytes : DEFAULT_EAGER;
   }
   plan->max_bytes = o->max_bytes ? o->max_bytes : DEFAULT_MAX_BYTES;
-  if (plan->eager_bytes > LONGEST_SEGMENT || plan->max_bytes > MOST_MEMORY)
-    return NBC_ERROR_ARGUMENT;
+  if (plan->eager_bytes > INT32_MAX || plan->max_bytes > MOST_MEMORY) return NBC_ERROR_ARGUMENT;
   plan->stride[NBC_EAGER] = round_up(plan->eager_bytes, 16);
   plan->stride[NBC_RENDEZVOUS] = round_up(plan->max_bytes, 16);
   plan->first_sq_index = o->first_sq_index;
@@ -161,7 +159,8 @@ static uint64_t measure_variant(nbc_plan *plan, struct variant *variant) {
     if (blocks_of(&plan->tables, role, false) > blocks)
       blocks = blocks_of(&plan->tables, role, false);
   variant->limit = (uint64_t)INT64_MAX / blocks;
-  if (variant->limit > LONGEST_SEGMENT / u.longest) variant->limit = LONGEST_SEGMENT / u.longest;
+  uint64_t longest = plan->target->longest(plan) / u.longest;
+  if (variant->limit > longest) variant->limit = longest;
   uint64_t most = v->protocol == NBC_EAGER ? plan->eager_bytes
                   : u.staging              ? plan->max_bytes
                                            : UINT64_MAX;
@@ -236,7 +235,7 @@ static int make_lengths(nbc_plan *plan) {
 
 static void free_plan(nbc_plan *plan) {
   if (plan->target) plan->target->destroy(plan);
-  if (plan->memory) munmap(plan->memory, plan->memory_bytes);
+  if (plan->memory && !plan->memory_in_use) munmap(plan->memory, plan->memory_bytes);
   for (int role = 0; role < CALLER_ROLES; ++role) free(plan->blocks[role]);
   free(plan->found);
   free(plan->places);
@@ -277,9 +276,12 @@ int nbc_plan_create(nbc_comm *comm, const void *data, size_t bytes,
   if (!plan) return NBC_ERROR_MEMORY;
   plan->comm = comm;
   pthread_mutex_lock(&comm->mutex);
-  plan->number = comm->plans_made++;
+  plan->number = comm->plans_made;
+  if (plan->number != UINT32_MAX) ++comm->plans_made;
   pthread_mutex_unlock(&comm->mutex);
-  status = make_plan(plan, data, bytes, options);
+  // No number is used twice: plans find each other by it.
+  status = plan->number == UINT32_MAX ? NBC_ERROR_RESOURCES : 0;
+  if (!status) status = make_plan(plan, data, bytes, options);
   if (status) {
     free_plan(plan);
     return status;
@@ -307,6 +309,20 @@ int nbc_plan_free(nbc_plan *plan) {
   atomic_fetch_sub(&plan->comm->plans_alive, 1);
   free_plan(plan);
   return 0;
+}
+
+bool place_of(const nbc_plan *plan, const struct nbc_reloc *r, uint64_t stride,
+              struct place_patch *patch) {
+  const struct place *first = &plan->places[r->what];
+  bool whole = first->whole;
+  *patch = (struct place_patch){
+      .at = r->at, .role = first->role, .fixed = first->rooms * stride, .blocks = first->blocks};
+  uint32_t more = r->rule == NBC_RELOC_SGE ? r->extra : 0;
+  for (uint32_t k = 0; k <= more; ++k) {
+    whole = whole && plan->tables.pieces[r->what + k].parts == 1;
+    patch->count += plan->places[r->what + k].count;
+  }
+  return whole;
 }
 
 uint64_t plan_identity(const nbc_plan *plan) {

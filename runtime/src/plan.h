@@ -77,6 +77,7 @@ struct nbc_plan {
 
   // Slots, then staging.
   uint8_t *memory;
+  bool memory_in_use;  // the device could not be made to leave it alone: it is never freed
   size_t memory_bytes, queue_bytes, slot_set, staging_instance;
   uint8_t *staging;
 
@@ -113,7 +114,7 @@ struct __attribute__((may_alias)) call {
   uint32_t stage;
   int status;
   uint32_t set;
-  uint32_t target[2];  // the target's
+  uint32_t target[3];  // the target's
   uint8_t state, type, op, calc;
   bool opens_window;  // the first eager call of one
   bool enabled;       // the current stage
@@ -150,8 +151,23 @@ uint64_t plan_identity(const nbc_plan *);
 // Memory of the caller's buffer that the device touches in this call; 0 bytes: none.
 uint64_t touched_bytes(const nbc_plan *, const struct call *, uint32_t role, const void **begin);
 
+// What a relocation says of its pieces, if they are blocks without parts: they lie at
+// base[role] + fixed + blocks * the length of one, and are `count` blocks long.
+struct place_patch {
+  uint32_t at, role;
+  uint64_t fixed, blocks, count;
+};
+static inline uint64_t place_address(const struct call *c, const struct place_patch *p) {
+  return (uint64_t)(uintptr_t)c->base[p->role] + p->fixed + p->blocks * c->block;
+}
+// False: they must be looked up at each call.
+bool place_of(const nbc_plan *, const struct nbc_reloc *, uint64_t stride, struct place_patch *);
+
 // host.c
 
+// The same for any pieces: of this call. NBC_ERROR_TEMPLATE: one does not fit into its room.
+int run_address(const nbc_plan *, const struct call *, const struct nbc_reloc *, uint64_t *address,
+                uint64_t *bytes);
 // A piece's address; null if it does not fit into its room (a damaged template).
 uint8_t *piece_address(const nbc_plan *, const struct call *, uint32_t piece);
 // Does the host operations of call->stage. Returns 0 or a negative status.

@@ -15,13 +15,13 @@ const char *nbc_status_text(int status) {
     case NBC_ERROR_MEMORY:
       return "the system has no more memory";
     case NBC_ERROR_RESOURCES:
-      return "the adapter has no more, or a queue would be too long";
+      return "the device has no more, or a queue would be too long";
     case NBC_ERROR_TOO_LONG:
       return "the call is longer than the plan allows";
     case NBC_ERROR_UNSUPPORTED:
       return "the template has no variant for this call";
     case NBC_ERROR_DEVICE:
-      return "a queue pair failed; the plan is of no more use";
+      return "a queue pair or message failed; the plan is of no more use";
     case NBC_ERROR_BOOTSTRAP:
       return "the bootstrap could not exchange addresses";
     case NBC_ERROR_BUSY:

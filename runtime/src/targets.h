@@ -10,6 +10,7 @@
 //   admit     the bytes into the queues, behind those of calls admitted before
 //   enable    stage by stage, in the order in which calls were admitted
 //   poll      until the stage that was enabled is over
+//   lingers   what no stage has waited for
 //   complete  did all go well; what it used may be used again
 //   release   of what acquire took
 
@@ -24,13 +25,15 @@ struct call;
 struct target {
   const char *name;
 
-  // On a communicator's device of this target: what all plans on it share.
+  // On a communicator's device of this target: what all plans on it share. Null: nothing.
   int (*attach)(struct nbc_device *, void **shared);
   void (*detach)(void *shared);
   // nbc_register, nbc_deregister. Null: the device has to know of no memory.
   int (*make_known)(void *shared, void *begin, size_t bytes);
   int (*forget)(void *shared, const void *begin, size_t bytes);
 
+  // Bytes that one SGE relocation may stand for.
+  uint64_t (*longest)(const nbc_plan *);
   // What nbc_template_check() left: the bytes of segments.
   int (*check)(const struct tables *, const char **why);
   // Makes queues and posts what is received ahead; then meets its peers.
@@ -46,6 +49,9 @@ struct target {
   bool (*enable)(nbc_plan *, struct call *);
   // 1: the oldest stage under way is over. 0: not yet. Negative: the device failed.
   int (*poll)(nbc_plan *);
+  // After the last stage: whether something of the oldest call is still under way. Then poll
+  // says when it is over. Null: nothing ever is.
+  bool (*lingers)(nbc_plan *, struct call *);
   int (*complete)(nbc_plan *, struct call *);
   // Whether a queue of the plan has failed, however long that takes to see.
   bool (*failed)(nbc_plan *);

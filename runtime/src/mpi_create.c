@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// mpi_create.c - a plan of messages: relocations sorted out, peers met, and all taken down.
+//
+// Linear in records and relocations. Memory: for each call that may be under way, 40 bytes a
+// record; and as much again for all variants.
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "runtime/src/mpi.h"
+
+static struct mpi *state_of(const nbc_plan *plan) {
+  return (struct mpi *)plan->state;
+}
+
+static const struct nbc_segment *segment_of(const nbc_plan *plan, const struct nbc_variant *v) {
+  return v->segments.count ? &plan->tables.segments[v->segments.begin] : NULL;
+}
+
+// --- variants ---
+
+// What is known of a record while relocations are sorted.
+enum { NAMED = 1, HAS_MEMORY = 2 };
+
+static void sort_records(const nbc_plan *plan, const struct nbc_variant *from, struct records *v,
+                         uint8_t *known) {
+  const struct nbc_segment *g = segment_of(plan, from);
+  for (uint32_t i = from->relocs.begin; i < from->relocs.begin + from->relocs.count; ++i) {
+    const struct nbc_reloc *r = &plan->tables.relocs[i];
+    uint32_t record = (uint32_t)((r->at - g->offset) / sizeof *v->record);
+    struct place_patch place;
+    bool whole = place_of(plan, r, plan->stride[from->protocol], &place);
+    place.at = record;
+    if (known[record] & HAS_MEMORY) continue;
+    known[record] |= HAS_MEMORY;
+    if (whole)
+      v->places[v->place_count++] = place;
+    else
+      v->slow[v->slow_count++] = (struct slow_piece){record, i};
+  }
+  for (uint32_t i = 0; i < v->count; ++i)
+    if (v->record[i].op == NBC_MPI_WAIT) known[v->record[i].record] |= NAMED;
+  for (uint32_t i = 0; i < v->count; ++i) {
+    if (v->record[i].op != NBC_MPI_WAIT) {
+      if (!(known[i] & NAMED)) v->unwaited[v->unwaited_count++] = i;
+      // Of no bytes, in this variant: instances are used by all.
+      if (!(known[i] & HAS_MEMORY)) v->places[v->place_count++] = (struct place_patch){.at = i};
+    }
+    known[i] = 0;
+  }
+}
+
+static int make_variants(nbc_plan *plan) {
+  struct mpi *s = state_of(plan);
+  uint32_t variants = plan->tables.header->variants.count;
+  size_t records = 0;
+  for (uint32_t i = 0; i < variants; ++i) {
+    const struct nbc_segment *g = segment_of(plan, &plan->tables.variants[i]);
+    if (!g) continue;
+    records += g->entries;
+    if (g->entries > s->most) s->most = g->entries;
+  }
+  // At most one place, one slow piece and one message that nobody waits for, for each record.
+  const size_t each = sizeof(struct place_patch) + sizeof(struct slow_piece) + sizeof(uint32_t);
+  uint8_t *known = (uint8_t *)calloc((size_t)s->most + 1, 1);
+  s->variants = (struct records *)calloc((size_t)variants + 1, sizeof *s->variants);
+  s->messages = (struct message *)calloc((size_t)plan->depth * s->most + 1, sizeof *s->messages);
+  s->arena = malloc(records * each + 1);
+  int status = known && s->variants && s->messages && s->arena ? 0 : NBC_ERROR_MEMORY;
+  struct place_patch *places = (struct place_patch *)s->arena;
+  struct slow_piece *slow = (struct slow_piece *)(places + records);
+  uint32_t *unwaited = (uint32_t *)(slow + records);
+  for (uint32_t i = 0; i < variants && !status; ++i) {
+    const struct nbc_variant *from = &plan->tables.variants[i];
+    const struct nbc_segment *g = segment_of(plan, from);
+    struct records *v = &s->variants[i];
+    *v = (struct records){.places = places, .slow = slow, .unwaited = unwaited};
+    plan->variants[i].target = v;
+    if (!g) continue;
+    v->record = (const struct nbc_mpi_record *)(plan->code + g->offset);
+    v->count = g->entries;
+    sort_records(plan, from, v, known);
+    places += v->count, slow += v->count, unwaited += v->count;
+  }
+  plan->queue_bytes = (size_t)plan->depth * s->most * sizeof *s->messages + records * each;
+  free(known);
+  return status;
+}
+
+// --- peers ---
+
+// What a rank puts for each peer: both ends must agree. The template's first variant stands
+// for all: the others send the same messages.
+struct pledge {
+  uint64_t identity;
+  uint32_t sends, receives;
+};
+
+// To each peer. Null: no memory.
+static struct pledge *pledges_of(const nbc_plan *plan) {
+  const struct nbc_template *t = plan->tables.header;
+  struct pledge *p = (struct pledge *)calloc((size_t)t->peers.count + 1, sizeof *p);
+  if (!p) return NULL;
+  for (uint32_t i = 0; i < t->peers.count; ++i) p[i].identity = plan_identity(plan);
+  if (t->variants.count == 0) return p;
+  const struct records *v = &state_of(plan)->variants[0];
+  for (uint32_t i = 0; i < v->count; ++i) {
+    const struct nbc_mpi_record *r = &v->record[i];
+    p[r->peer].sends += r->op == NBC_MPI_SEND;
+    p[r->peer].receives += r->op == NBC_MPI_RECV;
+  }
+  return p;
+}
+
+static int publish(nbc_plan *plan) {
+  const struct nbc_bootstrap *b = &plan->comm->bootstrap;
+  struct pledge *mine = pledges_of(plan);
+  int status = mine ? 0 : NBC_ERROR_MEMORY;
+  for (uint32_t i = 0; i < plan->tables.header->peers.count && !status; ++i) {
+    char key[48];
+    snprintf(key, sizeof key, "nbc.%u.%u", plan->number, plan->tables.peers[i]);
+    if (b->put(b->context, key, &mine[i], sizeof *mine)) status = NBC_ERROR_BOOTSTRAP;
+  }
+  free(mine);
+  return status;
+}
+
+static int meet(nbc_plan *plan, uint32_t peer, const struct pledge *mine) {
+  const struct nbc_bootstrap *b = &plan->comm->bootstrap;
+  struct pledge theirs;
+  size_t bytes = 0;
+  char key[48];
+  snprintf(key, sizeof key, "nbc.%u.%u", plan->number, (uint32_t)b->rank);
+  if (b->get(b->context, (int)plan->tables.peers[peer], key, &theirs, sizeof theirs, &bytes) ||
+      bytes != sizeof theirs)
+    return NBC_ERROR_BOOTSTRAP;
+  if (theirs.identity != mine->identity) return NBC_ERROR_ARGUMENT;
+  bool agree = theirs.sends == mine->receives && theirs.receives == mine->sends;
+  return agree ? 0 : NBC_ERROR_TEMPLATE;
+}
+
+int mpi_connect(nbc_plan *plan) {
+  struct pledge *mine = pledges_of(plan);
+  int status = mine ? 0 : NBC_ERROR_MEMORY;
+  for (uint32_t i = 0; i < plan->tables.header->peers.count && !status; ++i)
+    status = meet(plan, i, &mine[i]);
+  free(mine);
+  return status;
+}
+
+int mpi_create(nbc_plan *plan) {
+  struct mpi *s = (struct mpi *)calloc(1, sizeof *s);
+  if (!s) return NBC_ERROR_MEMORY;
+  plan->state = s;
+  s->p2p = plan->on ? (struct nbc_p2p *)plan->on->device : NULL;
+  s->tag = plan->number;
+  if (s->p2p && plan->number > s->p2p->largest_tag) return NBC_ERROR_RESOURCES;
+  int status = make_variants(plan);
+  return status ? status : publish(plan);
+}
+
+void mpi_destroy(nbc_plan *plan) {
+  struct mpi *s = state_of(plan);
+  if (!s) return;
+  for (size_t i = 0; s->messages && i < (size_t)plan->depth * s->most; ++i)
+    if (s->messages[i].open && s->p2p->ops->forget(s->p2p, &s->messages[i].handle))
+      plan->memory_in_use = true;
+  free(s->arena);
+  free(s->messages);
+  free(s->variants);
+  free(s);
+  plan->state = NULL;
+}

@@ -1,0 +1,391 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Target mpi: right data on messages that end in any order, in order, any number ahead.
+
+#include <sys/mman.h>
+
+#include "test/runtime/messages.h"
+
+namespace {
+
+uint8_t byteOf(size_t rank, size_t call, size_t i) {
+  return uint8_t(rank * 31 + call * 7 + i + 1);
+}
+
+void gatherAll(MessageWorld &w, const std::vector<size_t> &bytes, bool inPlace = false) {
+  size_t ranks = w.plans.size(), calls = bytes.size();
+  std::vector<std::vector<uint8_t>> in(ranks * calls), out(ranks * calls);
+  std::vector<nbc_request> requests(ranks * calls);
+  for (size_t r = 0; r < ranks; ++r)
+    for (size_t c = 0; c < calls; ++c) {
+      size_t n = bytes[c], at = r * calls + c;
+      for (size_t i = 0; i < n; ++i) in[at].push_back(byteOf(r, c, i));
+      out[at].resize(n * ranks + 1, 0x77);
+      if (inPlace) std::copy(in[at].begin(), in[at].end(), out[at].begin() + ptrdiff_t(r * n));
+      nbc_call call = {
+          .in = inPlace ? NBC_IN_PLACE : in[at].data(), .out = out[at].data(), .count = n};
+      ASSERT_EQ(nbc_start(w.plans[r], &call, &requests[at]), 0);
+    }
+  ASSERT_TRUE(w.finish(requests));
+  for (size_t at = 0; at < out.size(); ++at) {
+    for (size_t from = 0; from < ranks; ++from)
+      for (size_t i = 0, n = bytes[at % calls]; i < n; ++i)
+        ASSERT_EQ(out[at][from * n + i], byteOf(from, at % calls, i))
+            << "rank " << at / calls << " call " << at % calls << " from " << from << " byte " << i;
+    ASSERT_EQ(out[at].back(), 0x77);
+  }
+}
+
+MessageWorld::Make ring(uint32_t ranks) {
+  return [ranks](uint32_t rank) { return build::ringAllgather(ranks, rank); };
+}
+
+TEST(Mpi, anyLengthSeveralInFlight) {
+  for (uint32_t ranks : {1, 2, 3, 5})
+    for (uint64_t seed = 0; seed < 12; ++seed) {
+      nbc_plan_options options = {.depth = 1 + uint32_t(seed % 3)};
+      MessageWorld w(ranks, ring(ranks), options, MessageWorld::options(seed));
+      gatherAll(w, {0, 1, 64, 65, 3000, 0, 7, 70000, 2});
+      gatherAll(w, {5, 100, 0}, true);
+      nbc_plan_info info;
+      nbc_plan_query(w.plans[0], &info);
+      EXPECT_EQ(info.calls, 12u);
+      EXPECT_EQ(info.rendezvous, 12u);
+      EXPECT_EQ(w.fabric.counters().messages, 12u * ranks * (ranks - 1));
+    }
+}
+
+TEST(Mpi, aRankMayRunAheadByAnyNumberOfCalls) {
+  for (uint64_t seed = 0; seed < 10; ++seed) {
+    MessageWorld w(2, ring(2), {}, MessageWorld::options(seed));
+    constexpr size_t calls = 30;
+    std::vector<uint8_t> in[2], out[2];
+    std::vector<nbc_request> requests(2 * calls);
+    for (size_t r : {0, 1}) {
+      in[r].assign(calls, uint8_t(r + 1));
+      out[r].resize(calls * 2);
+      for (size_t c = 0; c < calls; ++c) {
+        nbc_call call = {.in = &in[r][c], .out = &out[r][c * 2], .count = 1};
+        ASSERT_EQ(nbc_start(w.plans[r], &call, &requests[r * calls + c]), 0);
+      }
+      if (r == 0) {  // the other has not begun; whatever may happen happens
+        w.fabric.run();
+        int done = 1;
+        EXPECT_EQ(nbc_test(&requests[0], &done), 0);
+        EXPECT_FALSE(done);
+      }
+    }
+    EXPECT_TRUE(w.finish(requests));
+    for (size_t i = 0; i < 2 * calls; ++i) {
+      EXPECT_EQ(out[0][i], 1 + i % 2);
+      EXPECT_EQ(out[1][i], 1 + i % 2);
+    }
+  }
+}
+
+// x -> a x + b, composed: associative, not commutative.
+void compose(void *to, const void *left, const void *right, size_t n, void *context) {
+  ++*static_cast<int *>(context);
+  for (size_t i = 0; i < n; ++i) {
+    uint32_t l[2], r[2];
+    std::memcpy(l, static_cast<const char *>(left) + 8 * i, 8);
+    std::memcpy(r, static_cast<const char *>(right) + 8 * i, 8);
+    uint32_t t[2] = {l[0] * r[0], l[0] * r[1] + l[1]};
+    std::memcpy(static_cast<char *>(to) + 8 * i, t, 8);
+  }
+}
+
+TEST(Mpi, hostsReduceBetweenStages) {
+  for (uint32_t ranks : {1, 2, 3, 6})
+    for (uint64_t seed = 0; seed < 8; ++seed) {
+      MessageWorld w(
+          ranks, [&](uint32_t r) { return build::messageAllreduce(ranks, r); },
+          {.depth = 1 + uint32_t(seed % 4)}, MessageWorld::options(seed));
+      constexpr size_t calls = 7, n = 5;
+      std::vector<uint64_t> in(ranks * calls * n), out(in.size());
+      for (size_t i = 0; i < in.size(); ++i) in[i] = (i * 5 + 1) << 32 | (i * 2 + 3);
+      std::vector<nbc_request> requests(ranks * calls);
+      int context = 0;
+      for (size_t at = 0; at < requests.size(); ++at) {
+        nbc_call call = {.in = &in[at * n],
+                         .out = &out[at * n],
+                         .count = n,
+                         .type = NBC_U64,
+                         .op = NBC_USER,
+                         .user = compose,
+                         .user_context = &context};
+        ASSERT_EQ(nbc_start(w.plans[at / calls], &call, &requests[at]), 0);
+      }
+      ASSERT_TRUE(w.finish(requests));
+      EXPECT_EQ(context, int(calls * (ranks - 1)));
+      for (size_t at = 0; at < out.size(); ++at) {
+        size_t element = at % (calls * n);
+        uint64_t all = in[element];
+        for (uint32_t r = 1; r < ranks; ++r)
+          compose(&all, &all, &in[r * calls * n + element], 1, &context);
+        ASSERT_EQ(out[at], all) << at;
+      }
+    }
+}
+
+TEST(Mpi, partsOfBlocks) {
+  // Lengths below the number of parts leave some messages, or parts of them, empty.
+  for (uint32_t parts : {1, 2, 3, 7})
+    for (size_t n : {0, 1, 2, 3, 5, 6, 7, 100, 10007}) {
+      MessageWorld w(
+          3, [&](uint32_t r) { return build::pairsBcast(3, r, parts); }, {},
+          MessageWorld::options(n));
+      for (size_t again = 0; again < 3; ++again) {
+        std::vector<std::vector<uint16_t>> data(3, std::vector<uint16_t>(n, 77));
+        for (size_t i = 0; i < n; ++i) data[0][i] = uint16_t(i * 3 + again);
+        std::vector<nbc_request> requests(3);
+        for (size_t r : {0, 1, 2}) {
+          nbc_call call = {.data = n ? data[r].data() : nullptr, .count = n, .type = NBC_U16};
+          ASSERT_EQ(nbc_start(w.plans[r], &call, &requests[r]), 0);
+        }
+        ASSERT_TRUE(w.finish(requests));
+        ASSERT_EQ(data[1], data[0]) << parts << " parts of " << n;
+        ASSERT_EQ(data[2], data[0]) << parts << " parts of " << n;
+      }
+    }
+}
+
+TEST(Mpi, aCallIsDoneWhenAllItsMessagesAre) {
+  // No WAIT says so: a barrier that ends before the other has begun would be none.
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    MessageWorld w(
+        3, [](uint32_t r) { return build::allBarrier(3, r); }, {}, MessageWorld::options(seed));
+    std::vector<nbc_request> requests(3 * 10);
+    nbc_call call = {};
+    for (size_t r : {0, 1}) {
+      for (size_t c = 0; c < 10; ++c)
+        ASSERT_EQ(nbc_start(w.plans[r], &call, &requests[r * 10 + c]), 0);
+      w.fabric.run();
+      for (nbc_request *q = &requests[r * 10], *end = q + 10; q < end; ++q) {
+        int done = 1;
+        EXPECT_EQ(nbc_test(q, &done), 0);
+        EXPECT_FALSE(done);
+      }
+    }
+    for (size_t c = 0; c < 10; ++c) ASSERT_EQ(nbc_start(w.plans[2], &call, &requests[20 + c]), 0);
+    EXPECT_TRUE(w.finish(requests));
+  }
+}
+
+TEST(Mpi, aMessageOfNoBytesHasNoneAfterAnyOtherCall) {
+  // The record that carries data in the one variant signals in the other, in the same place.
+  MessageWorld w(2,
+                 [](uint32_t me) {
+                   build::Messages m("signals", NBC_ALLGATHER, 2, me);
+                   uint32_t in = m.b.buffer(NBC_ROLE_IN), out = m.b.buffer(NBC_ROLE_OUT);
+                   m.beginVariant();
+                   m.b.copy(m.b.piece(in, 0), m.b.piece(out, me));
+                   m.receive(1 - me, m.b.piece(out, 1 - me));
+                   m.send(1 - me, m.b.piece(in, 0));
+                   m.stage();
+                   m.endVariant();
+                   m.beginVariant(NBC_VARIANT_IN_PLACE);
+                   m.receive(1 - me);
+                   m.send(1 - me);
+                   m.receive(1 - me, m.b.piece(out, 1 - me));
+                   m.send(1 - me, m.b.piece(out, me));
+                   m.stage();
+                   m.endVariant();
+                   return m.finish();
+                 },
+                 {.depth = 1});
+  gatherAll(w, {100});
+  gatherAll(w, {10}, true);
+  EXPECT_EQ(w.fabric.counters().messages, 2u + 4u);
+  EXPECT_EQ(w.fabric.counters().bytes, 2u * 100 + 2u * 10);
+}
+
+TEST(Mpi, twoPlansDoNotMeetEachOthersMessages) {
+  for (uint64_t seed = 0; seed < 10; ++seed) {
+    MessageWorld w(2, ring(2), {}, MessageWorld::options(seed));
+    std::vector<nbc_plan *> first = w.plans;
+    w.addPlans(ring(2));
+    uint8_t in[4] = {1, 2, 3, 4}, out[4][2];
+    std::vector<nbc_request> requests(4);
+    // One rank starts those of the one plan first, the other those of the other.
+    nbc_plan *order[] = {first[0], w.plans[0], w.plans[1], first[1]};
+    for (size_t i : {0, 1, 2, 3}) {
+      nbc_call call = {.in = &in[i], .out = out[i], .count = 1};
+      ASSERT_EQ(nbc_start(order[i], &call, &requests[i]), 0);
+    }
+    EXPECT_TRUE(w.finish(requests));
+    EXPECT_EQ(out[0][1], 4);
+    EXPECT_EQ(out[1][1], 3);
+    EXPECT_EQ(out[2][0], 2);
+    EXPECT_EQ(out[3][0], 1);
+  }
+}
+
+/// The functions of an endpoint with some replaced; counts the tests.
+struct Spy {
+  nbc_p2p_ops ops;
+  static inline const nbc_p2p_ops *real;
+  static inline int tests;
+
+  explicit Spy(MessageWorld &w) : ops(*w.ends[0]->ops) {
+    real = w.ends[0]->ops;
+    tests = 0;
+    ops.test = [](nbc_p2p *p, nbc_p2p_message *m) { return ++tests, real->test(p, m); };
+    for (nbc_p2p *e : w.ends) e->ops = &ops;
+  }
+};
+
+TEST(Mpi, aTestThatFindsNothingTestsOneMessage) {
+  constexpr uint32_t ranks = 20;
+  MessageWorld w(ranks, ring(ranks));
+  Spy spy(w);
+  uint8_t in = 1, out[2][ranks] = {};
+  nbc_request requests[2];
+  for (size_t i : {0, 1}) {
+    nbc_call call = {.in = &in, .out = out[i], .count = 1};
+    ASSERT_EQ(nbc_start(w.plans[0], &call, &requests[i]), 0);
+  }
+  Spy::tests = 0;
+  int done;
+  for (int i = 0; i < 10; ++i) ASSERT_EQ(nbc_test(&requests[i % 2], &done), 0);
+  EXPECT_EQ(Spy::tests, 10);
+  EXPECT_EQ(nbc_plan_abandon(w.plans[0]), 0);
+  for (nbc_request &r : requests) EXPECT_EQ(nbc_test(&r, &done), NBC_ERROR_ABANDONED);
+}
+
+TEST(Mpi, aTestOfACallThatOnlyHasToEndTestsTwo) {
+  MessageWorld w(5, [](uint32_t r) { return build::allBarrier(5, r); }, {.depth = 3});
+  Spy spy(w);
+  nbc_request requests[3];
+  nbc_call call = {};
+  for (nbc_request &r : requests) ASSERT_EQ(nbc_start(w.plans[0], &call, &r), 0);
+  Spy::tests = 0;
+  int done;
+  for (int i = 0; i < 10; ++i) ASSERT_EQ(nbc_test(&requests[0], &done), 0);
+  EXPECT_LE(Spy::tests, 20);
+  EXPECT_EQ(nbc_plan_abandon(w.plans[0]), 0);
+  for (nbc_request &r : requests) nbc_test(&r, &done);
+}
+
+TEST(Mpi, whatWasAbandonedTouchesNoMemoryAndMeetsNobody) {
+  for (uint64_t seed = 0; seed < 10; ++seed) {
+    MessageWorld w(2, ring(2), {}, MessageWorld::options(seed));
+    {
+      auto in = std::make_unique<uint8_t[]>(1), out = std::make_unique<uint8_t[]>(2);
+      nbc_request request;
+      nbc_call call = {.in = in.get(), .out = out.get(), .count = 1};
+      ASSERT_EQ(nbc_start(w.plans[0], &call, &request), 0);
+      EXPECT_EQ(nbc_plan_free(w.plans[0]), NBC_ERROR_BUSY);
+      EXPECT_EQ(nbc_plan_abandon(w.plans[0]), 0);
+      int done = 0;
+      EXPECT_EQ(nbc_test(&request, &done), NBC_ERROR_ABANDONED);
+      EXPECT_TRUE(done);
+      EXPECT_EQ(nbc_start(w.plans[0], &call, &request), NBC_ERROR_ABANDONED);
+    }
+    w.fabric.run();
+    w.addPlans(ring(2));
+    gatherAll(w, {1, 1});
+  }
+}
+
+TEST(Mpi, memoryThatADeviceCannotGiveBackStays) {
+  MessageWorld w(2, [](uint32_t r) { return build::messageAllreduce(2, r); });
+  Spy spy(w);
+  spy.ops.forget = [](nbc_p2p *p, nbc_p2p_message *m) {
+    Spy::real->forget(p, m);
+    return 1;
+  };
+  static uint8_t *room;  // where rank 1 would receive
+  spy.ops.receive = [](nbc_p2p *p, void *to, uint64_t n, uint32_t rank, uint32_t tag,
+                       nbc_p2p_message *m) {
+    room = static_cast<uint8_t *>(to);
+    return Spy::real->receive(p, to, n, rank, tag, m);
+  };
+  int64_t in = 1, out;
+  nbc_request request;
+  nbc_call call = {.in = &in, .out = &out, .count = 1, .type = NBC_I64, .op = NBC_SUM};
+  ASSERT_EQ(nbc_start(w.plans[1], &call, &request), 0);
+  EXPECT_EQ(nbc_plan_abandon(w.plans[1]), 0);
+  int done;
+  nbc_test(&request, &done);
+  ASSERT_TRUE(room);
+  w.freePlan(1);
+  auto page = reinterpret_cast<uintptr_t>(room) & ~uintptr_t{4095};
+  unsigned char resident;
+  EXPECT_EQ(mincore(reinterpret_cast<void *>(page), 1, &resident), 0) << "it is not mapped";
+  for (nbc_p2p *e : w.ends) e->ops = Spy::real;
+}
+
+TEST(Mpi, aFailedMessageFailsAllCallsOfThePlan) {
+  for (int killedAfter : {0, 1, 5}) {
+    MessageWorld w(2, ring(2), {.depth = 3});
+    gatherAll(w, {100});
+    uint8_t in[10] = {}, out[5][20];
+    nbc_request requests[5];
+    const int started = killedAfter == 5 ? 5 : 3;
+    for (int i = 0; i < 5; ++i) {
+      if (i == killedAfter) w.fabric.kill(1);
+      nbc_call call = {.in = in, .out = out[i], .count = 10};
+      // With as many under way as there may be it looks first, and learns of it there.
+      EXPECT_EQ(nbc_start(w.plans[0], &call, &requests[i]), i < started ? 0 : NBC_ERROR_DEVICE);
+    }
+    if (killedAfter == 5) w.fabric.kill(1);
+    for (int i = 0; i < started; ++i) EXPECT_EQ(nbc_wait(&requests[i]), NBC_ERROR_DEVICE);
+    nbc_request more;
+    nbc_call call = {.in = in, .out = out[0], .count = 10};
+    EXPECT_EQ(nbc_start(w.plans[0], &call, &more), NBC_ERROR_DEVICE);
+  }
+}
+
+TEST(Mpi, tagsAreNotUsedTwice) {
+  p2p::Options few = MessageWorld::options(0);
+  few.largestTag = 2;
+  MessageWorld w(2, ring(2), {}, few);
+  for (int i = 0; i < 2; ++i) w.addPlans(ring(2));
+  gatherAll(w, {3});
+  for (uint32_t r : {0, 1}) {
+    build::Bytes b = build::ringAllgather(2, r);
+    nbc_plan *plan = nullptr;
+    EXPECT_EQ(nbc_plan_create(w.comms[r], b.data(), b.size(), nullptr, &plan), NBC_ERROR_RESOURCES);
+  }
+}
+
+TEST(Mpi, whatIsTooLongForAMessageIsRefusedByAll) {
+  p2p::Options tight = MessageWorld::options(0);
+  tight.longest = 100;
+  MessageWorld w(3, ring(3), {}, tight);
+  gatherAll(w, {100});
+  std::vector<uint8_t> in(101), out(303);
+  for (nbc_plan *p : w.plans) {
+    nbc_request r;
+    nbc_call call = {.in = in.data(), .out = out.data(), .count = 101};
+    EXPECT_EQ(nbc_start(p, &call, &r), NBC_ERROR_TOO_LONG);
+  }
+  // Nor is it cut at what an int holds.
+  MessageWorld open(1, ring(1));
+  nbc_request r;
+  nbc_call call = {.in = NBC_IN_PLACE, .out = out.data(), .count = size_t{5} << 30};
+  EXPECT_EQ(nbc_start(open.plans[0], &call, &r), 0);
+}
+
+TEST(Mpi, plansThatDoNotFitTogetherDoNotConnect) {
+  MessageWorld w(2, ring(2));
+  struct Pair {
+    build::Bytes a, b;
+    int status;
+  };
+  build::Bytes other = build::ringAllgather(2, 1);
+  std::strcpy(other.header()->algorithm, "bruck");
+  other.seal();
+  const Pair pairs[] = {
+      {build::ringAllgather(2, 0), other, NBC_ERROR_ARGUMENT},
+      {build::pairsBcast(2, 0, 2), build::pairsBcast(2, 1, 4), NBC_ERROR_TEMPLATE}};
+  for (const Pair &p : pairs) {
+    nbc_plan *plans[2];
+    ASSERT_EQ(nbc_plan_create(w.comms[0], p.a.data(), p.a.size(), nullptr, &plans[0]), 0);
+    ASSERT_EQ(nbc_plan_create(w.comms[1], p.b.data(), p.b.size(), nullptr, &plans[1]), 0);
+    for (nbc_plan *plan : plans) EXPECT_EQ(nbc_plan_connect(plan), p.status);
+    for (nbc_plan *plan : plans) EXPECT_EQ(nbc_plan_free(plan), 0);
+  }
+}
+
+}  // namespace
