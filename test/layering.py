@@ -25,7 +25,7 @@ MAY_INCLUDE = {
     "codegen/common": IR + ["codegen", "runtime/include"],
     "compiler/driver": IR + ["compiler/passes", "compiler/elaborate", "compiler/jit",
                              "compiler/prove", "compiler/exchange", "codegen", "runtime/include",
-                             "devices/hca"],
+                             "devices/hca", "devices/p2p"],
     "runtime/include": [],
     "runtime/src": ["runtime/include"],
     "devices": ["runtime/include"],

@@ -2,17 +2,15 @@
 // run.cpp - all ranks of a communicator in this process.
 //
 // Simulated time: one thread starts the calls of all ranks and then serves the
-// device's events; a rank's nbc_test is called when its adapter has something for
+// device's events; a rank's nbc_test is called when its device has something for
 // it. Real time: a thread for each rank.
 
 #include "compiler/driver/run.h"
 
 #include <algorithm>
 #include <chrono>
-#include <deque>
 #include <fstream>
 #include <iomanip>
-#include <map>
 #include <memory>
 #include <ostream>
 #include <thread>
@@ -20,8 +18,8 @@
 #include "compiler/driver/exchange.h"
 #include "compiler/driver/prove_number.h"
 #include "compiler/driver/run_calls.h"
+#include "compiler/driver/run_device.h"
 #include "compiler/driver/timeline.h"
-#include "devices/hca/hca.h"
 
 namespace nbcc {
 namespace {
@@ -31,7 +29,7 @@ constexpr auto kPatience = std::chrono::seconds(60);
 
 struct Rank {
   Exchange::End end{};
-  nbc_hca *hca = nullptr;
+  nbc_device *device = nullptr;
   nbc_comm *comm = nullptr;
   nbc_plan *plan = nullptr;
   std::vector<std::unique_ptr<Call>> calls;
@@ -48,32 +46,6 @@ struct Rank {
   }
 };
 
-double nanoseconds(hca::Time t) {
-  return static_cast<double>(t) / hca::nanosecond;
-}
-
-/// Waits of queues, and messages: those of one size between two ranks arrive in order.
-Timeline timelineOf(const std::vector<hca::Record> &trace) {
-  Timeline t;
-  std::map<std::pair<uint32_t, uint32_t>, double> waits;  // (rank, queue pair): since when
-  std::map<std::tuple<uint32_t, uint32_t, uint64_t>, std::deque<double>> sent;
-  for (const hca::Record &e : trace) {
-    double at = nanoseconds(e.at);
-    int rank = static_cast<int>(e.rank);
-    if (e.event == hca::Event::WaitBegin) waits[{e.rank, e.qp}] = at;
-    if (e.event == hca::Event::WaitEnd)
-      if (auto w = waits.find({e.rank, e.qp}); w != waits.end() && at > w->second)
-        t.bars.push_back({rank, Timeline::Activity::wait, w->second, at});
-    if (e.event == hca::Event::SendStart) sent[{e.rank, e.peer, e.bytes}].push_back(at);
-    if (e.event != hca::Event::Deliver || e.peer == e.rank) continue;
-    if (auto &queue = sent[{e.peer, e.rank, e.bytes}]; !queue.empty()) {
-      t.messages.push_back({static_cast<int>(e.peer), rank, queue.front(), at, e.bytes});
-      queue.pop_front();
-    }
-  }
-  return t;
-}
-
 class Runner {
  public:
   Runner(Compilation &c, const std::vector<Template> &templates, const Written &written,
@@ -88,7 +60,7 @@ class Runner {
         op_(*operatorNamed(o.op)),
         variation_(variationOf(o, seed)),
         exchange_(static_cast<int>(o.ranks)),
-        fabric_(options()) {
+        device_(softwareDevice(o, seed)) {
     // There is no such call: see template.h.
     const bool never =
         o.vary && o.targetOptions.lengths == Blocks::each && c.kind() == ast::Kind::reduce_scatter;
@@ -97,6 +69,8 @@ class Runner {
   }
 
   void run(std::ostream &out) {
+    if (!device_.add)
+      return diag_.error(Loc(), "there is no software device for target ", o_.target->name);
     if (!prepare()) return;
     prepareCalls();
     if (o_.clock == Clock::simulated)
@@ -109,21 +83,6 @@ class Runner {
   }
 
  private:
-  hca::Options options() const {
-    auto time = [](double us) { return static_cast<hca::Time>(us * 1e6); };
-    hca::Options h;
-    h.mode = o_.clock == Clock::simulated ? hca::Mode::Simulated : hca::Mode::RealTime;
-    h.seed = seed_;
-    h.adversarial = o_.adversarial;
-    h.trace = !o_.timeline.empty();
-    h.cost.latency = time(o_.latency);
-    h.cost.overhead = time(o_.overhead);
-    h.cost.gap = time(o_.gap);
-    h.cost.perByte = time(o_.gapPerByte);
-    h.cost.perEntry = time(o_.nic);
-    return h;
-  }
-
   bool threads() const { return o_.clock == Clock::real; }
   int calls() const { return static_cast<int>(variation_.calls.size()); }
   const Variation::Call &shape(int call) const {
@@ -159,10 +118,9 @@ class Runner {
       Rank &rank = ranks_[static_cast<size_t>(r)];
       const Template &t = templates_[static_cast<size_t>(r)];
       rank.end = {&exchange_, static_cast<int>(r)};
-      rank.hca = fabric_.addAdapter();
+      rank.device = device_.add();
       nbc_bootstrap bootstrap = exchange_.bootstrap(&rank.end, threads());
-      nbc_device *device = &rank.hca->device;
-      if (failed(r, "communicator", nbc_comm_create(&bootstrap, &device, 1, &rank.comm)) ||
+      if (failed(r, "communicator", nbc_comm_create(&bootstrap, &rank.device, 1, &rank.comm)) ||
           failed(r, "plan", nbc_plan_create(rank.comm, t.data(), t.bytes, &plan, &rank.plan)))
         return false;
     }
@@ -211,7 +169,7 @@ class Runner {
   void serve(uint32_t r) {
     Rank &rank = ranks_[r];
     if (rank.finished > 0) return;
-    double before = nanoseconds(fabric_.now());
+    double before = device_.now();
     if (test(rank)) {
       rank.finished = std::max(before, 1.0);
       --busy_;
@@ -227,7 +185,7 @@ class Runner {
       work += reduce;
       rank.hostSteps = info.host_steps;
     }
-    fabric_.hostBusy(r, static_cast<hca::Time>(work * 1e3));
+    device_.hostBusy(r, work);
   }
   void serveAll() {
     for (uint32_t r = 0; r < ranks_.size(); ++r) serve(r);
@@ -240,21 +198,21 @@ class Runner {
     } else {
       for (Rank &rank : ranks_) startAll(rank);
       serveAll();  // done already: one rank, or no work
-      if (busy_ > 0)
-        fabric_.run([&](const hca::Completion &c) {
-          serve(c.rank);
-          return busy_ > 0;
-        });
+      auto seen = [&](uint32_t rank) {
+        serve(rank);
+        return busy_ > 0;
+      };
+      if (busy_ > 0) device_.run(seen, UINT64_MAX);
     }
-    end_ = nanoseconds(fabric_.now());
+    end_ = device_.now();
     if (busy_ > 0) reportStuck();
   }
 
   /// Ranks start their calls when they like, and look at every other completion, or when
   /// nothing else is left to happen.
   void runLate() {
-    auto seen = [&](const hca::Completion &c) {
-      if (variation_.below(2)) serve(c.rank);
+    auto seen = [&](uint32_t rank) {
+      if (variation_.below(2)) serve(rank);
       return busy_ > 0;
     };
     for (uint64_t before = UINT64_MAX; busy_ > 0;) {
@@ -262,11 +220,10 @@ class Runner {
       for (Rank &rank : ranks_)
         if (rank.problem.empty() && rank.started < rank.calls.size()) idle.push_back(&rank);
       if (!idle.empty()) startNext(*idle[variation_.below(idle.size())]);
-      hca::RunLimits limits;
-      if (!idle.empty()) limits.events = variation_.below(64);
-      if (fabric_.run(seen, limits) != hca::Run::Quiet || !idle.empty()) continue;
+      const uint64_t limit = idle.empty() ? UINT64_MAX : variation_.below(64);
+      if (!device_.run(seen, limit) || !idle.empty()) continue;
       serveAll();
-      uint64_t events = fabric_.counters().events;
+      uint64_t events = device_.events();
       if (events == before) return;  // twice at rest, and nothing came of looking
       before = events;
     }
@@ -275,7 +232,7 @@ class Runner {
   void reportStuck() {
     diag_.error(Loc(), "the run came to rest before all calls were done");
     int shown = 0;
-    for (const std::string &line : fabric_.waiting())
+    for (const std::string &line : device_.waiting())
       if (++shown <= 16) diag_.note(Loc(), line);
   }
 
@@ -288,7 +245,7 @@ class Runner {
         startAll(rank);
         auto patience = std::chrono::steady_clock::now() + kPatience;
         while (!test(rank)) {
-          rank.hca->ops->sleep(rank.hca, 10'000'000);
+          device_.sleep(static_cast<uint32_t>(&rank - ranks_.data()), 10'000'000);
           if (std::chrono::steady_clock::now() > patience) {
             rank.problem =
                 cat("call ", rank.waiting, " is not done after ", kPatience.count(), " s");
@@ -308,12 +265,8 @@ class Runner {
       for (int n = 0; n < calls() && rank.calls[static_cast<size_t>(n)]->done; ++n)
         calls_->check(r, n, *rank.calls[static_cast<size_t>(n)], diag_);
     }
-    for (const std::string &finding : fabric_.findings())
+    for (const std::string &finding : device_.wrong())
       diag_.error(Loc(), "the device says: ", finding);
-    hca::Counters n = fabric_.counters();
-    if (n.rnrNaks > n.forcedRnr)
-      diag_.error(Loc(), n.rnrNaks - n.forcedRnr,
-                  " messages came where no receive was posted (RNR)");
   }
 
   void report(std::ostream &out) {
@@ -327,7 +280,6 @@ class Runner {
       steps += info.host_steps;
       queued += info.queued;
     }
-    hca::Counters n = fabric_.counters();
     out << c_.name() << " (" << c_.collective().name << ") on " << o_.ranks << " rank"
         << (o_.ranks == 1 ? "" : "s") << ", " << o_.target->name << " ("
         << o_.targetOptions.device->name << "), " << (shape(0).lengths.each() ? "up to " : "")
@@ -346,24 +298,18 @@ class Runner {
     if (queued)
       out << ", " << queued << " of " << calls() * o_.ranks << " had to wait for their turn";
     out << "\n";
-    int64_t messages = written_.messages * calls();
     line("rounds") << written_.rounds << "\n";
-    line("messages") << messages << " in all, with " << n.bytes << " bytes; and "
-                     << static_cast<int64_t>(n.messages) - messages
-                     << " of the adapters' own (clear-to-send, credits, loopback)\n";
-    line("entries") << n.entries << " carried out by the adapters, of these " << n.waits
-                    << " waits and " << n.enables << " enables\n";
+    for (const auto &[key, value] : device_.report(written_.messages * calls()))
+      line(key.c_str()) << value << "\n";
     line("host steps") << steps << "\n";
     line("time") << std::fixed << std::setprecision(2) << end_ / 1e3 << std::defaultfloat << " us";
-    if (!threads())
-      out << " simulated (L " << o_.latency << ", o " << o_.overhead << ", g " << o_.gap << ", G "
-          << o_.gapPerByte << ", " << o_.nic << " an entry)";
+    if (!threads()) out << " simulated (" << device_.cost << ")";
     out << "\n";
     line("data") << "right on all ranks, byte for byte\n";
   }
 
   void drawTimeline() {
-    Timeline t = timelineOf(fabric_.trace());
+    Timeline t = device_.timeline();
     t.title = cat(c_.name(), " (", c_.collective().name, ") on ", o_.ranks, " ranks, ",
                   o_.target->name, ", ", longestBlock(), " bytes a block");
     t.ranks = static_cast<int>(o_.ranks);
@@ -386,7 +332,7 @@ class Runner {
   Variation variation_;
   std::optional<Calls> calls_;
   Exchange exchange_;
-  hca::Fabric fabric_;  // ends after the plans and communicators on it
+  RunDevice device_;  // ends after the plans and communicators on it
   std::vector<Rank> ranks_;
   size_t busy_ = 0;  // ranks with calls not done
   std::vector<Timeline::Bar> bars_;

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// run_device.cpp - which device of software serves which target.
+
+#include "compiler/driver/run_device.h"
+
+#include "nbc/hca.h"
+#include "nbc/p2p.h"
+
+namespace nbcc {
+
+RunDevice softwareDevice(const Options &o, uint64_t seed) {
+  static const struct {
+    std::string_view target;
+    RunDevice (*make)(const Options &, uint64_t);
+  } devices[] = {{NBC_HCA_TARGET, hcaDevice}, {NBC_P2P_TARGET, p2pDevice}};
+  for (const auto &d : devices)
+    if (d.target == o.target->name) return d.make(o, seed);
+  return {};
+}
+
+}  // namespace nbcc

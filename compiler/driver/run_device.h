@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// run_device.h - the software device of a target, as a run sees it.
+//
+// A value: functions that one device's file fills in (run_hca.cpp, run_p2p.cpp). A run knows
+// neither what is under way in a device nor what it is called.
+
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compiler/driver/options.h"
+#include "compiler/driver/timeline.h"
+#include "nbc.h"
+
+namespace nbcc {
+
+struct RunDevice {
+  /// That of the next rank, counted from 0. They end with this value's last copy.
+  std::function<nbc_device *()> add;
+  /// Simulated time: so many events, or until nothing is left to happen; then true. `seen` is told
+  /// of each rank whose host may have something to do, and returns whether to go on.
+  std::function<bool(const std::function<bool(uint32_t rank)> &seen, uint64_t events)> run;
+  std::function<uint64_t()> events;  // so far
+  std::function<double()> now;       // ns
+  /// Simulated time: the host of a rank works for so many ns.
+  std::function<void(uint32_t rank, double ns)> hostBusy;
+  /// Real time: until something may have changed for a rank.
+  std::function<void(uint32_t rank, int64_t ns)> sleep;
+
+  std::function<std::vector<std::string>()> waiting;  // what cannot go on, and for what
+  std::function<std::vector<std::string>()> wrong;    // what the device has against the run
+  /// What moved, where the schedules say that `messages` do: keys and values of the report.
+  std::function<std::vector<std::pair<std::string, std::string>>(int64_t messages)> report;
+  std::string cost;  // of simulated time: "L 1, o 0.2"
+  std::function<Timeline()> timeline;
+};
+
+RunDevice hcaDevice(const Options &, uint64_t seed);
+RunDevice p2pDevice(const Options &, uint64_t seed);
+
+/// That of the options' target. A target that has none cannot be run here: `add` is empty.
+RunDevice softwareDevice(const Options &, uint64_t seed);
+
+}  // namespace nbcc

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// run_hca.cpp - the software HCA under a run.
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <tuple>
+
+#include "compiler/driver/run_device.h"
+#include "devices/hca/hca.h"
+
+namespace nbcc {
+namespace {
+
+double nanoseconds(hca::Time t) {
+  return static_cast<double>(t) / hca::nanosecond;
+}
+
+hca::Options fabricOptions(const Options &o, uint64_t seed) {
+  auto time = [](double us) { return static_cast<hca::Time>(us * 1e6); };
+  hca::Options h;
+  h.mode = o.clock == Clock::simulated ? hca::Mode::Simulated : hca::Mode::RealTime;
+  h.seed = seed;
+  h.adversarial = o.adversarial;
+  h.trace = !o.timeline.empty();
+  h.cost.latency = time(o.latency);
+  h.cost.overhead = time(o.overhead);
+  h.cost.gap = time(o.gap);
+  h.cost.perByte = time(o.gapPerByte);
+  h.cost.perEntry = time(o.nic);
+  return h;
+}
+
+/// Waits of queues, and messages: those of one size between two ranks arrive in order.
+Timeline timelineOf(const std::vector<hca::Record> &trace) {
+  Timeline t;
+  std::map<std::pair<uint32_t, uint32_t>, double> waits;  // (rank, queue pair): since when
+  std::map<std::tuple<uint32_t, uint32_t, uint64_t>, std::deque<double>> sent;
+  for (const hca::Record &e : trace) {
+    double at = nanoseconds(e.at);
+    int rank = static_cast<int>(e.rank);
+    if (e.event == hca::Event::WaitBegin) waits[{e.rank, e.qp}] = at;
+    if (e.event == hca::Event::WaitEnd)
+      if (auto w = waits.find({e.rank, e.qp}); w != waits.end() && at > w->second)
+        t.bars.push_back({rank, Timeline::Activity::wait, w->second, at});
+    if (e.event == hca::Event::SendStart) sent[{e.rank, e.peer, e.bytes}].push_back(at);
+    if (e.event != hca::Event::Deliver || e.peer == e.rank) continue;
+    if (auto &queue = sent[{e.peer, e.rank, e.bytes}]; !queue.empty()) {
+      t.messages.push_back({static_cast<int>(e.peer), rank, queue.front(), at, e.bytes});
+      queue.pop_front();
+    }
+  }
+  return t;
+}
+
+}  // namespace
+
+RunDevice hcaDevice(const Options &o, uint64_t seed) {
+  struct State {
+    explicit State(const hca::Options &options) : fabric(options) {}
+    hca::Fabric fabric;
+    std::vector<nbc_hca *> adapters;
+  };
+  auto s = std::make_shared<State>(fabricOptions(o, seed));
+  RunDevice d;
+  d.add = [s] { return &s->adapters.emplace_back(s->fabric.addAdapter())->device; };
+  d.run = [s](const std::function<bool(uint32_t)> &seen, uint64_t events) {
+    return s->fabric.run([&](const hca::Completion &c) { return seen(c.rank); },
+                         {.events = events}) == hca::Run::Quiet;
+  };
+  d.events = [s] { return s->fabric.counters().events; };
+  d.now = [s] { return nanoseconds(s->fabric.now()); };
+  d.hostBusy = [s](uint32_t rank, double ns) {
+    s->fabric.hostBusy(rank, static_cast<hca::Time>(ns * hca::nanosecond));
+  };
+  d.sleep = [s](uint32_t rank, int64_t ns) {
+    s->adapters[rank]->ops->sleep(s->adapters[rank], ns);
+  };
+  d.waiting = [s] { return s->fabric.waiting(); };
+  d.wrong = [s] {
+    std::vector<std::string> all = s->fabric.findings();
+    hca::Counters n = s->fabric.counters();
+    if (n.rnrNaks > n.forcedRnr)
+      all.push_back(
+          cat(n.rnrNaks - n.forcedRnr, " messages came where no receive was posted (RNR)"));
+    return all;
+  };
+  d.report = [s](int64_t messages) {
+    hca::Counters n = s->fabric.counters();
+    return std::vector<std::pair<std::string, std::string>>{
+        {"messages", cat(messages, " in all, with ", n.bytes, " bytes; and ",
+                         static_cast<int64_t>(n.messages) - messages,
+                         " of the adapters' own (clear-to-send, credits, loopback)")},
+        {"entries", cat(n.entries, " carried out by the adapters, of these ", n.waits,
+                        " waits and ", n.enables, " enables")}};
+  };
+  d.cost = cat("L ", o.latency, ", o ", o.overhead, ", g ", o.gap, ", G ", o.gapPerByte, ", ",
+               o.nic, " an entry");
+  d.timeline = [s] { return timelineOf(s->fabric.trace()); };
+  return d;
+}
+
+}  // namespace nbcc
