@@ -134,24 +134,26 @@ Span Places::place(const Extent &e) {
     return {room.content.first + static_cast<uint32_t>(first),
             static_cast<uint32_t>(last - first + 1)};
 
+  // Several pieces lie behind one another in the table as well, with all that is before them: so
+  // the runtime sees that they are one run of memory.
   nbc_range before{room.content.first, static_cast<uint32_t>(first)};
-  if (!wholeFirst) {  // behind a part of a piece
-    const Extent skipped{e.buffer, e.parts, begin(first), e.first - begin(first)};
-    const uint32_t at = static_cast<uint32_t>(pieces_.size());
+  if (!wholeFirst || first < last) {
+    before.begin = static_cast<uint32_t>(pieces_.size());
     for (uint32_t k = 0; k < first; ++k) {
       const nbc_piece copy = pieces_[room.content.first + k];
       pieces_.push_back(copy);
     }
-    pieces_.push_back(part(skipped, room));
-    before = {at, static_cast<uint32_t>(first) + 1};
+  }
+  if (!wholeFirst) {  // behind a part of a piece
+    pieces_.push_back(part({e.buffer, e.parts, begin(first), e.first - begin(first)}, room));
+    ++before.count;
   }
   const Span span{static_cast<uint32_t>(pieces_.size()), static_cast<uint32_t>(last - first + 1)};
-  for (size_t k = first; k <= last; ++k) {
+  for (size_t k = first; k <= last; ++k, ++before.count) {
     const int64_t from = std::max(e.first, begin(k));
     const int64_t to = std::min(e.first + e.count, begin(k + 1));
     nbc_piece piece = part({e.buffer, e.parts, from, to - from}, room);
-    piece.before = k == first ? before : nbc_range{room.content.first, static_cast<uint32_t>(k)};
-    if (piece.before.count == 0) piece.before.begin = 0;
+    if (before.count > 0) piece.before = before;
     pieces_.push_back(piece);
   }
   return span;
