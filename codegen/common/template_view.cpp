@@ -22,7 +22,7 @@ const char *kindName(uint32_t kind) {
 #define COLLECTIVE(name, ...) #name,
 #include "dsl/collectives.def"
   };
-  return kind < std::size(names) ? names[kind] : "?";
+  return kind < std::size(names) ? names[kind] : kind == NBC_OWN ? "own" : "?";
 }
 
 }  // namespace
