@@ -2,11 +2,12 @@
 // targets.cpp - all targets there are. The only file that names them.
 
 #include "codegen/coredirect/coredirect.h"
+#include "codegen/mpi/mpi.h"
 #include "codegen/target.h"
 
 namespace nbcc {
 
-static const Target *const list[] = {&coredirect};
+static const Target *const list[] = {&coredirect, &mpi};
 
 std::span<const Target *const> targets() {
   return list;

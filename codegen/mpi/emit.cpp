@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// emit.cpp - legal schedules as a template: bytes of records, and what to fill in.
+//
+//   %1 = recv out[0] from 4     =>   01 00 00 00 | peer 0      | 00 00 00 00 | 00 00 00 00
+//                                    address and bytes: SGE, piece out[0]
+//   wait for %1                      02 00 00 00 | 00 00 00 00 | record 0    | 00 00 00 00
+//
+// Programs of all variants come first (program.h), with their pieces; so it is known how large each
+// table is. Then the memory is taken once and written from front to back.
+
+#include <cassert>
+
+#include "codegen/common/places.h"
+#include "codegen/common/template_writer.h"
+#include "codegen/mpi/mpi.h"
+#include "codegen/mpi/program.h"
+
+namespace nbcc {
+namespace {
+
+using namespace codegen;
+using namespace messages;
+
+/// One variant on its way: its program, and where in the table of pieces its data are.
+struct Variant {
+  const Legal *legal;
+  Program program;
+  std::vector<Span> data;  // of each record; of no pieces: no bytes
+  std::vector<nbc_host> hosts;
+  uint32_t relocs = 0;
+};
+
+class Emitter {
+ public:
+  Emitter(std::span<const Legal> legals, const TargetOptions &options)
+      : legals_(legals), options_(options), writer_(legals) {}
+
+  Template run() {
+    meetPeers();
+    for (const Legal &legal : legals_) plan(legal);
+    TemplateWriter::Sizes sizes;
+    for (const Variant &variant : variants_) {
+      ++sizes.variants;
+      ++sizes.segments;
+      sizes.hosts += static_cast<uint32_t>(variant.hosts.size());
+      sizes.stages += static_cast<uint32_t>(variant.program.stages.size());
+      sizes.relocs += variant.relocs;
+      sizes.code += bytesOf(variant);
+    }
+    writer_.layOut(peers_, {{NBC_QUEUE_MESSAGES, kNone, NBC_BOTH_WAYS}}, sizes);
+    for (size_t v = 0; v < variants_.size(); ++v) write(static_cast<uint32_t>(v));
+    assert(reloc_ == sizes.relocs && used_ == sizes.code);
+    return writer_.finish(mpi, options_);
+  }
+
+ private:
+  static uint32_t bytesOf(const Variant &variant) {
+    return static_cast<uint32_t>(variant.program.records.size() * sizeof(nbc_mpi_record));
+  }
+
+  void meetPeers() {
+    number_.assign(static_cast<size_t>(legals_[0].schedule.ranks), kNone);
+    for (const Legal &legal : legals_)
+      for (const Step &step : legal.schedule.steps) {
+        if (step.peer < 0 || number_[static_cast<size_t>(step.peer)] != kNone) continue;
+        number_[static_cast<size_t>(step.peer)] = static_cast<uint32_t>(peers_.size());
+        peers_.push_back(static_cast<uint32_t>(step.peer));
+      }
+  }
+
+  void plan(const Legal &legal) {
+    const Schedule &s = legal.schedule;
+    Variant &variant = variants_.emplace_back(Variant{&legal, programOf(s), {}, {}});
+    Places places(s, options_.lengths, writer_.callers(), writer_.bufferCount(), writer_.pieces);
+    for (const Record &record : variant.program.records) {
+      const Step &step = s.steps[record.step];
+      const Section data = record.op == NBC_MPI_WAIT   ? Section()
+                           : record.op == NBC_MPI_SEND ? s.from(step)
+                                                       : s.to(step);
+      assert(data.size() <= 1 && "legalize() packs");
+      variant.data.push_back(data.empty() ? Span() : places.place(data[0]));
+      variant.relocs += !data.empty();
+    }
+    for (const StepId i : variant.program.hosts) {
+      const Step &step = s.steps[i];
+      nbc_host &host = variant.hosts.emplace_back();
+      host.op = step.op == Op::copy ? NBC_HOST_COPY : NBC_HOST_REDUCE;
+      host.from = places.section(s.from(step));
+      host.with = places.section(s.with(step));
+      host.to = places.section(s.to(step));
+    }
+    if (places.stagingBlocks() > 0)
+      writer_.addBuffer("staging", NBC_ROLE_STAGING, places.stagingBlocks());
+  }
+
+  void write(uint32_t v) {
+    const Variant &variant = variants_[v];
+    nbc_variant &out = writer_.variants()[v];
+    out.protocol = variant.legal->protocol;
+    out.flags = variant.legal->flags;
+    describe(variant.legal->schedule, out);
+
+    std::vector<nbc_stage> stages;
+    for (const Stage &stage : variant.program.stages)
+      stages.push_back({0, stage.hosts, stage.enabled});
+    out.stages = writer_.addStages(stages, variant.hosts);
+
+    out.segments = {v, 1};
+    nbc_segment &segment = writer_.segments()[v];
+    segment.queue = 0;
+    segment.ring = NBC_RING_SEND;
+    segment.offset = used_;
+    segment.entries = static_cast<uint32_t>(variant.program.records.size());
+    segment.bytes = bytesOf(variant);
+
+    out.bind = {reloc_, 0};
+    out.relocs = {reloc_, variant.relocs};
+    for (size_t k = 0; k < variant.program.records.size(); ++k)
+      write(variant, variant.program.records[k], variant.data[k]);
+  }
+
+  void write(const Variant &variant, const Record &record, const Span &data) {
+    auto *bytes = reinterpret_cast<nbc_mpi_record *>(writer_.code() + used_);
+    bytes->op = record.op;
+    if (record.op == NBC_MPI_WAIT)
+      bytes->record = record.of;
+    else
+      bytes->peer = number_[static_cast<size_t>(variant.legal->schedule.steps[record.step].peer)];
+    if (data.count > 0) {
+      nbc_reloc &fill = writer_.relocs()[reloc_++];
+      fill.at = used_ + static_cast<uint32_t>(NBC_MPI_RECORD_SGE);
+      fill.rule = NBC_RELOC_SGE;
+      fill.what = data.first;
+      fill.extra = data.count - 1;
+    }
+    used_ += static_cast<uint32_t>(sizeof *bytes);
+  }
+
+  std::span<const Legal> legals_;
+  const TargetOptions &options_;
+  TemplateWriter writer_;
+  std::vector<uint32_t> peers_, number_;  // ranks; rank -> its index there
+  std::vector<Variant> variants_;
+  uint32_t reloc_ = 0, used_ = 0;
+};
+
+}  // namespace
+
+Template mpi_emit(std::span<const Legal> legals, const TargetOptions &options) {
+  assert(!legals.empty() && "legalize() gives at least one");
+  return Emitter(legals, options).run();
+}
+
+}  // namespace nbcc

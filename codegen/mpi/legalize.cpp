@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// legalize.cpp - each message becomes one run of memory; what is local the host does.
+//
+//   %0 = copy in[3] -> out[3]            =>   %0 = copy in[3] -> out[3] by host_after
+//   %1 = recv out[0], out[2] from 1           %1 = recv packed1 from 1
+//                                             %2 = copy packed1 -> out[0], out[2] by host_after
+//   %2 = send in[0], in[2] to 1               %3 = copy in[0], in[2] -> packed2 by host
+//                                             %4 = send packed2 to 1 after %3
+//
+// A section is one run where its extents follow one another in memory for every length: neighbours
+// in a room always do, neighbours in a caller's buffer unless blocks have lengths of their own.
+// host_after are those steps of the host that no message needs and that need one themselves: they
+// come last, so that no message waits for them.
+//
+// Waits stay; who waited for a step waits for all that became of it. Linear in steps and extents.
+
+#include <algorithm>
+
+#include "codegen/common/calls.h"
+#include "codegen/common/draft.h"
+#include "codegen/mpi/mpi.h"
+#include "nbc/template.h"
+
+namespace nbcc {
+namespace {
+
+using namespace codegen;
+
+/// A template's tables are counted in 32 bits, and so are their bytes.
+constexpr size_t kMostSteps = size_t{1} << 24;
+
+class Messages {
+ public:
+  Messages(const Schedule &s, Blocks lengths) : s_(s), lengths_(lengths), draft_(s) {}
+
+  Schedule run() {
+    for (StepId i = 0; i < static_cast<StepId>(s_.steps.size()); ++i) {
+      const Step &step = s_.steps[i];
+      std::vector<StepId> waits;
+      for (const StepId d : s_.after(step))
+        waits.insert(waits.end(), ends_.begin() + last_[d].begin,
+                     ends_.begin() + last_[d].begin + last_[d].size);
+      if (step.peer < 0)
+        local(step, std::move(waits));
+      else if (step.op == Op::send)
+        send(i, std::move(waits));
+      else if (step.op == Op::recv)
+        receive(i, std::move(waits));
+      else
+        endsWith({add(step, step.op, Unit::any, {}, {}, {}, std::move(waits))});
+    }
+    putOff();
+    return draft_.finish();
+  }
+
+ private:
+  /// Who waits for the step that is looked at waits for these.
+  void endsWith(std::vector<StepId> steps) {
+    std::sort(steps.begin(), steps.end());
+    steps.erase(std::unique(steps.begin(), steps.end()), steps.end());
+    last_.push_back({static_cast<uint32_t>(ends_.size()), static_cast<uint32_t>(steps.size())});
+    ends_.insert(ends_.end(), steps.begin(), steps.end());
+  }
+
+  /// The runs of memory that a section is, as extents.
+  std::vector<Extent> runs(Section section) const {
+    std::vector<Extent> result;
+    for (const Extent &e : section) {
+      if (e.count == 0) continue;
+      const bool apart = lengths_ == Blocks::each && s_.buffers[e.buffer].ofCaller();
+      if (apart)
+        result.push_back(e);
+      else
+        append(result, e);
+    }
+    return result;
+  }
+
+  StepId add(const Step &like, Op op, Unit unit, Section from, Section with, Section to,
+             std::vector<StepId> waits) {
+    const StepId id = draft_.add(like, op, unit);
+    Step &step = draft_.step(id);
+    step.from = draft_.result.keep(from);
+    step.with = draft_.result.keep(with);
+    step.to = draft_.result.keep(to);
+    draft_.after(id, std::move(waits));
+    return id;
+  }
+
+  void local(const Step &step, std::vector<StepId> waits) {
+    const std::vector<Extent> to = runs(s_.to(step));
+    if (to.empty()) return endsWith(std::move(waits));  // nothing is done
+    endsWith({add(step, step.op, Unit::host, runs(s_.from(step)), runs(s_.with(step)), to,
+                  std::move(waits))});
+  }
+
+  Extent roomFor(StepId i, Section like) {
+    return draft_.whole(draft_.addRoom(cat("packed", i), Role::scratch, like));
+  }
+
+  void send(StepId i, std::vector<StepId> waits) {
+    const Step &step = s_.steps[i];
+    std::vector<Extent> from = runs(s_.from(step));
+    if (from.size() > 1) {
+      const Extent room = roomFor(i, from);
+      waits = {add(step, Op::copy, Unit::host, from, {}, {&room, 1}, std::move(waits))};
+      from = {room};
+    }
+    endsWith({add(step, step.op, Unit::any, from, {}, {}, std::move(waits))});
+  }
+
+  void receive(StepId i, std::vector<StepId> waits) {
+    const Step &step = s_.steps[i];
+    const std::vector<Extent> to = runs(s_.to(step));
+    if (to.size() <= 1)
+      return endsWith({add(step, step.op, Unit::any, {}, {}, to, std::move(waits))});
+    const Extent room = roomFor(i, to);
+    const StepId message = add(step, step.op, Unit::any, {}, {}, {&room, 1}, std::move(waits));
+    Step later = step;  // the message is over only in the next round
+    ++later.round;
+    endsWith({add(later, Op::copy, Unit::host, {&room, 1}, {}, to, {message})});
+  }
+
+  /// Which steps of the host may come last.
+  void putOff() {
+    std::vector<char> behindMessage(draft_.size()), beforeMessage(draft_.size());
+    for (StepId i = 0; i < draft_.size(); ++i)
+      for (const StepId d : draft_.after(i))
+        behindMessage[i] |= draft_.step(d).peer >= 0 || behindMessage[d];
+    for (StepId i = draft_.size(); i-- > 0;) {
+      Step &step = draft_.step(i);
+      const bool needed = step.peer >= 0 || beforeMessage[i];
+      for (const StepId d : draft_.after(i)) beforeMessage[d] |= needed;
+      if (needed || !behindMessage[i]) continue;
+      step.unit = Unit::host_after;
+      step.round = s_.rounds;
+    }
+  }
+
+  const Schedule &s_;
+  const Blocks lengths_;
+  Draft draft_;
+  std::vector<Run> last_;  // step -> what became of it and ends last, in ends_
+  std::vector<StepId> ends_;
+};
+
+/// What one walk over the messages could not order: see mpi.h. Local steps of a round come before
+/// its messages, so they need no look.
+bool isOrdered(const Schedule &s, Diag &diag) {
+  for (StepId i = 0; i < static_cast<StepId>(s.steps.size()); ++i) {
+    const Step &step = s.steps[i];
+    if (step.peer < 0) continue;
+    for (const StepId d : s.after(step)) {
+      if (s.steps[d].peer < 0 || s.steps[d].round < step.round) continue;
+      diag.error(step.loc, "mpi: step %", i, " of round ", step.round, " waits for step %", d,
+                 ", a message of the same round: ranks could wait for each other for ever");
+      diag.note(s.steps[d].loc, "this is step %", d);
+      return false;
+    }
+  }
+  return true;
+}
+
+bool isSmall(const Schedule &s, Diag &diag) {
+  size_t parts = s.steps.size();
+  for (const Step &step : s.steps) parts += step.from.size + step.with.size + step.to.size;
+  if (parts <= kMostSteps) return true;
+  diag.error({}, "mpi: a template holds at most ", kMostSteps,
+             " steps and pieces of memory together, the schedule of rank ", s.rank, " of ", s.ranks,
+             " has ", parts);
+  return false;
+}
+
+}  // namespace
+
+std::vector<Legal> mpi_legalize(const Schedule &given, const Schedule *inPlace,
+                                const TargetOptions &options, Diag &diag) {
+  if (options.protocol == Protocol::eager) {
+    diag.error({}, "mpi: there is no protocol to choose: which messages go eager MPI decides");
+    return {};
+  }
+  const Calls calls(given, inPlace, options, "mpi", diag);
+  std::vector<Legal> ways;
+  for (const Calls::Call &call : calls.all()) {
+    if (!isOrdered(*call.schedule, diag) || !isSmall(*call.schedule, diag)) return {};
+    ways.push_back({Messages(*call.schedule, options.lengths).run(), NBC_RENDEZVOUS, call.flags});
+  }
+  return ways;
+}
+
+}  // namespace nbcc

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// view.h - a template of this target read back: records from their bytes.
+//
+// For those who look at what was emitted (disassemble.cpp, verify_template.cpp); emit.cpp shares
+// nothing with it but the layout in template.h and mpi_record.h.
+
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "codegen/common/template_view.h"
+#include "nbc/mpi_record.h"
+
+namespace nbcc::messages {
+
+struct View : codegen::TemplateView {
+  using TemplateView::TemplateView;
+
+  /// Of the variant's first segment; none: it has no segment.
+  std::span<const nbc_mpi_record> records(const nbc_variant &v) const {
+    if (v.segments.count == 0) return {};
+    const nbc_segment &s = segments[v.segments.begin];
+    return {reinterpret_cast<const nbc_mpi_record *>(code + s.offset),
+            s.bytes / sizeof(nbc_mpi_record)};
+  }
+  /// What fills a record in; one at most, if the template is right.
+  std::span<const nbc_reloc> fills(const nbc_variant &v, uint32_t record) const {
+    constexpr auto size = static_cast<uint32_t>(sizeof(nbc_mpi_record));
+    return relocsAt(v.relocs, segments[v.segments.begin].offset + record * size, size);
+  }
+};
+
+}  // namespace nbcc::messages
