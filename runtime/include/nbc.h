@@ -63,7 +63,8 @@ enum nbc_status {
   NBC_ERROR_DEVICE = -7,      /* a queue pair or message failed; the plan is of no more use */
   NBC_ERROR_BOOTSTRAP = -8,   /* the bootstrap could not exchange addresses */
   NBC_ERROR_BUSY = -9,        /* calls are still under way */
-  NBC_ERROR_ABANDONED = -10   /* by nbc_plan_abandon */
+  NBC_ERROR_ABANDONED = -10,  /* by nbc_plan_abandon */
+  NBC_ERROR_LIBRARY = -11     /* damaged, or not for this runtime or machine (nbc/library.h) */
 };
 /* "the template is damaged or not for this runtime"; static, for any value. */
 const char *nbc_status_text(int status);

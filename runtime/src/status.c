@@ -28,6 +28,8 @@ const char *nbc_status_text(int status) {
       return "calls are still under way";
     case NBC_ERROR_ABANDONED:
       return "the plan was abandoned";
+    case NBC_ERROR_LIBRARY:
+      return "the library is damaged or not for this runtime or machine";
   }
   return "no known error";
 }
