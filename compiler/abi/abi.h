@@ -34,8 +34,10 @@ struct Checked {
 /// What the pointer to a sink points at. Counted down in compiled code: a call
 /// for each iteration would cost more than the iteration.
 struct Counters {
-  int64_t iterations = 0;  // of loops and calls of functions, still to be had
-  int64_t depth = 0;       // of function calls, still to be had
+  int64_t iterations = 0;        // of loops and calls of functions, still to be had
+  int64_t depth = 0;             // of function calls, still to be had
+  void *const *calls = nullptr;  // where the sink's functions are, in the order of calls.def: for
+                                 // code that is linked with no sink
 };
 
 /// Function calls nested in each other: keeps the stack of a run small.

@@ -15,6 +15,7 @@
 #include <cassert>
 #include <numeric>
 
+#include "compiler/elaborate/sink_functions.h"
 #include "compiler/elaborate/sink_refuse.h"
 #include "dsl/collectives.h"
 
@@ -30,6 +31,7 @@ Sink::Sink(const CompiledAlgorithm &algorithm, const Request &request, const Lim
     : limits_(limits), topology_(request.topology) {
   iterations = limits.iterations;
   depth = kMaxCallDepth;
+  calls = sinkCalls();
   schedule_.algorithm = algorithm.name;
   schedule_.kind = algorithm.collective.kind;
   if (algorithm.collective.kind == ast::Kind::own) schedule_.collective = algorithm.kindName;

@@ -7,6 +7,7 @@
 
 #include <new>
 #include <type_traits>
+#include <vector>
 
 #include "compiler/elaborate/sink.h"
 
@@ -51,6 +52,15 @@ std::span<const SinkFunction> sinkFunctions() {
 #include "compiler/abi/calls.def"
   };
   return functions;
+}
+
+void *const *sinkCalls() {
+  static const std::vector<void *> calls = [] {
+    std::vector<void *> all;
+    for (const SinkFunction &f : sinkFunctions()) all.push_back(f.address);
+    return all;
+  }();
+  return calls.data();
 }
 
 }  // namespace nbcc

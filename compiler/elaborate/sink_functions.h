@@ -15,5 +15,7 @@ struct SinkFunction {
 
 /// In the order of calls.def.
 std::span<const SinkFunction> sinkFunctions();
+/// The addresses alone: Counters::calls.
+void *const *sinkCalls();
 
 }  // namespace nbcc
