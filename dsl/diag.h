@@ -46,6 +46,7 @@ class Diag {
 
   /// Takes a source in, so that its lines can be shown. Returns Loc::file.
   uint16_t addFile(std::string name, std::string text);
+  uint16_t files() const { return static_cast<uint16_t>(files_.size()); }
   const std::string &fileName(uint16_t file) const { return files_[file].name; }
   const std::string &fileText(uint16_t file) const { return files_[file].text; }
 

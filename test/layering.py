@@ -19,13 +19,14 @@ MAY_INCLUDE = {
     "compiler/lower": ["dsl", "compiler/abi"],
     "compiler/elaborate": IR + ["compiler/abi"],
     "compiler/jit": IR + ["compiler/abi", "compiler/lower", "compiler/elaborate"],
+    "compiler/output": IR + ["compiler/abi", "compiler/lower", "codegen", "runtime/include"],
     "compiler/prove": IR,
     "compiler/exchange": IR,
     "codegen": IR + ["runtime/include"],
     "codegen/common": IR + ["codegen", "runtime/include"],
     "compiler/driver": IR + ["compiler/passes", "compiler/elaborate", "compiler/jit",
-                             "compiler/prove", "compiler/exchange", "codegen", "runtime/include",
-                             "devices/hca", "devices/p2p"],
+                             "compiler/output", "compiler/prove", "compiler/exchange", "codegen",
+                             "runtime/include", "devices/hca", "devices/p2p"],
     "runtime/include": [],
     "runtime/src": ["runtime/include"],
     "devices": ["runtime/include"],
@@ -35,7 +36,7 @@ LIST_OF_TARGETS = "codegen/targets.cpp"
 
 # Large foreign headers, and where they end.
 FOREIGN = {
-    "llvm/": ["compiler/lower", "compiler/jit"],
+    "llvm/": ["compiler/lower", "compiler/jit", "compiler/output"],
     "antlr4": ["dsl/parse.cpp"],
     "Nbc": ["dsl/parse.cpp"],
     "CLI/": ["compiler/driver"],

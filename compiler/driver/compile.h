@@ -37,6 +37,7 @@ class Compilation {
   int64_t readRoot() const { return read_.front().root; }
   bool readInPlace() const { return !algorithm_ && read_.front().inPlace; }
   const Elaborator &elaborator() const { return *elaborator_; }
+  const std::vector<int64_t> &parameters() const { return parameters_; }
 
   /// Where the ranks are from now on; null: as --topology said, or nobody knows.
   void place(const Topology *);

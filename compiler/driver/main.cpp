@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "compiler/driver/compile.h"
+#include "compiler/driver/library.h"
 #include "compiler/driver/options.h"
 #include "compiler/driver/prove_number.h"
 #include "compiler/driver/prove_range.h"
@@ -92,6 +93,13 @@ void compileAll(Compilation &c, const Options &o, Diag &diag) {
     emitTemplates(c, o, text, diag);
   if (o.emit != Emit::nothing) write(text.str(), o, diag);
   if (o.run && diag.ok()) run(c, o, std::cout, diag);
+}
+
+void compileAhead(const Options &o, Diag &diag) {
+  if (o.library) return compileLibrary(o, std::cout, diag);
+  std::ostringstream text;
+  declareLibrary(o, text, diag);
+  write(text.str(), o, diag);
 }
 
 void compileSource(const Options &o, Diag &diag) {
@@ -181,6 +189,14 @@ int main(int argc, char **argv) {
   Options options;
   if (std::optional<int> status = readOptions(argc, argv, options)) return *status;
   Diag diag(std::cerr);
+  if (options.inspect) {
+    inspectLibrary(options.file, std::cout, diag);
+    return diag.ok() ? 0 : 1;
+  }
+  if (options.ahead()) {
+    compileAhead(options, diag);
+    return diag.ok() ? 0 : 1;
+  }
   switch (options.input) {
     case Input::source:
       compileSource(options, diag);

@@ -4,6 +4,7 @@
 #include "compiler/driver/options.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <charconv>
 #include <cstring>
 #include <iostream>
@@ -41,6 +42,13 @@ std::vector<std::string> splitRun(int argc, char **argv) {
   return args;
 }
 
+std::optional<LibraryForm> libraryForm(const std::string &path) {
+  if (path.ends_with(".so")) return LibraryForm::shared;
+  if (path.ends_with(".a")) return LibraryForm::archive;
+  if (path.ends_with(".o")) return LibraryForm::object;
+  return std::nullopt;
+}
+
 std::string helpFooter() {
   std::ostringstream s;
   s << "\nPasses, in the order they run (--run=<pass>; * not by default), and what holds after "
@@ -69,29 +77,38 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
       "  nbcc bruck.nbc                                   prove it for 1..64 ranks\n"
       "  nbcc bruck.nbc --target=coredirect               and say what it takes on a target\n"
       "  nbcc bruck.nbc --target=coredirect --emit=tasks  what the device of rank 0 of 8 reads\n"
-      "  nbcc bruck.nbc --target=coredirect --run         run it here, on the software device",
+      "  nbcc bruck.nbc --target=coredirect --run         run it here, on the software device\n"
+      "  nbcc *.nbc --target=coredirect --ranks=8,16 -o libcolls.so\n"
+      "                                                   a library of them: `build` for any "
+      "number\n"
+      "                                                   of ranks, templates for 8 and 16",
       "nbcc");
   app.set_version_flag("--version", "nbcc " NBCC_VERSION);
   app.footer(helpFooter());
   app.get_formatter()->column_width(34);
 
-  std::string input = "nbc", emit, rounds = "overlap", target, device, protocol = "auto",
-              lengths = "equal", prove, rank = "0", clock = "simulated", seeds, topology, grid,
-              graph;
-  std::vector<std::string> parameters;
+  std::string input = "nbc", emit, rounds = "overlap", device, protocol = "auto", lengths = "equal",
+              cpu = "generic", prove, rank = "0", clock = "simulated", seeds, topology, grid, graph;
+  std::vector<std::string> parameters, wantedTargets;
+  std::vector<int64_t> wantedRanks;
 
-  app.add_option("FILE", o.file, "source, or what -x says")->required();
+  app.add_option("FILE", o.files, "source, or what -x says; of a library: several")->required();
   app.add_option("-x", input,
                  "what FILE holds; goal: of LogGOPSim, checked for all but data; msccl: XML")
       ->check(CLI::IsMember({"nbc", "schedule", "goal", "msccl"}));
   app.add_option("--algorithm", o.algorithm, "which one, where FILE holds several");
   app.add_option("-p", parameters, "a parameter of the algorithm: -p k=3")->type_name("NAME=VALUE");
   app.add_option("-o", o.output,
-                 "write to this file what --emit names, after a proof, or --format");
+                 "write to this file what --emit names, after a proof, or --format; or a library, "
+                 "which is named .so, .a or .o");
+  app.add_flag("--inspect", o.inspect, "say what is in a library (.so, .a, .o), and do no more");
   app.add_flag("--format", o.format, "print the source as it is to be laid out, and do no more");
 
-  app.add_option("--emit", emit, "print a stage's result; goal: all ranks, for LogGOPSim")
-      ->check(CLI::IsMember({"ast", "llvm", "schedule", "goal", "tasks", "resources", "template"}));
+  app.add_option(
+         "--emit", emit,
+         "print a stage's result; goal: all ranks, for LogGOPSim; header: of a library, in C")
+      ->check(CLI::IsMember(
+          {"ast", "llvm", "schedule", "goal", "tasks", "resources", "template", "header"}));
   app.add_option("--run-pass", o.passes, "run this pass alone (--run=<pass>; several: in order)")
       ->group("");
   app.add_option("--rounds", rounds, "overlap: a step waits for bytes; strict: for whole rounds")
@@ -105,7 +122,10 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
       ->check(CLI::Range(1, 1024));
   app.add_flag("--no-prove", o.noProve, "with -o: do not prove first");
 
-  app.add_option("--target", target, "what to compile for");
+  app.add_option("--target", wantedTargets, "what to compile for; of a library: several")
+      ->type_name("TARGET,...")
+      ->delimiter(',')
+      ->allow_extra_args(false);
   app.add_option("--device", device, "which adapter");
   app.add_option("--protocol", protocol, "auto prepares both")
       ->check(CLI::IsMember({"auto", "eager", "rendezvous"}));
@@ -116,15 +136,24 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
   app.add_option("--depth", o.targetOptions.depth, "calls under way at once")
       ->check(CLI::Range(1, 64));
 
+  app.add_option("--cpu", cpu,
+                 "what a library's code may need [generic]: x86-64-v2, -v3, -v4; native: as here")
+      ->check(CLI::IsMember({"generic", "native", "x86-64-v2", "x86-64-v3", "x86-64-v4"}));
+
   app.add_option(
       "--topology", topology,
       "where the ranks are: 4x8, nodes x ranks on each, or a file with the node of each");
   app.add_option("--cart", grid,
                  "who are neighbours: 4x3p, the ranks of each dimension, p: periodic");
   app.add_option("--graph", graph, "or a file with a line for each rank, as 0: from 1 3 to 1");
-  CLI::Option *ranks = app.add_option("--ranks", o.ranks, "how many ranks")->capture_default_str();
+  CLI::Option *ranks =
+      app.add_option("--ranks", wantedRanks, "how many ranks [8]; of a library: several, or none")
+          ->type_name("N,...")
+          ->delimiter(',')
+          ->allow_extra_args(false);
   app.add_option("--rank", rank, "whose schedule or tasks, or `all`")->capture_default_str();
-  app.add_option("--root", o.root, "of a rooted collective")->capture_default_str();
+  CLI::Option *root =
+      app.add_option("--root", o.root, "of a rooted collective [0; of a library: all]");
 
   const char *run = "Running (--run)";
   app.add_flag("--run", o.run, "run on the software device and check every byte")->group(run);
@@ -195,6 +224,9 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
   o.input = inputs.at(input);
   o.strictRounds = rounds == "strict";
   o.ranksGiven = ranks->count() > 0;
+  o.rootGiven = root->count() > 0;
+  o.file = o.files.front();
+  if (!wantedRanks.empty()) o.ranks = wantedRanks.front();
   o.clock = clock == "real" ? Clock::real : Clock::simulated;
   const std::map<std::string, Emit> emits{{"", Emit::nothing},
                                           {"ast", Emit::ast},
@@ -203,8 +235,20 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
                                           {"goal", Emit::goal},
                                           {"tasks", Emit::tasks},
                                           {"resources", Emit::resources},
-                                          {"template", Emit::templateBytes}};
+                                          {"template", Emit::templateBytes},
+                                          {"header", Emit::header}};
   o.emit = emits.at(emit);
+
+  if (o.inspect && (o.format || o.run || o.prove || o.emit != Emit::nothing || !o.output.empty()))
+    return wrong(
+        "--inspect does no more than that: not with -o, --emit, --format, --run or --prove");
+  if (o.emit == Emit::nothing && !o.format) o.library = libraryForm(o.output);
+  if (!o.ahead() && (o.files.size() > 1 || wantedRanks.size() > 1 || wantedTargets.size() > 1))
+    return wrong("several ",
+                 o.files.size() > 1       ? "FILEs"
+                 : wantedRanks.size() > 1 ? "numbers of --ranks"
+                                          : "targets",
+                 " make a library: -o libNAME.so, libNAME.a or NAME.o");
 
   for (const std::string &p : parameters) {
     size_t equals = p.find('=');
@@ -270,8 +314,18 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
   else if (!readNumber(rank, o.rank))
     return wrong("--rank wants a number or 'all', not '", rank, "'");
   constexpr int64_t kMostRanks = 1 << 24;
-  if (o.ranks < 1 || o.ranks > kMostRanks)
-    return wrong("--ranks is ", o.ranks, ", which is not in 1..", kMostRanks);
+  if (wantedRanks.empty()) wantedRanks = {o.ranks};
+  for (const int64_t wanted : wantedRanks) {
+    if (wanted < 1 || wanted > kMostRanks)
+      return wrong("--ranks is ", wanted, ", which is not in 1..", kMostRanks);
+    if (o.rootGiven && wanted <= o.root && o.ahead())
+      return wrong("--root is ", o.root, ", which is not in 0..", wanted - 1);
+  }
+  if (o.ahead() && o.ranksGiven) {
+    std::ranges::sort(wantedRanks);
+    wantedRanks.erase(std::ranges::unique(wantedRanks).begin(), wantedRanks.end());
+    o.finished = wantedRanks;
+  }
   if (o.rank < 0 || o.rank >= o.ranks)
     return wrong("--rank is ", o.rank, ", which is not in 0..", o.ranks - 1);
   if (o.root < 0 || o.root >= o.ranks)
@@ -280,13 +334,21 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
   for (const std::string &p : o.passes)
     if (p != "default" && !findPass(p))
       return wrong("there is no pass '", p, "' (nbcc --help lists them)");
-  if (!target.empty() && !(o.target = findTarget(target))) {
-    std::string known;
-    for (const Target *t : targets()) known += (known.empty() ? "" : ", ") + std::string(t->name);
-    return wrong("there is no target '", target, "'; there is ", known);
+  for (const std::string &target : wantedTargets) {
+    const Target *found = findTarget(target);
+    if (!found) {
+      std::string known;
+      for (const Target *t : targets()) known += (known.empty() ? "" : ", ") + std::string(t->name);
+      return wrong("there is no target '", target, "'; there is ", known);
+    }
+    if (std::ranges::find(o.targets, found) != o.targets.end())
+      return wrong("--target names ", target, " twice");
+    o.targets.push_back(found);
+    o.target = o.targets.front();
   }
   if (!device.empty()) {
     if (!o.target) return wrong("--device needs --target");
+    if (o.targets.size() > 1) return wrong("--device needs a single --target");
     if (!(o.targetOptions.device = findDevice(*o.target, device)))
       return wrong(o.target->name, " knows no device '", device, "' (nbcc --help lists them)");
   } else if (o.target) {
@@ -312,8 +374,25 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
     return wrong("--format needs a source; -x says that FILE holds something else");
   if (o.format && (o.emit != Emit::nothing || o.run || o.prove))
     return wrong("--format does no more than that: not with --emit, --run or --prove");
-  if (!o.output.empty() && o.emit == Emit::nothing && !o.format)
-    return wrong("-o needs --emit: what is to be written?");
+  if (!o.output.empty() && o.emit == Emit::nothing && !o.format && !o.library)
+    return wrong("-o needs --emit, or a name that ends in .so, .a or .o: what is to be written?");
+  if (o.ahead()) {
+    if (!o.target && o.library) return wrong("a library needs --target (nbcc --help lists them)");
+    if (o.input != Input::source) return wrong("a library is made of sources, not of schedules");
+    if (o.run) return wrong("--run runs one FILE; a library is opened and used (nbc/library.h)");
+    if (!topology.empty() || !grid.empty() || !graph.empty())
+      return wrong(
+          "a library is for ranks wherever they are, so not with --topology, --cart or --graph");
+    const std::string name = libraryName(o.output.empty() ? o.file : o.output);
+    constexpr size_t kLongestName = 63;
+    if (name.empty() || name.size() > kLongestName)
+      return wrong("'", o.output, "' gives no name of a library: 1 to ", kLongestName,
+                   " characters");
+  }
+  if (cpu == "native") o.cpuLevel = hostCpuLevel();
+  if (cpu.starts_with("x86-64-v")) o.cpuLevel = cpu.back() - '0';
+  if (cpu != "generic" && !o.library)
+    return wrong("--cpu is of a library's code: it needs -o libNAME.so");
   if (!o.timeline.empty() && !o.run) return wrong("--timeline needs --run");
   return std::nullopt;
 }

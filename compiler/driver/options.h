@@ -12,15 +12,17 @@
 #include "codegen/target.h"
 #include "compiler/ir/graph.h"
 #include "compiler/ir/topology.h"
+#include "compiler/output/output.h"
 
 namespace nbcc {
 
-enum class Emit { nothing, ast, llvm, schedule, goal, tasks, resources, templateBytes };
+enum class Emit { nothing, ast, llvm, schedule, goal, tasks, resources, templateBytes, header };
 enum class Input { source, schedule, goal, msccl };
 enum class Clock { simulated, real };
 
 struct Options {
   std::string file;
+  std::vector<std::string> files;  // of a library, FILE among them
   Input input = Input::source;
   std::string algorithm;                      // empty: the only one
   std::map<std::string, int64_t> parameters;  // -p name=value
@@ -30,6 +32,14 @@ struct Options {
   std::vector<std::string> passes;  // --run=<pass>, in this order
   std::string output;               // -o; empty: standard output
   bool strictRounds = false, inPlace = false;
+  bool inspect = false;
+
+  std::optional<LibraryForm> library;  // -o libNAME.so, libNAME.a, NAME.o: written ahead of time
+  std::vector<const Target *> targets;
+  std::vector<int64_t> finished;  // --ranks of a library: it holds their templates
+  int cpuLevel = 1;               // --cpu: x86-64-v1 to -v4
+  /// Whether FILEs become one library; or the header of one.
+  bool ahead() const { return library || emit == Emit::header; }
 
   bool prove = false, noProve = false;
   int64_t proveFrom = 1, proveTo = 64;
@@ -41,7 +51,7 @@ struct Options {
   int64_t ranks = 8, rank = 0, root = 0;
   Topology topology;  // --topology; without ranks: none given
   Graph graph;        // --cart, --graph; likewise
-  bool ranksGiven = false, allRanks = false;
+  bool ranksGiven = false, rootGiven = false, allRanks = false;
 
   bool run = false;  // --run without a pass: on the software device
   uint64_t count = 4;

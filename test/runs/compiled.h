@@ -41,6 +41,7 @@ class Compiled {
   std::unique_ptr<Compilation> compilation;
   std::vector<Template> templates;
   std::vector<Legal> legal;
+  const ast::File &file() const { return *file_; }
 
  private:
   std::unique_ptr<ast::File> file_;
