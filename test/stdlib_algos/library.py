@@ -6,7 +6,7 @@ mutants  it is not proved any more when a statement is left out, when a message 
          rank or comes from there, when all ranks take part in what some do, when a group is of the
          next ranks, or when operands that are claimed to be in order change places
          (scripts/mutate.py makes many more, and takes its time)
-run      it runs on the software device, and every byte is checked
+run      it runs on the software device of each target, and every byte is checked
 lengths  likewise where each block has a length and a place of its own, if it is proved to be right
          then; else it is refused
 
@@ -33,15 +33,18 @@ NEIGHBORS = {1: "--cart=1px1", 2: "--cart=2p", 3: "--cart=3x1p", 5: "--graph=fiv
 VALUES = (2, 3, 7)
 SECONDS = 300
 
-# Protocol, elements of a block, calls one behind the other, and what else. A seed makes the device
-# delay and reorder all that it may.
+# Target, protocol, elements of a block, calls one behind the other, and what else. A seed makes the
+# device delay and reorder all that it may.
 RUNS = [
-    ("eager", 1, 1, []),
-    ("eager", 37, 3, ["--seed=1"]),
-    ("rendezvous", 1, 1, []),
-    ("rendezvous", 1000, 3, ["--seed=2"]),
-    ("auto", 0, 1, []),
-    ("auto", 5, 2, ["--in-place"]),
+    ("coredirect", "eager", 1, 1, []),
+    ("coredirect", "eager", 37, 3, ["--seed=1"]),
+    ("coredirect", "rendezvous", 1, 1, []),
+    ("coredirect", "rendezvous", 1000, 3, ["--seed=2"]),
+    ("coredirect", "auto", 0, 1, []),
+    ("coredirect", "auto", 5, 2, ["--in-place"]),
+    ("mpi", "auto", 0, 1, []),
+    ("mpi", "auto", 37, 3, ["--seed=3"]),
+    ("mpi", "auto", 5, 2, ["--in-place", "--seed=4"]),
 ]
 INAPPLICABLE = re.compile(r"applies to no number of ranks|requires this, which does not hold")
 
@@ -155,8 +158,8 @@ def run(test, source):
             kinds.append(["--type=u64", "--op=affine"])
     for setting in settings(source)[:2]:
         for ranks in RANKS:
-            for n, (protocol, count, calls, more) in enumerate(RUNS):
-                ran += nbcc(test, "--target=coredirect", "--run", "--quiet", f"--ranks={ranks}",
+            for n, (target, protocol, count, calls, more) in enumerate(RUNS):
+                ran += nbcc(test, f"--target={target}", "--run", "--quiet", f"--ranks={ranks}",
                             f"--root={(ranks - 1) * (n + 1) // 2 % ranks}", f"--protocol={protocol}",
                             f"--count={count}", f"--calls={calls}", *kinds[n % len(kinds)], *more,
                             *placed(source, ranks), *setting)
@@ -164,15 +167,17 @@ def run(test, source):
         raise Failed("nothing was run")
 
 
-# Of blocks each of its own length: protocol, lengths, calls, and what else.
+# Of blocks each of its own length: target, protocol, lengths, calls, and what else.
 LENGTHS = [
-    ("auto", "--count=1", 1, []),
-    ("auto", "--count=40", 3, ["--seed=1"]),
-    ("auto", "--counts=0", 2, []),
-    ("rendezvous", "--counts=0,0,5", 1, []),
-    ("rendezvous", "--count=701", 2, ["--seed=2"]),
-    ("auto", "--counts=9,0,0,0,0,0,0", 2, ["--in-place"]),
-    ("auto", "--count=30", 1, ["--seed=1..8", "--vary"]),
+    ("coredirect", "auto", "--count=1", 1, []),
+    ("coredirect", "auto", "--count=40", 3, ["--seed=1"]),
+    ("coredirect", "auto", "--counts=0", 2, []),
+    ("coredirect", "rendezvous", "--counts=0,0,5", 1, []),
+    ("coredirect", "rendezvous", "--count=701", 2, ["--seed=2"]),
+    ("coredirect", "auto", "--counts=9,0,0,0,0,0,0", 2, ["--in-place"]),
+    ("coredirect", "auto", "--count=30", 1, ["--seed=1..8", "--vary"]),
+    ("mpi", "auto", "--counts=0,0,5", 2, ["--in-place"]),
+    ("mpi", "auto", "--count=30", 1, ["--seed=1..4", "--vary"]),
 ]
 OWN_LENGTHS = ("allgather", "alltoall", "gather", "scatter", "reduce_scatter", "neighbor_allgather",
                "neighbor_alltoall")
@@ -188,10 +193,10 @@ def lengths(test, source):
     may_ask = kind in ("gather", "scatter") and name not in ("linear.nbc", "sequential.nbc")
     ran = refused = 0
     for ranks in RANKS:
-        for n, (protocol, count, calls, more) in enumerate(LENGTHS):
+        for n, (target, protocol, count, calls, more) in enumerate(LENGTHS):
             if kind == "reduce_scatter" and "--in-place" in more:
                 continue  # MPI's row of elements is no row of blocks there
-            done = start(test, test.getFilePath(), "--target=coredirect", "--run", "--quiet",
+            done = start(test, test.getFilePath(), f"--target={target}", "--run", "--quiet",
                          "--lengths=each", f"--ranks={ranks}",
                          f"--root={(ranks - 1) * (n + 1) // 2 % ranks}", f"--protocol={protocol}",
                          count, f"--calls={calls}", *placed(source, ranks), "--type=i32", *more)
