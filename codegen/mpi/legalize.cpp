@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // legalize.cpp - each message becomes one run of memory; what is local the host does.
 //
-//   %0 = copy in[3] -> out[3]            =>   %0 = copy in[3] -> out[3] by host_after
-//   %1 = recv out[0], out[2] from 1           %1 = recv packed1 from 1
-//                                             %2 = copy packed1 -> out[0], out[2] by host_after
-//   %2 = send in[0], in[2] to 1               %3 = copy in[0], in[2] -> packed2 by host
-//                                             %4 = send packed2 to 1 after %3
+//   %0 = copy in[3] -> out[3]            =>   %0 = copy in[3] -> out[3] by host
+//   %1 = recv out[0], out[2] from 1           %1 = recv packed0 from 1
+//                                             %2 = copy packed0 -> out[0], out[2] by host_after
+//   %2 = send in[0], in[2] to 1               %3 = copy in[0], in[2] -> packed1 by host
+//                                             %4 = send packed1 to 1 after %3
 //
 // A section is one run where its extents follow one another in memory for every length: neighbours
 // in a room always do, neighbours in a caller's buffer unless blocks have lengths of their own.
@@ -15,6 +15,7 @@
 // Waits stay; who waited for a step waits for all that became of it. Linear in steps and extents.
 
 #include <algorithm>
+#include <deque>
 
 #include "codegen/common/calls.h"
 #include "codegen/common/draft.h"
@@ -29,9 +30,18 @@ using namespace codegen;
 /// A template's tables are counted in 32 bits, and so are their bytes.
 constexpr size_t kMostSteps = size_t{1} << 24;
 
+/// Rounds between two messages that share a room. The second waits for the first; so late that
+/// this holds up neither posting ahead nor the next round.
+constexpr int32_t kRoundsApart = 2;
+
 class Messages {
  public:
-  Messages(const Schedule &s, Blocks lengths) : s_(s), lengths_(lengths), draft_(s) {}
+  Messages(const Schedule &s, Blocks lengths) : s_(s), lengths_(lengths), draft_(s) {
+    if (lengths == Blocks::each) return;
+    for (size_t b = 0; b < s.buffers.size(); ++b)
+      if (s.buffers[b].ofCaller() && (row_ < 0 || s.buffers[b].blocks > s.buffers[row_].blocks))
+        row_ = static_cast<BufferId>(b);
+  }
 
   Schedule run() {
     for (StepId i = 0; i < static_cast<StepId>(s_.steps.size()); ++i) {
@@ -43,9 +53,9 @@ class Messages {
       if (step.peer < 0)
         local(step, std::move(waits));
       else if (step.op == Op::send)
-        send(i, std::move(waits));
+        send(step, std::move(waits));
       else if (step.op == Op::recv)
-        receive(i, std::move(waits));
+        receive(step, std::move(waits));
       else
         endsWith({add(step, step.op, Unit::any, {}, {}, {}, std::move(waits))});
     }
@@ -94,31 +104,75 @@ class Messages {
                   std::move(waits))});
   }
 
-  Extent roomFor(StepId i, Section like) {
-    return draft_.whole(draft_.addRoom(cat("packed", i), Role::scratch, like));
-  }
-
-  void send(StepId i, std::vector<StepId> waits) {
-    const Step &step = s_.steps[i];
-    std::vector<Extent> from = runs(s_.from(step));
-    if (from.size() > 1) {
-      const Extent room = roomFor(i, from);
-      waits = {add(step, Op::copy, Unit::host, from, {}, {&room, 1}, std::move(waits))};
-      from = {room};
+  /// How many whole blocks a section is, if all blocks are equally long; 0: it is not that simple.
+  int64_t wholeBlocks(Section section) const {
+    if (row_ < 0) return 0;
+    int64_t blocks = 0;
+    for (const Extent &e : resolve(s_, section)) {
+      if (e.parts != 1) return 0;
+      blocks += e.count;
     }
-    endsWith({add(step, step.op, Unit::any, from, {}, {}, std::move(waits))});
+    return blocks <= s_.buffers[row_].blocks ? blocks : 0;
   }
 
-  void receive(StepId i, std::vector<StepId> waits) {
-    const Step &step = s_.steps[i];
+  /// Room for a message that lies apart. Whole blocks lie in it as in a row of the caller's: one
+  /// piece, and other such messages fit as well, later.
+  Extent roomFor(const Step &step, Section like, std::vector<StepId> &waits) {
+    const int64_t blocks = wholeBlocks(like);
+    if (blocks == 0) {
+      lent_.buffer = addRoom(like);
+      return draft_.whole(lent_.buffer);
+    }
+    if (!free_.empty() && free_.front().round + kRoundsApart <= step.round) {
+      lent_ = free_.front();
+      free_.pop_front();
+      waits.push_back(lent_.user);
+    } else {
+      const Extent all{row_, 1, 0, blocks};
+      lent_.buffer = addRoom({&all, 1});
+    }
+    Buffer &room = draft_.result.buffers[lent_.buffer];
+    if (room.blocks < blocks) {
+      room.like[0].count = room.blocks = blocks;
+      room.likeEnds.clear();
+    }
+    return {lent_.buffer, 1, 0, blocks};
+  }
+
+  BufferId addRoom(Section like) {
+    return draft_.addRoom(cat("packed", rooms_++), Role::scratch, like);
+  }
+
+  /// The room may be used again, when this step is done.
+  void giveBack(Section like, StepId user) {
+    if (wholeBlocks(like) == 0) return;
+    lent_.user = user;
+    lent_.round = draft_.step(user).round;
+    free_.push_back(lent_);
+  }
+
+  void send(const Step &step, std::vector<StepId> waits) {
+    const std::vector<Extent> from = runs(s_.from(step));
+    if (from.size() <= 1)
+      return endsWith({add(step, step.op, Unit::any, from, {}, {}, std::move(waits))});
+    const Extent room = roomFor(step, from, waits);
+    const StepId packed = add(step, Op::copy, Unit::host, from, {}, {&room, 1}, std::move(waits));
+    const StepId message = add(step, step.op, Unit::any, {&room, 1}, {}, {}, {packed});
+    giveBack(from, message);
+    endsWith({message});
+  }
+
+  void receive(const Step &step, std::vector<StepId> waits) {
     const std::vector<Extent> to = runs(s_.to(step));
     if (to.size() <= 1)
       return endsWith({add(step, step.op, Unit::any, {}, {}, to, std::move(waits))});
-    const Extent room = roomFor(i, to);
+    const Extent room = roomFor(step, to, waits);
     const StepId message = add(step, step.op, Unit::any, {}, {}, {&room, 1}, std::move(waits));
     Step later = step;  // the message is over only in the next round
     ++later.round;
-    endsWith({add(later, Op::copy, Unit::host, {&room, 1}, {}, to, {message})});
+    const StepId unpacked = add(later, Op::copy, Unit::host, {&room, 1}, {}, to, {message});
+    giveBack(to, unpacked);
+    endsWith({unpacked});
   }
 
   /// Which steps of the host may come last.
@@ -140,6 +194,15 @@ class Messages {
   const Schedule &s_;
   const Blocks lengths_;
   Draft draft_;
+  BufferId row_ = -1;  // the longest row of the caller's; -1: its blocks may differ
+  int rooms_ = 0;
+  struct Room {
+    BufferId buffer = -1;
+    StepId user = -1;  // the last one
+    int32_t round = 0;
+  };
+  Room lent_;              // to the step that is looked at
+  std::deque<Room> free_;  // when their users are done
   std::vector<Run> last_;  // step -> what became of it and ends last, in ends_
   std::vector<StepId> ends_;
 };

@@ -43,15 +43,49 @@ end
 )")),
             R"(  in in[4]
   out out[4]
-  scratch packed1[2] like out[1], out[3]
-  scratch packed2[2] like in[1], in[3]
+  scratch packed0[2] like in[0 +: 2]
+  scratch packed1[2] like in[0 +: 2]
   %0 = copy in[0] -> out[0] round 0 by host
-  %1 = copy in[1], in[3] -> packed2[0 +: 2] round 0 by host
-  %2 = recv packed1[0 +: 2] from 1 round 0
-  %3 = send packed2[0 +: 2] to 1 round 0 after %1
-  %4 = copy packed1[0 +: 2] -> out[1], out[3] round 1 by host after %2
+  %1 = copy in[1], in[3] -> packed1[0 +: 2] round 0 by host
+  %2 = recv packed0[0 +: 2] from 1 round 0
+  %3 = send packed1[0 +: 2] to 1 round 0 after %1
+  %4 = copy packed0[0 +: 2] -> out[1], out[3] round 1 by host after %2
   %5 = send out[3] to 2 round 1 after %4
 )");
+}
+
+TEST(MpiLegalize, PartsArePackedAsTheyAre) {
+  // Half a block is not as long as another half: floor(N / 2) elements, or one more.
+  const std::string text =
+      legal(schedule(R"(schedule @a bcast rank 1 of 2 root 0 order waits rounds 1
+  data data[1]
+  %0 = recv data[2 of 3], data[0 of 3] from 0 round 0
+end
+)"));
+  EXPECT_NE(text.find("scratch packed0[2] like data[2 of 3], data[0 of 3]\n"), std::string::npos)
+      << text;
+}
+
+TEST(MpiLegalize, RoomsAreUsedAgainTwoRoundsLater) {
+  const std::string text =
+      legal(schedule(R"(schedule @a alltoall rank 0 of 4 root 0 order waits rounds 4
+  in in[4]
+  out out[4]
+  %0 = send in[0], in[2] to 1 round 0
+  %1 = send in[1], in[3] to 1 round 1
+  %2 = send in[3], in[1], in[0] to 1 round 2
+  %3 = recv out[0], out[2] from 1 round 3
+end
+)"));
+  EXPECT_NE(
+      text.find("scratch packed0[3] like in[0 +: 3]\n  scratch packed1[2] like in[0 +: 2]\n  %0"),
+      std::string::npos)
+      << text;
+  EXPECT_NE(
+      text.find("%4 = copy in[3], in[1], in[0] -> packed0[0 +: 3] round 2 by host after %1\n"),
+      std::string::npos)
+      << text;
+  EXPECT_NE(text.find("recv packed1[0 +: 2] from 1 round 3 after %3\n"), std::string::npos) << text;
 }
 
 TEST(MpiLegalize, PutsOffWhatNoMessageNeeds) {
