@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// compile.cpp - elaborate, passes, legalize, emit, for one rank at a time.
+// compile.cpp - an algorithm of a source, or schedules that were read, and what is made of them.
 
 #include "compiler/driver/compile.h"
 
-#include <algorithm>
 #include <fstream>
 #include <sstream>
 
@@ -92,7 +91,7 @@ std::string Compilation::name() const {
 
 void Compilation::place(const Topology *topology) {
   topology_ = topology;
-  peersRanks_ = 0;  // what is remembered of peers is of another one
+  maker_.forget();
 }
 
 bool Compilation::needsTopology() const {
@@ -101,7 +100,7 @@ bool Compilation::needsTopology() const {
 
 void Compilation::connect(const Graph *graph) {
   graph_ = graph;
-  peersRanks_ = 0;  // likewise
+  maker_.forget();
 }
 
 bool Compilation::needsGraph() const {
@@ -144,53 +143,8 @@ std::optional<Schedule> Compilation::written(int64_t ranks, int64_t rank, int64_
   return std::nullopt;
 }
 
-/// What is remembered of peers is of one number of ranks and one root.
-void Compilation::aboutPeersOf(int64_t ranks, int64_t root) {
-  if (ranks == peersRanks_ && root == peersRoot_) return;
-  peers_.clear();
-  symmetric_.assign(static_cast<size_t>(ranks), -1);
-  peersRanks_ = ranks;
-  peersRoot_ = root;
-}
-
-const Schedule *Compilation::peer(int64_t ranks, int64_t rank, int64_t root) {
-  aboutPeersOf(ranks, root);
-  auto it = peers_.find(rank);
-  if (it == peers_.end()) {
-    std::optional<Schedule> s = written(ranks, rank, root);
-    if (!s) return nullptr;
-    it = peers_.emplace(rank, std::move(*s)).first;
-  }
-  return &it->second;
-}
-
-bool Compilation::symmetric(int64_t ranks, int64_t rank, int64_t root) {
-  aboutPeersOf(ranks, root);
-  signed char &known = symmetric_[static_cast<size_t>(rank)];
-  if (known < 0) {
-    std::vector<int32_t> to, from;
-    if (std::optional<Schedule> s = written(ranks, rank, root))
-      for (const Step &step : s->steps) {
-        if (step.op == Op::send || step.op == Op::signal) to.push_back(step.peer);
-        if (step.op == Op::recv || step.op == Op::await) from.push_back(step.peer);
-      }
-    for (std::vector<int32_t> *peers : {&to, &from}) {
-      std::sort(peers->begin(), peers->end());
-      peers->erase(std::unique(peers->begin(), peers->end()), peers->end());
-    }
-    known = to == from;
-  }
-  return known;
-}
-
-PassContext Compilation::context(const Schedule &s) {
-  int64_t ranks = s.ranks, root = s.root;
-  return {.peer = [=, this](int64_t rank) { return peer(ranks, rank, root); }};
-}
-
 void Compilation::improve(Schedule &s, bool inPlace) {
-  if (s.order == Order::waits) return;  // was read so
-  runPasses(s, {.strictRounds = options_.strictRounds, .inPlace = inPlace}, context(s), diag_);
+  maker_.improve(s, inPlace);
 }
 
 std::optional<Schedule> Compilation::transformed(int64_t ranks, int64_t rank, int64_t root) {
@@ -200,7 +154,7 @@ std::optional<Schedule> Compilation::transformed(int64_t ranks, int64_t rank, in
     if (name == "default") {
       improve(*s, options_.inPlace);
     } else {
-      findPass(name)->run(*s, context(*s));
+      findPass(name)->run(*s, maker_.context(*s));
       verify(*s, diag_);
     }
     if (!diag_.ok()) return std::nullopt;
@@ -210,27 +164,8 @@ std::optional<Schedule> Compilation::transformed(int64_t ranks, int64_t rank, in
 
 std::optional<Template> Compilation::compile(int64_t ranks, int64_t rank, int64_t root,
                                              bool inPlace, std::vector<Legal> *legal) {
-  std::optional<Schedule> schedule = written(ranks, rank, root);
-  if (!schedule) return std::nullopt;
-  std::optional<Schedule> placed;
-  // A rooted collective's other ranks never say MPI_IN_PLACE.
-  if (inPlace && hasInPlace(collective()) && (!collective().hasRoot() || rank == root)) {
-    placed = schedule;
-    improve(*placed, true);
-  }
-  improve(*schedule, false);
-  if (!diag_.ok()) return std::nullopt;
-
-  const Target &target = *options_.target;
-  TargetOptions options = options_.targetOptions;
-  options.symmetric = [=, this](int64_t peer) { return symmetric(ranks, peer, root); };
-  std::vector<Legal> ways = target.legalize(*schedule, placed ? &*placed : nullptr, options, diag_);
-  if (!diag_.ok()) return std::nullopt;
-  Template bytes = target.emit(ways, options);
-  target.verifyTemplate(bytes, ways, diag_);
-  if (!diag_.ok()) return std::nullopt;
-  if (legal) *legal = std::move(ways);
-  return bytes;
+  return maker_.make({ranks, rank, root}, collective(), inPlace, *options_.target,
+                     options_.targetOptions, legal);
 }
 
 }  // namespace nbcc

@@ -3,7 +3,6 @@
 
 #pragma once
 
-#include <map>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -11,7 +10,7 @@
 #include "codegen/target.h"
 #include "compiler/driver/options.h"
 #include "compiler/jit/elaborator.h"
-#include "compiler/passes/passes.h"
+#include "compiler/templates/template_maker.h"
 #include "dsl/collectives.h"
 
 namespace nbcc {
@@ -28,6 +27,7 @@ class Compilation {
   /// The same algorithm, for another thread: that has a Diag of its own, and knows
   /// peers of its own. Only of what came from a source.
   Compilation(const Compilation &, Diag &);
+  Compilation(const Compilation &) = delete;  // it is asked for schedules where it is
 
   const ast::Algorithm *algorithm() const { return algorithm_; }
   ast::Kind kind() const;
@@ -64,10 +64,7 @@ class Compilation {
                                   std::vector<Legal> *legal = nullptr);
 
  private:
-  PassContext context(const Schedule &);
   Request request(int64_t ranks, int64_t rank, int64_t root) const;
-  bool symmetric(int64_t ranks, int64_t rank, int64_t root);
-  const Schedule *peer(int64_t ranks, int64_t rank, int64_t root);
 
   const Options &options_;
   Diag &diag_;
@@ -77,11 +74,9 @@ class Compilation {
   const Graph *graph_ = nullptr;
   std::unique_ptr<Elaborator> elaborator_;
   std::vector<Schedule> read_;
-  std::map<int64_t, Schedule> peers_;   // for merge-sends, of one (ranks, root)
-  std::vector<signed char> symmetric_;  // by rank: -1 not known
-  int64_t peersRanks_ = 0, peersRoot_ = 0;
-
-  void aboutPeersOf(int64_t ranks, int64_t root);
+  TemplateMaker maker_{
+      [this](int64_t ranks, int64_t rank, int64_t root) { return written(ranks, rank, root); },
+      options_.strictRounds, diag_};
 };
 
 /// Takes a file in (Diag::addFile). Empty: it cannot be read, which was reported.
