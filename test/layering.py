@@ -25,6 +25,8 @@ MAY_INCLUDE = {
     "codegen": IR + ["runtime/include"],
     "codegen/common": IR + ["codegen", "runtime/include"],
     "compiler/templates": IR + ["compiler/passes", "codegen"],
+    "compiler/shipped": IR + ["compiler/abi", "compiler/elaborate", "compiler/templates", "codegen",
+                              "runtime/include"],
     "compiler/driver": IR + ["compiler/passes", "compiler/elaborate", "compiler/jit", "compiler/templates",
                              "compiler/output", "compiler/prove", "compiler/exchange", "codegen",
                              "runtime/include", "devices/hca", "devices/p2p"],

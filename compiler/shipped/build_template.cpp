@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// build_template.cpp - nbc_build_template(): from a library's `build` to the template of one rank.
+//
+// The C face of elaborate, passes and codegen. What a caller asks for is checked here, as the
+// stages only assert it; what the stages refuse comes back as text. No exception leaves it.
+
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <new>
+#include <sstream>
+
+#include "compiler/abi/version.h"
+#include "compiler/elaborate/elaborate.h"
+#include "compiler/shipped/algorithm_of.h"
+#include "compiler/templates/template_maker.h"
+#include "nbc/build.h"
+
+namespace nbcc {
+namespace {
+
+constexpr uint32_t kMostDimensions = 64;
+
+/// What cannot be built, and the status that says so.
+struct Refused {
+  int status;
+  std::string why;
+};
+
+template <class... Part>
+[[noreturn]] void refuse(int status, const Part &...parts) {
+  throw Refused{status, cat(parts...)};
+}
+
+struct Platform {
+  const Target *target = nullptr;
+  TargetOptions options;
+};
+
+Platform platformOf(const nbc_library &lib, const nbc_build_request &request) {
+  for (const nbc_library_target &t : entries<nbc_library_target>(lib, lib.targets)) {
+    if (std::strcmp(nbc_library_text(&lib, t.name), request.target) != 0 ||
+        t.lengths != static_cast<uint32_t>(request.lengths))
+      continue;
+    Platform p;
+    p.target = findTarget(request.target);
+    if (!p.target) refuse(NBC_ERROR_LIBRARY, "no target ", request.target, " is built here");
+    const char *device = nbc_library_text(&lib, t.device);
+    p.options.device = findDevice(*p.target, device);
+    if (!p.options.device)
+      refuse(NBC_ERROR_LIBRARY, request.target, " knows no device ", device, " here");
+    p.options.protocol = static_cast<Protocol>(t.protocol);
+    p.options.depth = static_cast<int>(t.depth);
+    p.options.slotPerBlock = t.slot_per_block != 0;
+    p.options.lengths = t.lengths == NBC_LENGTHS_EACH ? Blocks::each : Blocks::equal;
+    return p;
+  }
+  refuse(NBC_ERROR_ARGUMENT, "the library ", lib.name, " was not made for ", request.target,
+         " with blocks ",
+         request.lengths == NBC_LENGTHS_EACH ? "of lengths of their own" : "equally long");
+}
+
+Graph graphOf(const nbc_build_graph &given, uint32_t ranks) {
+  if (given.dimensions > 0) {
+    if (given.dimensions > kMostDimensions || !given.sizes || !given.periodic)
+      refuse(NBC_ERROR_ARGUMENT, given.dimensions, " dimensions of a grid; at most ",
+             kMostDimensions, ", each with a size");
+    std::vector<Graph::Dimension> dimensions;
+    uint64_t all = 1;
+    for (uint32_t i = 0; i < given.dimensions; ++i) {
+      if (given.sizes[i] < 1) refuse(NBC_ERROR_ARGUMENT, "a dimension of ", given.sizes[i]);
+      dimensions.push_back({given.sizes[i], given.periodic[i] != 0});
+      all = std::min<uint64_t>(all * static_cast<uint64_t>(given.sizes[i]), UINT32_MAX);
+    }
+    if (all != ranks) refuse(NBC_ERROR_ARGUMENT, "a grid of ", all, " for ", ranks, " ranks");
+    return Graph::cartesian(dimensions);
+  }
+  if (!given.of) refuse(NBC_ERROR_ARGUMENT, "a graph without dimensions or neighbours");
+  std::vector<Neighbors> all(ranks);
+  for (uint32_t rank = 0; rank < ranks; ++rank) {
+    const nbc_build_neighbors &n = given.of[rank];
+    if ((n.indegree && !n.sources) || (n.outdegree && !n.destinations))
+      refuse(NBC_ERROR_ARGUMENT, "rank ", rank, " has a null list of neighbours");
+    const auto checked = [&](int32_t peer) {
+      if (peer < kNobody || peer >= static_cast<int64_t>(ranks))
+        refuse(NBC_ERROR_ARGUMENT, "rank ", rank, " has a neighbour ", peer, " of ", ranks);
+      return peer;
+    };
+    for (uint32_t i = 0; i < n.indegree; ++i) all[rank].sources.push_back({checked(n.sources[i])});
+    for (uint32_t i = 0; i < n.outdegree; ++i)
+      all[rank].destinations.push_back(checked(n.destinations[i]));
+  }
+  if (const Mismatch m = mismatch(all); m.any())
+    refuse(NBC_ERROR_ARGUMENT, "rank ", m.from, " names ", m.to, " as destination ",
+           m.asDestination, " times, which names it as source ", m.asSource, " times");
+  return Graph::distributed(std::move(all));
+}
+
+Topology topologyOf(const int32_t *nodeOf, uint32_t ranks) {
+  for (uint32_t rank = 0; rank < ranks; ++rank)
+    if (nodeOf[rank] < 0) refuse(NBC_ERROR_ARGUMENT, "rank ", rank, " is on node ", nodeOf[rank]);
+  return Topology({nodeOf, nodeOf + ranks});
+}
+
+const nbc_library_algorithm &algorithmOf(const nbc_library &lib, const nbc_build_request &r) {
+  const nbc_library_algorithm *a = nbc_library_named(&lib, r.algorithm);
+  if (!a) refuse(NBC_ERROR_ARGUMENT, "the library ", lib.name, " holds no algorithm ", r.algorithm);
+  const bool rooted = a->where != 0;
+  if (r.ranks == 0 || r.ranks > kMaxBlocks || r.rank >= r.ranks || (rooted && r.root >= r.ranks))
+    refuse(NBC_ERROR_ARGUMENT, "rank ", r.rank, " of ", r.ranks,
+           rooted ? cat(", root ", r.root) : "");
+  if (r.lengths == NBC_LENGTHS_EACH && !(a->flags & NBC_LIBRARY_ANY_LENGTHS))
+    refuse(NBC_ERROR_UNSUPPORTED, r.algorithm,
+           " was not proven to be right where blocks differ in length");
+  if (a->flags & NBC_LIBRARY_TOPOLOGY && !r.node_of)
+    refuse(NBC_ERROR_UNSUPPORTED, r.algorithm, " asks where the ranks are: node_of is to say it");
+  if (a->flags & NBC_LIBRARY_NEIGHBORS && !r.graph)
+    refuse(NBC_ERROR_UNSUPPORTED, r.algorithm, " asks who are neighbours: graph is to say it");
+  return *a;
+}
+
+Template build(const nbc_library &lib, const nbc_build_request &r, std::ostream &said) {
+  if (lib.build_version != kBuildVersion)
+    refuse(NBC_ERROR_LIBRARY, "the library ", lib.name, " was made by ", lib.compiler,
+           ", whose `build` functions call what is not called so here");
+  const nbc_library_algorithm &a = algorithmOf(lib, r);
+  const Platform platform = platformOf(lib, r);
+
+  CompiledAlgorithm compiled;
+  fill(compiled, lib, a);
+  Request request;
+  request.ranks = r.ranks;
+  for (uint32_t i = 0; i < a.parameters.count; ++i)
+    request.parameters.push_back(
+        r.parameters
+            ? r.parameters[i]
+            : entries<nbc_library_parameter>(lib, lib.parameters)[a.parameters.begin + i].value);
+  std::optional<Topology> topology;
+  if (r.node_of) request.topology = &topology.emplace(topologyOf(r.node_of, r.ranks));
+  std::optional<Graph> graph;
+  if (a.flags & NBC_LIBRARY_NEIGHBORS) request.graph = &graph.emplace(graphOf(*r.graph, r.ranks));
+
+  Diag diag(said);
+  for (const uint32_t name : entries<uint32_t>(lib, lib.sources))
+    diag.addFile(nbc_library_text(&lib, name), "");
+  const Limits limits;
+  Loc why;
+  const std::optional<bool> applies = nbcc::applies(compiled, request, limits, diag, &why);
+  if (applies && !*applies)
+    diag.error(why, compiled.name, " requires this, which does not hold for ", r.ranks, " ranks");
+  std::optional<Template> made;
+  if (diag.ok()) {
+    TemplateMaker maker(
+        [&](int64_t ranks, int64_t rank, int64_t root) {
+          request.ranks = ranks, request.rank = rank, request.root = root;
+          return elaborate(compiled, request, limits, diag);
+        },
+        false, diag);
+    made = maker.make({r.ranks, r.rank, compiled.collective.hasRoot() ? r.root : 0},
+                      compiled.collective, true, *platform.target, platform.options);
+  }
+  if (!made) refuse(NBC_ERROR_UNSUPPORTED, "");  // what was said is in `said`
+  return std::move(*made);
+}
+
+void tell(const std::string &text, char *why, size_t capacity) {
+  if (!why || capacity == 0) return;
+  const size_t length = std::min(text.size(), capacity - 1);
+  std::memcpy(why, text.data(), length);
+  why[length] = 0;
+}
+
+}  // namespace
+}  // namespace nbcc
+
+extern "C" int nbc_build_template(const nbc_library *lib, const nbc_build_request *request,
+                                  void **result, size_t *bytes, char *why, size_t capacity) {
+  using namespace nbcc;
+  if (!lib || !request || !request->algorithm || !request->target || !result || !bytes) {
+    tell("no library, request or place for the result", why, capacity);
+    return NBC_ERROR_ARGUMENT;
+  }
+  std::ostringstream said;
+  try {
+    const Template made = build(*lib, *request, said);
+    void *copy = std::malloc(made.bytes);
+    if (!copy) throw std::bad_alloc();
+    std::memcpy(copy, made.data(), made.bytes);
+    *result = copy;
+    *bytes = made.bytes;
+    tell("", why, capacity);
+    return NBC_OK;
+  } catch (const Refused &refused) {
+    tell(refused.why.empty() ? said.str() : refused.why, why, capacity);
+    return refused.status;
+  } catch (const std::bad_alloc &) {
+    tell("no memory is left", why, capacity);
+    return NBC_ERROR_MEMORY;
+  } catch (const std::exception &e) {
+    tell(e.what(), why, capacity);
+    return NBC_ERROR_RESOURCES;
+  }
+}

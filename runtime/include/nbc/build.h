@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * build.h - templates from a library for any number of ranks: libnbc-build.so.
+ *
+ *     struct nbc_build_request r = {.algorithm = "allgather.bruck", .target = "coredirect",
+ *                                   .ranks = 24, .rank = me};
+ *     void *t;
+ *     size_t bytes;
+ *     char why[512];
+ *     if (nbc_build_template(lib, &r, &t, &bytes, why, sizeof why)) puts(why);
+ *     else nbc_plan_create(comm, t, bytes, &options, &plan), free(t);
+ *
+ * It runs the library's machine code and the stages of the compiler behind it, without LLVM: what
+ * comes out is, byte for byte, what nbcc would have made. What `requires` and the limits of the
+ * compiler refuse is refused here too. What is not done here is the proof of all ranks, which nbcc
+ * did for the numbers that the library names (proven_from, proven_to).
+ *
+ * It allocates, it may take milliseconds, and it is thread safe.
+ */
+#ifndef NBC_BUILD_H
+#define NBC_BUILD_H
+
+#include "nbc/library.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* One rank's neighbours, in the communicator's order, as MPI_Dist_graph_neighbors gives them; -1:
+ * nobody. */
+struct nbc_build_neighbors {
+  const int32_t *sources, *destinations;
+  uint32_t indegree, outdegree;
+};
+
+/* Who is whose neighbour: a grid, or each rank's. They differ where two ranks are neighbours more
+ * than once. */
+struct nbc_build_graph {
+  uint32_t dimensions;                  /* of a grid; 0: `of` says it */
+  const int32_t *sizes, *periodic;      /* of each dimension; periodic: 0 or 1 */
+  const struct nbc_build_neighbors *of; /* of each rank */
+};
+
+struct nbc_build_request {
+  const char *algorithm; /* "allgather.bruck" */
+  const char *target;    /* "coredirect"; one of those that the library was made for */
+  enum nbc_lengths lengths;
+  uint32_t ranks, rank, root;          /* root: where the collective has one */
+  const int64_t *parameters;           /* as many as the algorithm has; NULL: the library's */
+  const int32_t *node_of;              /* of each rank; NULL: not known */
+  const struct nbc_build_graph *graph; /* NULL: nobody has neighbours */
+};
+
+/* On success *template_data is aligned for nbc_plan_create(), and to be given to free(). Else a
+ * negative nbc_status, and what is wrong in `why`, cut off after `capacity` bytes, a line for each
+ * mistake: NBC_ERROR_ARGUMENT     no such algorithm, target, rank, root, node or neighbour
+ *   NBC_ERROR_LIBRARY      it speaks another version of what `build` calls than this one
+ *   NBC_ERROR_UNSUPPORTED  the algorithm cannot do it: `requires`, lengths of blocks, the device
+ *   NBC_ERROR_MEMORY */
+int nbc_build_template(const struct nbc_library *, const struct nbc_build_request *,
+                       void **template_data, size_t *bytes, char *why, size_t capacity);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
