@@ -36,7 +36,7 @@ int test(nbc_p2p *p2p, union nbc_p2p_message *message) {
   return self(p2p).engine->test(postOf(message));
 }
 
-int forget(nbc_p2p *p2p, union nbc_p2p_message *message) {
+int forget(nbc_p2p *p2p, union nbc_p2p_message *message, int) {
   auto guard = self(p2p).engine->lock();
   self(p2p).engine->forget(postOf(message));
   return 0;

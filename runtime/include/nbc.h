@@ -118,12 +118,16 @@ struct nbc_bootstrap {
   /* Returns when all ranks have called it, as often as this one. Null where one
    * thread makes the plans of all ranks: see nbc_plan_connect. */
   int (*fence)(void *context);
+  /* Nobody asks any more for what this rank has put under keys that begin so. May be null. */
+  void (*forget)(void *context, const char *prefix);
 };
 
 /* What carries templates of one target out: an adapter (nbc/hca.h), messages between ranks
  * (nbc/p2p.h). Every implementation's state begins with this. */
 struct nbc_device {
   const char *target; /* as templates name it: "coredirect", "mpi" */
+  /* The last that nbc_comm_free does with it. Null: nothing, it stays the caller's. */
+  void (*close)(struct nbc_device *);
 };
 enum { NBC_MOST_DEVICES = 16 };
 
@@ -135,7 +139,7 @@ typedef struct nbc_plan nbc_plan;
  * context stay the caller's and must outlive the communicator; the array need not. Local. */
 int nbc_comm_create(const struct nbc_bootstrap *, struct nbc_device *const devices[], size_t count,
                     nbc_comm **);
-/* NBC_ERROR_BUSY while it has plans. Null is fine. */
+/* NBC_ERROR_BUSY while it has plans. Null is fine. Local, unless a device says otherwise. */
 int nbc_comm_free(nbc_comm *);
 
 /* Makes memory known to the devices ahead of the first call that uses it, or

@@ -60,7 +60,12 @@ int nbc_comm_create(const struct nbc_bootstrap *bootstrap, struct nbc_device *co
 int nbc_comm_free(nbc_comm *comm) {
   if (!comm) return 0;
   if (atomic_load(&comm->plans_alive)) return NBC_ERROR_BUSY;
+  struct nbc_device *devices[NBC_MOST_DEVICES];
+  size_t count = comm->device_count;
+  for (size_t i = 0; i < count; ++i) devices[i] = comm->devices[i].device;
   destroy(comm);
+  for (size_t i = 0; i < count; ++i)
+    if (devices[i]->close) devices[i]->close(devices[i]);
   return 0;
 }
 

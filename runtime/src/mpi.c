@@ -62,6 +62,7 @@ static int post(const nbc_plan *plan, const struct nbc_mpi_record *r, struct mes
                    ? s->p2p->ops->send(s->p2p, memory, m->bytes, rank, s->tag, &m->handle)
                    : s->p2p->ops->receive(s->p2p, memory, m->bytes, rank, s->tag, &m->handle);
   m->open = status == 0;
+  m->sent = r->op == NBC_MPI_SEND;
   return status;
 }
 

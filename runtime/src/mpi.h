@@ -28,6 +28,7 @@ struct message {
   uint64_t address, bytes;
   union nbc_p2p_message handle;
   bool open;  // posted, and not done
+  bool sent;
 };
 
 struct slow_piece {

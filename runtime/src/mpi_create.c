@@ -162,9 +162,10 @@ int mpi_create(nbc_plan *plan) {
 void mpi_destroy(nbc_plan *plan) {
   struct mpi *s = state_of(plan);
   if (!s) return;
-  for (size_t i = 0; s->messages && i < (size_t)plan->depth * s->most; ++i)
-    if (s->messages[i].open && s->p2p->ops->forget(s->p2p, &s->messages[i].handle))
-      plan->memory_in_use = true;
+  for (size_t i = 0; s->messages && i < (size_t)plan->depth * s->most; ++i) {
+    struct message *m = &s->messages[i];
+    if (m->open && s->p2p->ops->forget(s->p2p, &m->handle, m->sent)) plan->memory_in_use = true;
+  }
   free(s->arena);
   free(s->messages);
   free(s->variants);

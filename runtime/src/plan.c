@@ -8,6 +8,7 @@
 #define _GNU_SOURCE  // MAP_ANONYMOUS
 #include "runtime/src/plan.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -298,8 +299,14 @@ int nbc_plan_connect(nbc_plan *plan) {
   if (!plan || plan->connected) return NBC_ERROR_ARGUMENT;
   int status = plan->target->connect(plan);
   const struct nbc_bootstrap *b = &plan->comm->bootstrap;
-  if (!status && b->fence && b->fence(b->context)) status = NBC_ERROR_BOOTSTRAP;
+  // Also after a failure: others wait here for all.
+  if (b->fence && b->fence(b->context) && !status) status = NBC_ERROR_BOOTSTRAP;
   plan->connected = !status;
+  if (plan->connected && b->fence && b->forget) {  // then all have what they asked for
+    char prefix[32];
+    snprintf(prefix, sizeof prefix, "nbc.%u.", plan->number);
+    b->forget(b->context, prefix);
+  }
   return status;
 }
 

@@ -290,8 +290,9 @@ TEST(Mpi, whatWasAbandonedTouchesNoMemoryAndMeetsNobody) {
 TEST(Mpi, memoryThatADeviceCannotGiveBackStays) {
   MessageWorld w(2, [](uint32_t r) { return build::messageAllreduce(2, r); });
   Spy spy(w);
-  spy.ops.forget = [](nbc_p2p *p, nbc_p2p_message *m) {
-    Spy::real->forget(p, m);
+  spy.ops.forget = [](nbc_p2p *p, nbc_p2p_message *m, int sent) {
+    EXPECT_FALSE(sent);
+    Spy::real->forget(p, m, sent);
     return 1;
   };
   static uint8_t *room;  // where rank 1 would receive

@@ -79,6 +79,36 @@ TEST(Threads, allgathersInRealTime) {
   for (std::thread &t : threads) t.join();
 }
 
+TEST(Threads, whoFailsToConnectLeavesNobodyInTheFence) {
+  constexpr int ranks = 3;
+  hca::Fabric fabric({.mode = hca::Mode::RealTime});
+  Meeting meeting;
+  meeting.ranks = ranks;
+  nbc_hca *adapters[ranks];
+  for (nbc_hca *&a : adapters) a = fabric.addAdapter();
+  std::vector<std::thread> threads;
+  int connected[ranks];
+  for (int me = 0; me < ranks; ++me)
+    threads.emplace_back([&, me] {
+      Meeting::Context context = {&meeting, {&meeting.board, me}};
+      nbc_bootstrap b = {me, ranks, &context, Meeting::put, Meeting::get, Meeting::fence};
+      nbc_comm *comm = nullptr;
+      nbc_plan *plan = nullptr;
+      build::Bytes bytes = build::chainAllreduce(ranks, uint32_t(me));
+      if (me == 2) std::strcpy(bytes.header()->algorithm, "other"), bytes.seal();
+      nbc_device *device = &adapters[me]->device;
+      EXPECT_EQ(nbc_comm_create(&b, &device, 1, &comm), 0);
+      EXPECT_EQ(nbc_plan_create(comm, bytes.data(), bytes.size(), nullptr, &plan), 0);
+      connected[me] = nbc_plan_connect(plan);
+      EXPECT_EQ(nbc_plan_free(plan), 0);
+      EXPECT_EQ(nbc_comm_free(comm), 0);
+    });
+  for (std::thread &t : threads) t.join();
+  EXPECT_EQ(connected[0], 0);  // rank 2 is no peer of its
+  EXPECT_EQ(connected[1], NBC_ERROR_ARGUMENT);
+  EXPECT_EQ(connected[2], NBC_ERROR_ARGUMENT);
+}
+
 TEST(Threads, plansOfOneCommunicatorShareItsCache) {
   // Two threads register and forget the same memory; each finds its own whole.
   hca::Fabric fabric({.mode = hca::Mode::RealTime});

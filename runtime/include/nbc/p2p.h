@@ -45,9 +45,9 @@ struct nbc_p2p_ops {
                  union nbc_p2p_message *);
   /* 1: done, and the message is gone. 0: not yet. A negative nbc_status: it failed, and is gone. */
   int (*test)(struct nbc_p2p *, union nbc_p2p_message *);
-  /* Gives a message up. 0: its memory is not touched any more. 1: it may be, since the device
-   * cannot take it back (a send that nobody has received yet, with most MPIs). */
-  int (*forget)(struct nbc_p2p *, union nbc_p2p_message *);
+  /* Gives a message up; `sent`: it is a send. 0: its memory is not touched any more. 1: it may be,
+   * since the device cannot take it back (a send that nobody has received yet, with most MPIs). */
+  int (*forget)(struct nbc_p2p *, union nbc_p2p_message *, int sent);
   /* Sleeps until something may have changed for this rank, or `nanoseconds` have passed. May
    * return early. For nbc_wait. */
   void (*sleep)(struct nbc_p2p *, int64_t nanoseconds);

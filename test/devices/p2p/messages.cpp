@@ -113,14 +113,14 @@ TEST(Messages, whatMpiForbidsIsFound) {
   EXPECT_EQ(
       rig.fabric.findings()[0],
       "rank 1: a receive of 8 bytes shares memory with a receive from rank 0 that is under way");
-  rig.b->ops->forget(rig.b, &a);
-  rig.b->ops->forget(rig.b, &b);
+  rig.b->ops->forget(rig.b, &a, 0);
+  rig.b->ops->forget(rig.b, &b, 0);
   char two[2];
   nbc_p2p_message s = rig.send("x", 1), t = rig.send("y", 1), r = rig.receive(two, 2);
   EXPECT_EQ(rig.fabric.findings()[1], "rank 1 receives 2 bytes where rank 0 sends 1");
   EXPECT_EQ(rig.test(s), NBC_ERROR_DEVICE);
   EXPECT_EQ(rig.test(r), NBC_ERROR_DEVICE);
-  rig.a->ops->forget(rig.a, &t);
+  rig.a->ops->forget(rig.a, &t, 1);
 }
 
 TEST(Messages, whatIsForgottenTouchesNoMemory) {
@@ -129,11 +129,11 @@ TEST(Messages, whatIsForgottenTouchesNoMemory) {
     auto sent = std::make_unique<char>('x'), gone = std::make_unique<char>();
     char got = 0;
     nbc_p2p_message r = rig.receive(gone.get(), 1), unmet = rig.receive(gone.get(), 0);
-    EXPECT_EQ(rig.b->ops->forget(rig.b, &unmet), 0);
+    EXPECT_EQ(rig.b->ops->forget(rig.b, &unmet, 0), 0);
     nbc_p2p_message s = rig.send(sent.get(), 1), late = rig.send(sent.get(), 1);
-    EXPECT_EQ(rig.b->ops->forget(rig.b, &r), 0);
-    EXPECT_EQ(rig.a->ops->forget(rig.a, &s), 0);
-    EXPECT_EQ(rig.a->ops->forget(rig.a, &late), 0);
+    EXPECT_EQ(rig.b->ops->forget(rig.b, &r, 0), 0);
+    EXPECT_EQ(rig.a->ops->forget(rig.a, &s, 1), 0);
+    EXPECT_EQ(rig.a->ops->forget(rig.a, &late, 1), 0);
     *sent = 'y';
     sent.reset(), gone.reset();
     nbc_p2p_message then = rig.receive(&got, 1);
