@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """soak.py NBCC - every algorithm of the library on an adversarial device, over many seeds.
 
-Each case is one algorithm with its parameters, one protocol, one number of ranks and one type and
+Each case is one algorithm with its parameters, one target, one protocol, one number of ranks and one type and
 operator; nbcc runs it once for each seed, with --vary: the seed gives the lengths, the calls in
 flight, the depth, what is in place, where indices begin, and how late ranks are. Where MPI lets
 blocks differ, there are cases in which each has a length and a place of its own. A run fails on a
@@ -25,7 +25,11 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LIBRARY = ROOT / "stdlib_algos"
-PROTOCOLS = ["auto", "eager", "rendezvous"]
+# Of each target the protocols that it has, and those with blocks of lengths of their own.
+TARGETS = {
+    "coredirect": (["auto", "eager", "rendezvous"], ["auto", "rendezvous"]),
+    "mpi": (["auto"], ["auto"]),
+}
 
 # Parameters beside the defaults: each line one set.
 PARAMETERS = {
@@ -58,7 +62,8 @@ OWN_LENGTHS = {"allgather", "alltoall", "gather", "scatter", "reduce_scatter",
 REFUSED = re.compile("requires this, which does not hold|right only if all blocks are equally long|"
                      r"the length of \w+\[\d+\] is known at the root only")
 
-Case = collections.namedtuple("Case", "algorithm parameters protocol ranks type op root lengths")
+Case = collections.namedtuple("Case",
+                              "algorithm parameters target protocol ranks type op root lengths")
 
 
 def ranges(text):
@@ -70,7 +75,7 @@ def ranges(text):
     return values
 
 
-def all_cases(ranks, only):
+def all_cases(targets, ranks, only):
     cases = []
     for path in sorted(LIBRARY.glob("*/*.nbc")):
         algorithm = f"{path.parent.name}/{path.stem}"
@@ -81,15 +86,19 @@ def all_cases(ranks, only):
         if "reduce" in kind or kind.endswith("scan"):
             kinds = REDUCTIONS + ([NOT_COMMUTING] if "rank_order" in source else [])
         for parameters in [""] + PARAMETERS.get(algorithm, []):
-            ways = [(protocol, "equal") for protocol in PROTOCOLS]
-            if kind in OWN_LENGTHS:
-                ways += [("auto", "each"), ("rendezvous", "each")]
-            for protocol, lengths in ways:
+            ways = []
+            for target in targets:
+                equal, each = TARGETS[target]
+                ways += [(target, protocol, "equal") for protocol in equal]
+                if kind in OWN_LENGTHS:
+                    ways += [(target, protocol, "each") for protocol in each]
+            for target, protocol, lengths in ways:
                 for p in ranks:
                     # One type a case; over all cases each meets each.
                     pair = kinds[len(cases) % len(kinds)]
                     root = len(cases) % p
-                    cases.append(Case(algorithm, parameters, protocol, p, *pair, root, lengths))
+                    cases.append(Case(algorithm, parameters, target, protocol, p, *pair, root,
+                                      lengths))
     return cases
 
 
@@ -106,7 +115,7 @@ def placed(case):
 
 
 def command(nbcc, case, seeds):
-    line = [nbcc, f"stdlib_algos/{case.algorithm}.nbc", "--target=coredirect",
+    line = [nbcc, f"stdlib_algos/{case.algorithm}.nbc", f"--target={case.target}",
             f"--protocol={case.protocol}", f"--ranks={case.ranks}", f"--type={case.type}",
             f"--op={case.op}", f"--root={case.root}", f"--lengths={case.lengths}", "--run",
             "--vary", f"--seed={seeds}", "--quiet"]
@@ -147,6 +156,7 @@ def main():
     parser.add_argument("--seeds", default="1..1000", help="[1..1000]")
     parser.add_argument("--ranks", default="1..17", help="[1..17]")
     parser.add_argument("--only", default="", help="algorithms that match, as bcast/")
+    parser.add_argument("--target", action="append", choices=TARGETS, help="[all of them]")
     parser.add_argument("--processes", type=int, default=2, help="at a time [2]")
     parser.add_argument("--timeout", type=float, default=900, help="seconds for a case [900]")
     o = parser.parse_args()
@@ -154,7 +164,7 @@ def main():
     if not os.access(nbcc, os.X_OK):
         parser.error(f"{o.nbcc} is not there, or cannot be run")
     first, last = ranges(o.seeds)[0], ranges(o.seeds)[-1]
-    cases = all_cases(ranges(o.ranks), o.only)
+    cases = all_cases(o.target or list(TARGETS), ranges(o.ranks), o.only)
     terminal = sys.stderr.isatty()
     begin, runs, failed, ran = time.monotonic(), 0, 0, 0
 
