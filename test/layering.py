@@ -32,6 +32,7 @@ MAY_INCLUDE = {
                              "runtime/include", "devices/hca", "devices/p2p"],
     "runtime/include": [],
     "runtime/src": ["runtime/include"],
+    "runtime/mpi": ["runtime/include"],
     "devices": ["runtime/include"],
 }
 EACH_TARGET = IR + ["codegen", "codegen/common", "runtime/include"]
@@ -44,6 +45,7 @@ FOREIGN = {
     "Nbc": ["dsl/parse.cpp"],
     "CLI/": ["compiler/driver"],
     "pugixml": ["compiler/exchange"],
+    "mpi.h": ["runtime/mpi"],
 }
 
 SOURCES = {".h", ".c", ".cpp", ".def"}

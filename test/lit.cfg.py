@@ -34,6 +34,18 @@ for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS", "H
     if name in os.environ:
         config.environment[name] = os.environ[name]
 
+# `REQUIRES: openmpi`, `mpich`: its programs were built. %run_openmpi N, %run_mpich N: on N ranks,
+# for at most four minutes. Ranks outnumber cores here: they yield where they can.
+LAUNCHERS = {
+    "openmpi": "mpirun.openmpi --oversubscribe --mca mpi_yield_when_idle 1 -n",
+    "mpich": "mpiexec.mpich -n",
+}
+for mpi, launcher in LAUNCHERS.items():
+    if os.access(os.path.join(build, "bin", f"mpi-check-{mpi}"), os.X_OK):
+        config.available_features.add(mpi)
+    config.substitutions.append((f"%run_{mpi}", f"timeout 240 {launcher}"))
+config.environment["OMPI_ALLOW_RUN_AS_ROOT"] = config.environment["OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"] = "1"
+
 # `UNSUPPORTED: sanitizer` is for tests that measure time or memory.
 with open(os.path.join(build, "CMakeCache.txt"), encoding="utf-8") as cache:
     config.sanitizer = bool(re.search(r"^NBCC_SANITIZE:\w+=.+$", cache.read(), re.MULTILINE))

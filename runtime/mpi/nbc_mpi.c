@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// nbc_mpi.c - the functions of nbc/p2p.h, on a duplicate of an MPI communicator.
+//
+// Compiled once for each MPI. An MPI_Request is kept in the runtime's word for a message, and
+// goes back and forth by memcpy, be it an int or a pointer.
+
+#include "runtime/mpi/nbc_mpi.h"
+
+#include <sched.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/mpi/endpoint.h"
+
+// What is longer is sent in units of so many bytes. Smaller in a test.
+#ifndef NBC_MPI_UNIT
+#define NBC_MPI_UNIT (UINT64_C(1) << 30)
+#endif
+
+_Static_assert(sizeof(MPI_Request) <= sizeof(union nbc_p2p_message), "a message holds a request");
+
+enum { SPINS = 64 };        // tests before a waiting thread yields; then between each
+#define CANCEL_SECONDS 1.0  // for a receive that has begun and cannot be cancelled any more
+
+static struct endpoint *self(struct nbc_p2p *p2p) {
+  return (struct endpoint *)p2p;
+}
+
+static void keep(union nbc_p2p_message *m, MPI_Request request) {
+  memcpy(m, &request, sizeof request);
+}
+
+static MPI_Request request_of(const union nbc_p2p_message *m) {
+  MPI_Request request;
+  memcpy(&request, m, sizeof request);
+  return request;
+}
+
+// A type that is `bytes` long: units, and what is left.
+static int make_type(uint64_t bytes, MPI_Datatype *type) {
+  MPI_Datatype types[2] = {MPI_DATATYPE_NULL, MPI_BYTE};
+  int counts[2] = {(int)(bytes / NBC_MPI_UNIT), (int)(bytes % NBC_MPI_UNIT)};
+  MPI_Aint places[2] = {0, (MPI_Aint)(bytes - bytes % NBC_MPI_UNIT)};
+  if (bytes / NBC_MPI_UNIT > INT32_MAX) return NBC_ERROR_TOO_LONG;
+  if (MPI_Type_contiguous((int)NBC_MPI_UNIT, MPI_BYTE, &types[0])) return NBC_ERROR_DEVICE;
+  int failed = MPI_Type_create_struct(2, counts, places, types, type);
+  MPI_Type_free(&types[0]);
+  return failed || MPI_Type_commit(type) ? NBC_ERROR_DEVICE : 0;
+}
+
+static int post(struct nbc_p2p *p2p, int sent, void *memory, uint64_t bytes, uint32_t rank,
+                uint32_t tag, union nbc_p2p_message *m) {
+  MPI_Comm comm = self(p2p)->comm;
+  MPI_Datatype type = MPI_BYTE;
+  MPI_Request request;
+  bool large = bytes > NBC_MPI_UNIT;
+  int count = large ? 1 : (int)bytes;
+  int status = large ? make_type(bytes, &type) : 0;
+  if (status) return status;
+  int failed = sent ? MPI_Isend(memory, count, type, (int)rank, (int)tag, comm, &request)
+                    : MPI_Irecv(memory, count, type, (int)rank, (int)tag, comm, &request);
+  if (large) MPI_Type_free(&type);  // MPI does so once the message is done
+  if (failed) return NBC_ERROR_DEVICE;
+  keep(m, request);
+  return 0;
+}
+
+static int post_send(struct nbc_p2p *p2p, const void *from, uint64_t bytes, uint32_t rank,
+                     uint32_t tag, union nbc_p2p_message *m) {
+  return post(p2p, 1, (void *)from, bytes, rank, tag, m);
+}
+
+static int post_receive(struct nbc_p2p *p2p, void *to, uint64_t bytes, uint32_t rank, uint32_t tag,
+                        union nbc_p2p_message *m) {
+  return post(p2p, 0, to, bytes, rank, tag, m);
+}
+
+static int test(struct nbc_p2p *p2p, union nbc_p2p_message *m) {
+  MPI_Request request = request_of(m);
+  int done = 0;
+  (void)p2p;
+  if (MPI_Test(&request, &done, MPI_STATUS_IGNORE)) return NBC_ERROR_DEVICE;
+  if (!done) keep(m, request);
+  return done;
+}
+
+// MPI promises that a cancelled receive ends soon, whatever other ranks do; but one whose message
+// is already on its way may need its sender.
+static int forget(struct nbc_p2p *p2p, union nbc_p2p_message *m, int sent) {
+  MPI_Request request = request_of(m);
+  int done = 0, over = 0;
+  (void)p2p;
+  if (MPI_Finalized(&over) || over) return 1;
+  if (!sent) MPI_Cancel(&request);
+  double begin = MPI_Wtime();
+  do {
+    if (MPI_Test(&request, &done, MPI_STATUS_IGNORE)) return 0;  // failed, and gone
+    if (done) return 0;
+    sched_yield();
+  } while (!sent && MPI_Wtime() < begin + CANCEL_SECONDS);
+  MPI_Request_free(&request);
+  return 1;
+}
+
+// Nothing to sleep on: a few tests at once, then others may run between them.
+static void sleep_a_while(struct nbc_p2p *p2p, int64_t nanoseconds) {
+  struct endpoint *e = self(p2p);
+  (void)nanoseconds;
+  unsigned idle = __atomic_add_fetch(&e->idle, 1, __ATOMIC_RELAXED);
+  if (idle % SPINS == 0) sched_yield();
+}
+
+static const struct nbc_p2p_ops endpoint_ops = {
+    .name = "mpi",
+    .send = post_send,
+    .receive = post_receive,
+    .test = test,
+    .forget = forget,
+    .sleep = sleep_a_while,
+};
+
+static void close_endpoint(struct nbc_device *device) {
+  struct endpoint *e = (struct endpoint *)device;
+  int over = 0;
+  bootstrap_close(e);
+  if (!MPI_Finalized(&over) && !over) MPI_Comm_free(&e->comm);
+  free(e);
+}
+
+// Of the duplicate: its errors are returned, its largest tags are the bootstrap's.
+static int set_up(struct endpoint *e, int *rank, int *ranks) {
+  int *largest = NULL, found = 0;
+  if (MPI_Comm_set_errhandler(e->comm, MPI_ERRORS_RETURN) || MPI_Comm_rank(e->comm, rank) ||
+      MPI_Comm_size(e->comm, ranks) ||
+      MPI_Comm_get_attr(e->comm, MPI_TAG_UB, (void *)&largest, &found) || !found)
+    return NBC_ERROR_DEVICE;
+  e->question_tag = *largest;
+  e->answer_tag = *largest - 1;
+  e->p2p = (struct nbc_p2p){.device = {NBC_P2P_TARGET, close_endpoint},
+                            .ops = &endpoint_ops,
+                            .largest_tag = (uint32_t)*largest - 2,
+                            .longest = INT64_MAX};
+  return 0;
+}
+
+int nbc_comm_create_mpi(MPI_Comm from, nbc_comm **result) {
+  int inter = 0, rank = 0, ranks = 0;
+  if (!result || from == MPI_COMM_NULL || MPI_Comm_test_inter(from, &inter) || inter)
+    return NBC_ERROR_ARGUMENT;
+  struct endpoint *e = (struct endpoint *)calloc(1, sizeof *e);
+  MPI_Comm comm;
+  // Collective, so also without memory.
+  if (MPI_Comm_dup(from, &comm)) {
+    free(e);
+    return NBC_ERROR_DEVICE;
+  }
+  if (!e) {
+    MPI_Comm_free(&comm);
+    return NBC_ERROR_MEMORY;
+  }
+  e->comm = comm;
+  int status = set_up(e, &rank, &ranks);
+  if (!status) {
+    struct nbc_bootstrap b = bootstrap_of(e, rank, ranks);
+    struct nbc_device *device = &e->p2p.device;
+    status = nbc_comm_create(&b, &device, 1, result);
+  }
+  if (status) close_endpoint(&e->p2p.device);
+  return status;
+}

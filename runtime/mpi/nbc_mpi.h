@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * nbc_mpi.h - communicators of an MPI library, for plans of target mpi.
+ *
+ *     nbc_comm *comm;
+ *     nbc_comm_create_mpi(MPI_COMM_WORLD, &comm);          // collective
+ *     nbc_plan_create(comm, template, bytes, NULL, &plan);
+ *     nbc_plan_connect(plan);                              // collective
+ *     ...
+ *     nbc_plan_free(plan);
+ *     nbc_comm_free(comm);                                 // collective, before MPI_Finalize
+ *
+ * One library for each MPI, since their ABIs differ: libnbc_openmpi, libnbc_mpich. Link the one
+ * whose mpi.h the program was compiled with.
+ *
+ * All messages go over a duplicate of the communicator, where errors are returned: a message that
+ * fails makes its plan fail, with NBC_ERROR_DEVICE. Ranks must connect their plans one after the
+ * other, in the same order. Plans of several threads need MPI_THREAD_MULTIPLE.
+ *
+ * Messages longer than 2^30 bytes are sent whole, as a datatype of larger units, which is
+ * made in nbc_start. nbc_wait tests in a loop, and soon yields the processor between tests: MPI has
+ * nothing to sleep on.
+ *
+ * A plan that is abandoned takes its receives back. MPI cannot take back a send that nobody has
+ * received: its buffer may be read until MPI_Finalize, and must stay.
+ */
+#ifndef NBC_MPI_H
+#define NBC_MPI_H
+
+#include <mpi.h>
+
+#include "nbc.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Collective over the communicator, which may be freed or used for anything afterwards. The new one
+ * has one device, of target mpi. NBC_ERROR_ARGUMENT for an intercommunicator; NBC_ERROR_DEVICE: MPI
+ * could not duplicate it. */
+int nbc_comm_create_mpi(MPI_Comm, nbc_comm **);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,58 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""library.py NBCC CHECK RANKS LAUNCHER... - every algorithm of the library on an MPI.
+
+For each number of ranks (1..9) nbcc makes the templates of all ranks of each algorithm, with
+parameters other than the defaults too; then one run of the program CHECK takes them all, so that
+starting the ranks costs once. LAUNCHER is a command that wants a number of ranks and a program. An algorithm is left out where its `requires` says so, and
+neighborhood collectives are: MPI's need a topology, and `--run` has them.
+
+Prints what the program says; exits with 1 if anything failed.
+"""
+
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "scripts"))
+import soak  # noqa: E402 - the cases, and where ranks are placed
+
+
+def make(nbcc, path, ranks, parameters, number, folder):
+    """The file of templates, None where the algorithm does not apply, or what nbcc said."""
+    algorithm = f"{path.parent.name}/{path.stem}"
+    case = soak.Case(algorithm, parameters, "mpi", "auto", ranks, "i64", "sum", number % ranks, "equal")
+    file = folder / f"{path.parent.name}-{path.stem}{parameters.replace('=', '')}-{ranks}"
+    line = [nbcc, path, "--target=mpi", f"--ranks={ranks}", f"--root={case.root}", "--rank=all",
+            "--in-place", "--no-prove", "--emit=template", "-o", file, *soak.placed(case)]
+    line += [word for p in parameters.split() for word in ("-p", p)]
+    made = subprocess.run(line, capture_output=True, text=True)
+    if made.returncode == 0:
+        return file
+    if "requires this, which does not hold" in made.stderr:
+        return None
+    sys.exit(f"{' '.join(map(str, line))}\n{made.stderr}")
+
+
+def main():
+    nbcc, check, ranks, launcher = sys.argv[1], sys.argv[2], soak.ranges(sys.argv[3]), sys.argv[4:]
+    failed = False
+    for count in ranks:
+        with tempfile.TemporaryDirectory() as folder:
+            files = []
+            for number, path in enumerate(sorted(soak.LIBRARY.glob("*/*.nbc"))):
+                algorithm = f"{path.parent.name}/{path.stem}"
+                if path.parent.name.startswith("neighbor_"):
+                    continue
+                for parameters in [""] + soak.PARAMETERS.get(algorithm, []):
+                    files.append(make(nbcc, path, count, parameters, number, pathlib.Path(folder)))
+            files = [file for file in files if file]
+            run = subprocess.run([*launcher, str(count), check, "--in-place", *files], check=False)
+            failed |= run.returncode != 0
+    sys.exit(failed)
+
+
+if __name__ == "__main__":
+    main()

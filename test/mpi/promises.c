@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// promises.c - what nbc_mpi.h promises beside right results, on 2 ranks.
+//
+//   mpirun -n 2 promises FILE OTHER LARGE
+//
+// FILE holds templates of an allgather, OTHER of another algorithm, LARGE says how many bytes are
+// sent at once. Each part prints its name on rank 0 before it begins, so that a hang shows where.
+
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nbc/template.h"
+#include "runtime/mpi/nbc_mpi.h"
+
+static int rank;
+
+#define CHECK(condition)                                                                   \
+  do {                                                                                     \
+    if (!(condition)) {                                                                    \
+      fprintf(stderr, "rank %d, line %d: %s does not hold\n", rank, __LINE__, #condition); \
+      MPI_Abort(MPI_COMM_WORLD, 1);                                                        \
+    }                                                                                      \
+  } while (0)
+
+static void part(const char *name) {
+  if (rank == 0) printf("%s\n", name), fflush(stdout);
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+// The templates of all ranks, one behind the other.
+static struct nbc_template *load(const char *path) {
+  FILE *file = fopen(path, "rb");
+  CHECK(file);
+  fseek(file, 0, SEEK_END);
+  size_t bytes = (size_t)ftell(file);
+  rewind(file);
+  char *memory = (char *)aligned_alloc(64, (bytes + 63) / 64 * 64);
+  CHECK(memory && fread(memory, 1, bytes, file) == bytes);
+  fclose(file);
+  struct nbc_template *t = (struct nbc_template *)memory;
+  return rank == 0 ? t : (struct nbc_template *)(memory + t->bytes);
+}
+
+static nbc_plan *connected(nbc_comm *comm, const struct nbc_template *t) {
+  nbc_plan *plan;
+  CHECK(nbc_plan_create(comm, t, t->bytes, NULL, &plan) == 0);
+  CHECK(nbc_plan_connect(plan) == 0);
+  return plan;
+}
+
+// Blocks of n bytes, not more than one of them different on the two ranks.
+static void gather(nbc_plan *plan, size_t n) {
+  unsigned char *in = (unsigned char *)malloc(n), *out = (unsigned char *)malloc(2 * n);
+  CHECK(in && out);
+  for (size_t i = 0; i < n; ++i) in[i] = (unsigned char)(i * 7 + i / 251 + (size_t)rank * 101);
+  nbc_request r;
+  struct nbc_call call = {.in = in, .out = out, .count = n};
+  CHECK(nbc_start(plan, &call, &r) == 0);
+  CHECK(nbc_wait(&r) == 0);
+  for (size_t i = 0; i < 2 * n; ++i) {
+    size_t at = i % n, from = i / n;
+    if (out[i] != (unsigned char)(at * 7 + at / 251 + from * 101)) {
+      fprintf(stderr, "rank %d: byte %zu of %zu is wrong\n", rank, i, 2 * n);
+      MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+  }
+  free(in);
+  free(out);
+}
+
+static void large(nbc_comm *comm, const struct nbc_template *t, size_t bytes) {
+  part("what is longer than a unit is sent whole");
+  nbc_plan *plan = connected(comm, t);
+  const size_t sizes[] = {bytes - 1, bytes, bytes + 1, 3 * bytes, 3 * bytes + 7};
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; ++i) gather(plan, sizes[i]);
+  CHECK(nbc_plan_free(plan) == 0);
+}
+
+static void apart(nbc_comm *comm, const struct nbc_template *t) {
+  part("messages of the program do not meet ours");
+  nbc_plan *plan = connected(comm, t);
+  unsigned char mine = 42, theirs = 0;
+  MPI_Request r;
+  MPI_Irecv(&theirs, 1, MPI_BYTE, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &r);
+  gather(plan, 1000);
+  MPI_Send(&mine, 1, MPI_BYTE, 1 - rank, 0, MPI_COMM_WORLD);
+  MPI_Wait(&r, MPI_STATUS_IGNORE);
+  CHECK(theirs == 42);
+  CHECK(nbc_plan_free(plan) == 0);
+}
+
+static void abandoned(nbc_comm *comm, const struct nbc_template *t) {
+  part("what was abandoned meets nobody");
+  static unsigned char in[3000000], out[6000000];  // the large send may be read for ever
+  for (size_t n = 1; n <= sizeof in; n *= 3000) {
+    nbc_plan *plan = connected(comm, t);
+    nbc_request r;
+    struct nbc_call call = {.in = in, .out = out, .count = n};
+    if (rank == 0) {
+      CHECK(nbc_start(plan, &call, &r) == 0);
+      CHECK(nbc_plan_abandon(plan) == 0);
+      CHECK(nbc_wait(&r) == NBC_ERROR_ABANDONED);
+      memset(out, 0x55, sizeof out);
+    }
+    CHECK(nbc_plan_free(plan) == 0);
+    plan = connected(comm, t);
+    gather(plan, n);
+    CHECK(nbc_plan_free(plan) == 0);
+    for (size_t i = 0; i < sizeof out && rank == 0; ++i) CHECK(out[i] == 0x55);
+  }
+}
+
+static void apart_from_others(nbc_comm *comm, const struct nbc_template *t,
+                              const struct nbc_template *other) {
+  part("plans that do not fit together do not connect, and nobody hangs");
+  const struct nbc_template *mine = rank ? other : t;
+  nbc_plan *plan;
+  CHECK(nbc_plan_create(comm, mine, mine->bytes, NULL, &plan) == 0);
+  CHECK(nbc_plan_connect(plan) == NBC_ERROR_ARGUMENT);
+  CHECK(nbc_plan_free(plan) == 0);
+}
+
+static void many(nbc_comm *comm, const struct nbc_template *t) {
+  part("plans come and go");
+  nbc_plan *kept = connected(comm, t);
+  for (int i = 0; i < 300; ++i) {
+    nbc_plan *plan = connected(comm, t);
+    gather(plan, 10);
+    CHECK(nbc_plan_free(plan) == 0);
+  }
+  gather(kept, 10);
+  CHECK(nbc_comm_free(comm) == NBC_ERROR_BUSY);
+  CHECK(nbc_plan_free(kept) == 0);
+}
+
+static void refused(void) {
+  part("what cannot be is refused");
+  nbc_comm *comm;
+  MPI_Comm inter, self = MPI_COMM_SELF;
+  CHECK(nbc_comm_create_mpi(MPI_COMM_NULL, &comm) == NBC_ERROR_ARGUMENT);
+  CHECK(nbc_comm_create_mpi(MPI_COMM_WORLD, NULL) == NBC_ERROR_ARGUMENT);
+  MPI_Intercomm_create(self, 0, MPI_COMM_WORLD, 1 - rank, 1, &inter);
+  CHECK(nbc_comm_create_mpi(inter, &comm) == NBC_ERROR_ARGUMENT);
+  MPI_Comm_free(&inter);
+}
+
+int main(int argc, char **argv) {
+  nbc_comm *comm;
+  MPI_Comm copy;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  CHECK(argc == 4);
+  struct nbc_template *t = load(argv[1]), *other = load(argv[2]);
+  refused();
+  MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+  CHECK(nbc_comm_create_mpi(copy, &comm) == 0);
+  MPI_Comm_free(&copy);
+  apart(comm, t);
+  large(comm, t, (size_t)atol(argv[3]));
+  apart_from_others(comm, t, other);
+  abandoned(comm, t);
+  many(comm, t);
+  CHECK(nbc_comm_free(comm) == 0);
+  part("all kept");
+  MPI_Finalize();
+  return 0;
+}
