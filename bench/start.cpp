@@ -39,7 +39,7 @@ struct Stub : nbc_hca {
   }
 
   Stub() {
-    device.target = NBC_HCA_TARGET;
+    device = {NBC_HCA_TARGET, nullptr};
     ops = &table;
     table.facts = [](nbc_hca *, nbc_hca_facts *f) { *f = {30, 32, 15, 15, 22, 0x7e}; };
     table.address = [](nbc_hca *, uint8_t *) { return 0; };

@@ -46,7 +46,7 @@ for mpi, launcher in LAUNCHERS.items():
     config.substitutions.append((f"%run_{mpi}", f"timeout 240 {launcher}"))
 config.environment["OMPI_ALLOW_RUN_AS_ROOT"] = config.environment["OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"] = "1"
 
-# `UNSUPPORTED: sanitizer` is for tests that measure time or memory.
+# `UNSUPPORTED: sanitizer` is for tests that measure time or memory, or link what was built with a plain cc.
 with open(os.path.join(build, "CMakeCache.txt"), encoding="utf-8") as cache:
     config.sanitizer = bool(re.search(r"^NBCC_SANITIZE:\w+=.+$", cache.read(), re.MULTILINE))
 if config.sanitizer:

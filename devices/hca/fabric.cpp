@@ -44,7 +44,7 @@ Fabric::~Fabric() = default;
 nbc_hca *Fabric::addAdapter() {
   auto guard = engine_->lock();
   auto adapter = std::make_unique<Adapter>();
-  adapter->device.target = NBC_HCA_TARGET;
+  adapter->device = {NBC_HCA_TARGET, nullptr};
   adapter->ops = &adapterOps;
   adapter->engine = engine_.get();
   adapter->rank = static_cast<uint32_t>(engine_->adapters.size());

@@ -87,7 +87,7 @@ Fabric::~Fabric() = default;
 nbc_p2p *Fabric::addEndpoint() {
   auto guard = engine_->lock();
   auto e = std::make_unique<Endpoint>();
-  e->device.target = NBC_P2P_TARGET;
+  e->device = {NBC_P2P_TARGET, nullptr};
   e->ops = &endpointOps;
   e->largest_tag = engine_->options.largestTag;
   e->longest = engine_->options.longest;

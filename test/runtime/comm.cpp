@@ -30,7 +30,7 @@ struct Fake : nbc_hca {
     table.deregister_memory = [](nbc_hca *h, uint32_t key) {
       return static_cast<Fake *>(h)->keys.erase(key) ? 0 : NBC_ERROR_ARGUMENT;
     };
-    device.target = NBC_HCA_TARGET;
+    device = {NBC_HCA_TARGET, nullptr};
     ops = &table;
     nbc_bootstrap alone = {0, 1, nullptr, nullptr, nullptr, nullptr};
     nbc_device *devices[] = {&device};
