@@ -129,6 +129,17 @@ void dropUnused(llvm::Module &all) {
   }
 }
 
+/// What a program calls to get at the tables. It must not name them: a program that is linked with
+/// a shared object gets a copy of the objects it names, and from a copy no distance leads to code.
+void addGetter(llvm::Module &all, const llvm::Twine &name, llvm::GlobalVariable *library) {
+  llvm::IRBuilder<> code(all.getContext());
+  auto *f = llvm::Function::Create(llvm::FunctionType::get(code.getPtrTy(), false),
+                                   llvm::Function::ExternalLinkage, name, all);
+  f->setDoesNotThrow();
+  code.SetInsertPoint(llvm::BasicBlock::Create(all.getContext(), "entry", f));
+  code.CreateRet(library);
+}
+
 }  // namespace
 
 std::unique_ptr<llvm::Module> moduleOf(const LibraryContent &content, const LibraryTables &tables,
@@ -139,12 +150,10 @@ std::unique_ptr<llvm::Module> moduleOf(const LibraryContent &content, const Libr
   llvm::GlobalVariable *library = addTables(*all, tables);
   dropUnused(*all);
   defineCalls(*all);
-  const auto exported = [&](const llvm::Twine &name) {
-    llvm::GlobalAlias::create(library->getValueType(), 0, llvm::GlobalValue::ExternalLinkage, name,
-                              library, all.get());
-  };
-  exported("nbc_library_" + content.name);
-  if (asSharedObject) exported(NBC_LIBRARY_SYMBOL);
+  addGetter(*all, "nbc_library_" + content.name, library);
+  if (asSharedObject)
+    llvm::GlobalAlias::create(library->getValueType(), 0, llvm::GlobalValue::ExternalLinkage,
+                              NBC_LIBRARY_SYMBOL, library, all.get());
   return all;
 }
 

@@ -15,8 +15,9 @@ class Module;
 
 namespace nbcc {
 
-/// The code of all files, and the tables, which know where it is. Exported are `nbc_library_NAME`,
-/// and `nbc_library` where that is asked for. Null: it was too large, which was reported.
+/// The code of all files, and the tables, which know where it is. Exported are the function
+/// `nbc_library_NAME`, and the tables as `nbc_library` where that is asked for. Null: it was too
+/// large, which was reported.
 std::unique_ptr<llvm::Module> moduleOf(const LibraryContent &, const LibraryTables &,
                                        bool asSharedObject, llvm::LLVMContext &, Diag &);
 

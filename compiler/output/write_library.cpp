@@ -72,7 +72,7 @@ void writeHeader(const LibraryContent &content, std::ostream &out) {
       << "#ifndef " << guard << "\n#define " << guard << "\n\n#include \"nbc/library.h\"\n\n"
       << "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n"
       << "/* For nbc_library_use(), then nbc_library_find(). */\n"
-      << "extern const struct nbc_library nbc_library_" << content.name << ";\n\n"
+      << "const struct nbc_library *nbc_library_" << content.name << "(void);\n\n"
       << "/* Names of its algorithms. */\n";
   std::vector<std::string> names;
   for (const LibraryContent::Algorithm &a : content.algorithms)

@@ -15,12 +15,13 @@
  * algorithms, from which libnbc-build makes templates for any other number of ranks (nbc/build.h);
  * this part of the runtime never calls them.
  *
- * Linked with a program (libNAME.a, NAME.o, -lNAME) it is `extern const struct nbc_library
- * nbc_library_NAME;` (--emit=header writes the declaration), to be given to nbc_library_use()
- * before anything else. A shared object is found as a file by nbc_library_open(), which looks at
- * all of it before it is loaded: a damaged or foreign file is refused, and nothing of it runs. What
- * nbcc made has no constructors; but a file that someone made to look like a library may have some,
- * and those are run: open only files of those whose programs you would run.
+ * Linked with a program (libNAME.a, NAME.o, -lNAME) it is what `nbc_library_NAME()` returns
+ * (--emit=header writes the declaration), to be given to nbc_library_use() before anything else. It
+ * must stay where it is: of a copy, the code cannot be found. A shared object is found as a file by
+ * nbc_library_open(), which looks at all of it before it is loaded: a damaged or foreign file is
+ * refused, and nothing of it runs. What nbcc made has no constructors; but a file that someone made
+ * to look like a library may have some, and those are run: open only files of those whose programs
+ * you would run.
  *
  * Functions return 0 or a negative nbc_status; *why then says what is wrong, in static or
  * thread-local memory. They are thread safe.

@@ -8,7 +8,7 @@
 static int look(const char *algorithm) {
   size_t bytes = 0;
   const char *why = "there is none";
-  const void *found = nbc_library_find(&nbc_library_my_colls, algorithm, "coredirect",
+  const void *found = nbc_library_find(nbc_library_my_colls(), algorithm, "coredirect",
                                        NBC_LENGTHS_EQUAL, 3, 2, 0, &bytes);
   if (!found || nbc_template_check(found, bytes, &why)) return printf("%s: %s\n", algorithm, why);
   const struct nbc_template *t = (const struct nbc_template *)found;
@@ -18,6 +18,6 @@ static int look(const char *algorithm) {
 
 int main(void) {
   const char *why;
-  if (nbc_library_use(&nbc_library_my_colls, &why)) return printf("%s\n", why);
+  if (nbc_library_use(nbc_library_my_colls(), &why)) return printf("%s\n", why);
   return look(NBC_MY_COLLS_ALLGATHER_BRUCK) | look(NBC_MY_COLLS_BCAST_CHAIN);
 }
