@@ -23,7 +23,12 @@ namespace nbcc {
 
 namespace fs = std::filesystem;
 
+/// Beside an installed program; else where it was built.
 std::vector<fs::path> standardLibrary() {
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  const fs::path installed = program.parent_path().parent_path() / "share/nbc/stdlib_algos";
+  if (!error && fs::is_directory(installed, error)) return {installed};
   return {NBCC_LIBRARY};
 }
 

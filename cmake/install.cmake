@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# install.cmake - what `cmake --install` puts where; everything finds the rest by its own place, so the
+# tree may be moved.
+#
+#   bin/nbcc                     finds share/nbc/stdlib_algos beside it
+#   lib/libnbc.so, libnbc.a      the runtime: C, needs the C library alone
+#   lib/libnbc-build.so          templates from a library, for any number of ranks
+#   lib/libnbc-soft.so           devices made of software (nbc/soft/hca.h, nbc/soft/p2p.h)
+#   lib/libnbc-openmpi.so, ...   communicators of an MPI library (nbc_mpi.h), for each that was found
+#   include/nbc.h, include/nbc/
+#   share/nbc/stdlib_algos/      the algorithms
+#   lib/pkgconfig/               nbc.pc, nbc-build.pc, nbc-soft.pc, nbc-openmpi.pc, ...
+#   lib/cmake/nbcc/              find_package(nbcc): nbcc::nbc, nbcc::build, nbcc::soft, nbcc_add_library()
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+# The runtime, as a program is linked with it: the objects are those of nbc_runtime_src.
+add_library(nbc SHARED $<TARGET_OBJECTS:nbc_runtime_src>)
+target_link_libraries(nbc PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
+target_link_options(nbc PRIVATE ${nothing_undefined}
+  -Wl,--version-script=${PROJECT_SOURCE_DIR}/runtime/nbc.map)
+set_target_properties(nbc PROPERTIES LINKER_LANGUAGE C VERSION ${PROJECT_VERSION}
+  SOVERSION ${PROJECT_VERSION_MAJOR} LINK_DEPENDS ${PROJECT_SOURCE_DIR}/runtime/nbc.map)
+add_library(nbc-static STATIC $<TARGET_OBJECTS:nbc_runtime_src>)
+set_target_properties(nbc-static PROPERTIES LINKER_LANGUAGE C OUTPUT_NAME nbc)
+
+add_library(nbc-soft SHARED $<TARGET_OBJECTS:nbc_devices_hca> $<TARGET_OBJECTS:nbc_devices_p2p>)
+target_link_libraries(nbc-soft PRIVATE Threads::Threads)
+target_link_options(nbc-soft PRIVATE ${nothing_undefined})
+
+# Programs that use one are compiled by the MPI's own wrapper, which has the MPI's flags.
+get_property(mpis GLOBAL PROPERTY NBC_MPIS)
+set(mpi_libraries)
+foreach(mpi ${mpis})
+  add_library(nbc-${mpi} SHARED $<TARGET_OBJECTS:nbc_${mpi}>)
+  target_link_libraries(nbc-${mpi} PUBLIC nbc PRIVATE mpi_${mpi})
+  target_link_options(nbc-${mpi} PRIVATE ${nothing_undefined})
+  set_target_properties(nbc-${mpi} PROPERTIES LINKER_LANGUAGE C EXPORT_NAME ${mpi})
+  list(APPEND mpi_libraries nbc-${mpi})
+endforeach()
+if(mpis)
+  install(FILES runtime/mpi/nbc_mpi.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+endif()
+
+foreach(library nbc nbc-static nbc-build nbc-soft ${mpi_libraries})
+  target_include_directories(${library} INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+endforeach()
+set_target_properties(nbc-build PROPERTIES EXPORT_NAME build)
+set_target_properties(nbc-soft PROPERTIES EXPORT_NAME soft)
+set_target_properties(nbc-static PROPERTIES EXPORT_NAME nbc-static)
+
+install(TARGETS nbcc nbc nbc-static nbc-build nbc-soft ${mpi_libraries} EXPORT nbcc-targets)
+install(FILES runtime/include/nbc.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(DIRECTORY runtime/include/nbc DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(FILES devices/hca/hca.h devices/p2p/p2p.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/nbc/soft)
+install(DIRECTORY stdlib_algos DESTINATION ${CMAKE_INSTALL_DATADIR}/nbc)
+
+install(EXPORT nbcc-targets NAMESPACE nbcc:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/nbcc)
+configure_package_config_file(cmake/nbccConfig.cmake.in ${PROJECT_BINARY_DIR}/nbccConfig.cmake
+  INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/nbcc NO_SET_AND_CHECK_MACRO)
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/nbccConfigVersion.cmake
+  COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/nbccConfig.cmake ${PROJECT_BINARY_DIR}/nbccConfigVersion.cmake
+  DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/nbcc)
+
+file(RELATIVE_PATH up /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+string(REGEX REPLACE "/$" "" up "${up}")
+
+# nbc_package(name description libraries...): name.pc, which links lib<name>.
+function(nbc_package name description)
+  set(requires ${ARGN})
+  configure_file(cmake/package.pc.in ${PROJECT_BINARY_DIR}/${name}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endfunction()
+nbc_package(nbc "Runs compiled collective algorithms")
+nbc_package(nbc-build "Makes templates of compiled collective algorithms, for any number of ranks" nbc)
+nbc_package(nbc-soft "Devices made of software, for collective algorithms" nbc)
+foreach(mpi ${mpis})
+  nbc_package(nbc-${mpi} "Collective algorithms over ${mpi}" nbc)
+endforeach()
