@@ -1,46 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Ranks as threads, in real time: they meet at the fence, wait asleep, share a cache.
 
-#include <condition_variable>
-#include <mutex>
 #include <thread>
 
+#include "test/runtime/messages.h"
 #include "test/runtime/world.h"
 
 namespace {
-
-/// A bootstrap between threads: `get` waits, `fence` counts.
-struct Meeting {
-  Board board;
-  std::mutex mutex;
-  std::condition_variable changed;
-  int ranks = 0, arrived = 0, fences = 0;
-  struct Context {
-    Meeting *meeting;
-    Board::Context board;
-  };
-  static int put(void *context, const char *key, const void *data, size_t bytes) {
-    auto *c = static_cast<Context *>(context);
-    std::lock_guard lock(c->meeting->mutex);
-    c->meeting->changed.notify_all();
-    return Board::put(&c->board, key, data, bytes);
-  }
-  static int get(void *context, int rank, const char *key, void *data, size_t capacity,
-                 size_t *bytes) {
-    auto *c = static_cast<Context *>(context);
-    std::unique_lock lock(c->meeting->mutex);
-    while (Board::get(&c->board, rank, key, data, capacity, bytes)) c->meeting->changed.wait(lock);
-    return 0;
-  }
-  static int fence(void *context) {
-    auto *m = static_cast<Context *>(context)->meeting;
-    std::unique_lock lock(m->mutex);
-    int mine = m->fences;
-    if (++m->arrived == m->ranks) ++m->fences, m->arrived = 0, m->changed.notify_all();
-    while (m->fences == mine) m->changed.wait(lock);
-    return 0;
-  }
-};
 
 TEST(Threads, allgathersInRealTime) {
   constexpr int ranks = 4, calls = 200;
@@ -77,6 +43,55 @@ TEST(Threads, allgathersInRealTime) {
       EXPECT_EQ(nbc_comm_free(comm), 0);
     });
   for (std::thread &t : threads) t.join();
+}
+
+/// Two threads a rank, each with a plan of its own on the same communicator.
+TEST(Threads, messagesInRealTime) {
+  for (bool adversarial : {false, true}) {
+    constexpr int ranks = 3, calls = 100;
+    p2p::Fabric fabric({.mode = p2p::Mode::RealTime, .seed = 9, .adversarial = adversarial});
+    Meeting meeting;
+    meeting.ranks = ranks;
+    nbc_p2p *ends[ranks];
+    for (nbc_p2p *&e : ends) e = fabric.addEndpoint();
+    auto gather = [&](nbc_plan *plan, int salt) {
+      std::vector<uint8_t> in(300), out(300 * ranks);
+      for (int i = 0; i < calls; ++i) {
+        size_t n = i % 3 ? 10 : 300;
+        std::fill(in.begin(), in.end(), uint8_t(salt + i));
+        nbc_request request;
+        nbc_call call = {.in = in.data(), .out = out.data(), .count = n};
+        EXPECT_EQ(nbc_start(plan, &call, &request), 0);
+        EXPECT_EQ(nbc_wait(&request), 0);
+        for (size_t at = 0; at < n * ranks; ++at)
+          if (out[at] != uint8_t(int(at / n) * 50 + salt % 50 + i))
+            ADD_FAILURE() << "call " << i << " byte " << at;
+      }
+    };
+    std::vector<std::thread> threads;
+    for (int me = 0; me < ranks; ++me)
+      threads.emplace_back([&, me] {
+        Meeting::Context context = {&meeting, {&meeting.board, me}};
+        nbc_bootstrap b = {me, ranks, &context, Meeting::put, Meeting::get, Meeting::fence};
+        nbc_device *device = &ends[me]->device;
+        nbc_comm *comm = nullptr;
+        nbc_plan *plans[2] = {};
+        build::Bytes bytes = build::ringAllgather(ranks, uint32_t(me));
+        EXPECT_EQ(nbc_comm_create(&b, &device, 1, &comm), 0);
+        for (nbc_plan *&p : plans) {
+          EXPECT_EQ(nbc_plan_create(comm, bytes.data(), bytes.size(), nullptr, &p), 0);
+          EXPECT_EQ(nbc_plan_connect(p), 0);
+        }
+        std::thread other(gather, plans[1], me * 50 + 1);
+        gather(plans[0], me * 50 + 2);
+        other.join();
+        Meeting::fence(&context);
+        for (nbc_plan *p : plans) EXPECT_EQ(nbc_plan_free(p), 0);
+        EXPECT_EQ(nbc_comm_free(comm), 0);
+      });
+    for (std::thread &t : threads) t.join();
+    EXPECT_TRUE(fabric.findings().empty()) << fabric.findings()[0];
+  }
 }
 
 TEST(Threads, whoFailsToConnectLeavesNobodyInTheFence) {
