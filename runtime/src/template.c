@@ -405,7 +405,7 @@ static int check_variant(const struct tables *s, uint32_t index, const char **wh
   return 0;
 }
 
-int nbc_template_check_tables(const void *data, size_t bytes, const char **why) {
+int nbc_template_check(const void *data, size_t bytes, const char **why) {
   const char *unused;
   if (!why) why = &unused;
   *why = "";
@@ -425,14 +425,9 @@ int nbc_template_check_tables(const void *data, size_t bytes, const char **why) 
   status = check_segments(&s, t->ahead_segments, true, why);
   if (!status) status = check_relocs(&s, t->ahead_relocs, AHEAD, NULL, t->ahead_segments, why);
   for (uint32_t i = 0; i < t->variants.count && !status; ++i) status = check_variant(&s, i, why);
-  return status;
-}
-
-int nbc_template_check(const void *data, size_t bytes, const char **why) {
-  int status = nbc_template_check_tables(data, bytes, why);
   if (status) return status;
-  struct tables s = tables_of(data);
-  const struct target *target = find_target(s.header->target);
-  if (!target) return damaged(why, "no target is called %s", s.header->target);
+
+  const struct target *target = find_target(t->target);
+  if (!target) return damaged(why, "no target is called %s", t->target);
   return target->check(&s, why);
 }

@@ -292,9 +292,6 @@ static inline uint64_t nbc_template_checksum(const void *data, size_t bytes) {
  * runtime and is whole; else a negative nbc_status, and *why says what is wrong
  * ("checksum 0x.. where 0x.. was stored"), in static or thread-local memory. */
 int nbc_template_check(const void *data, size_t bytes, const char **why);
-/* The same but for the bytes of segments, which only the target knows: for those who look
- * at templates of targets that this runtime has not. */
-int nbc_template_check_tables(const void *data, size_t bytes, const char **why);
 
 #ifdef __cplusplus
 }
