@@ -27,9 +27,9 @@ using namespace messages;
 struct Counts {
   uint64_t sends = 0, receives = 0, waits = 0;
 
-  explicit Counts(std::span<const nbc_mpi_record> records) {
-    for (const nbc_mpi_record &record : records)
-      ++(record.op == NBC_MPI_SEND ? sends : record.op == NBC_MPI_RECV ? receives : waits);
+  explicit Counts(std::span<const nbc_message_record> records) {
+    for (const nbc_message_record &record : records)
+      ++(record.op == NBC_MESSAGE_SEND ? sends : record.op == NBC_MESSAGE_RECV ? receives : waits);
   }
 };
 
@@ -38,12 +38,12 @@ std::string count(uint64_t n, const char *one) {
 }
 
 /// "recv from 0"
-std::string messageText(const View &view, const nbc_mpi_record &record) {
-  return cat(record.op == NBC_MPI_SEND ? "send to " : "recv from ", view.peers[record.peer]);
+std::string messageText(const View &view, const nbc_message_record &record) {
+  return cat(record.op == NBC_MESSAGE_SEND ? "send to " : "recv from ", view.peers[record.peer]);
 }
 
 void printVariant(const View &view, const nbc_variant &variant, std::ostream &out) {
-  const std::span<const nbc_mpi_record> records = view.records(variant);
+  const std::span<const nbc_message_record> records = view.records(variant);
   const Counts n(records);
   out << "\nvariant " << view.variantName(variant) << ": " << count(variant.rounds, "round") << ", "
       << count(variant.stages.count, "stage") << ", " << count(n.sends, "send") << ", "
@@ -56,9 +56,9 @@ void printVariant(const View &view, const nbc_variant &variant, std::ostream &ou
     for (uint32_t h = 0; h < stage.hosts_count; ++h)
       line(k) << "       -  " << view.hostText(view.hosts[stage.hosts_begin + h]) << "\n";
     for (; next < stage.enabled; ++next) {
-      const nbc_mpi_record &record = records[next];
+      const nbc_message_record &record = records[next];
       line(k) << std::setw(8) << next << "  ";
-      if (record.op == NBC_MPI_WAIT) {
+      if (record.op == NBC_MESSAGE_WAIT) {
         out << "wait for " << record.record << ", " << messageText(view, records[record.record])
             << "\n";
         continue;

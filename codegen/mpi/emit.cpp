@@ -55,7 +55,7 @@ class Emitter {
 
  private:
   static uint32_t bytesOf(const Variant &variant) {
-    return static_cast<uint32_t>(variant.program.records.size() * sizeof(nbc_mpi_record));
+    return static_cast<uint32_t>(variant.program.records.size() * sizeof(nbc_message_record));
   }
 
   void meetPeers() {
@@ -74,9 +74,9 @@ class Emitter {
     Places places(s, options_.lengths, writer_.callers(), writer_.bufferCount(), writer_.pieces);
     for (const Record &record : variant.program.records) {
       const Step &step = s.steps[record.step];
-      const Section data = record.op == NBC_MPI_WAIT   ? Section()
-                           : record.op == NBC_MPI_SEND ? s.from(step)
-                                                       : s.to(step);
+      const Section data = record.op == NBC_MESSAGE_WAIT   ? Section()
+                           : record.op == NBC_MESSAGE_SEND ? s.from(step)
+                                                           : s.to(step);
       assert(data.size() <= 1 && "legalize() packs");
       variant.data.push_back(data.empty() ? Span() : places.place(data[0]));
       variant.relocs += !data.empty();
@@ -120,15 +120,15 @@ class Emitter {
   }
 
   void write(const Variant &variant, const Record &record, const Span &data) {
-    auto *bytes = reinterpret_cast<nbc_mpi_record *>(writer_.code() + used_);
+    auto *bytes = reinterpret_cast<nbc_message_record *>(writer_.code() + used_);
     bytes->op = record.op;
-    if (record.op == NBC_MPI_WAIT)
+    if (record.op == NBC_MESSAGE_WAIT)
       bytes->record = record.of;
     else
       bytes->peer = number_[static_cast<size_t>(variant.legal->schedule.steps[record.step].peer)];
     if (data.count > 0) {
       nbc_reloc &fill = writer_.relocs()[reloc_++];
-      fill.at = used_ + static_cast<uint32_t>(NBC_MPI_RECORD_SGE);
+      fill.at = used_ + static_cast<uint32_t>(NBC_MESSAGE_RECORD_SGE);
       fill.rule = NBC_RELOC_SGE;
       fill.what = data.first;
       fill.extra = data.count - 1;

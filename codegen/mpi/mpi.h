@@ -9,7 +9,8 @@
 // may stand still until its rank is in some call of MPI again). So nothing here relies on either:
 // a rank is never waited for before all was posted that the other rank may wait for.
 //
-// A call is a row of records (runtime/include/nbc/mpi_record.h), carried out one after the other:
+// A call is a row of records (runtime/include/nbc/message_record.h), carried out one after the
+// other:
 //
 //   RECV from 0: out[0]      posted
 //   SEND to 2: out[1]        posted

@@ -118,7 +118,7 @@ class Builder {
       const StepId p = order_[static_cast<size_t>(ready_.top())];
       ready_.pop();
       record_[p] = recordCount();
-      program_.records.push_back({receives(s_.steps[p]) ? NBC_MPI_RECV : NBC_MPI_SEND, p});
+      program_.records.push_back({receives(s_.steps[p]) ? NBC_MESSAGE_RECV : NBC_MESSAGE_SEND, p});
       if (next_[p] >= 0) loosen(next_[p]);
     }
   }
@@ -146,7 +146,7 @@ class Builder {
   void wait(StepId d) {
     while (taken_ < program_.hosts.size() && missing_[program_.hosts[taken_]] == 0) ++taken_;
     if (placed_ < taken_) work();
-    program_.records.push_back({NBC_MPI_WAIT, d, record_[d]});
+    program_.records.push_back({NBC_MESSAGE_WAIT, d, record_[d]});
     settle(d);
     post();
   }

@@ -7,12 +7,12 @@
 #include <vector>
 
 #include "compiler/ir/schedule.h"
-#include "nbc/mpi_record.h"
+#include "nbc/message_record.h"
 
 namespace nbcc::messages {
 
 struct Record {
-  nbc_mpi_op op;
+  nbc_message_op op;
   StepId step;      // SEND, RECV: this one; WAIT: the one that is waited for
   uint32_t of = 0;  // WAIT: its record
 };

@@ -88,18 +88,18 @@ class Verifier {
       wrong(variant_.bind.count, " relocations are to be filled in before any call");
     uint32_t filled = 0;
     for (uint32_t k = 0; k < records_.size(); ++k) {
-      const nbc_mpi_record &record = records_[k];
+      const nbc_message_record &record = records_[k];
       const auto fills = view_.fills(variant_, k);
       filled += static_cast<uint32_t>(fills.size());
-      const bool wait = record.op == NBC_MPI_WAIT;
-      if (record.op > NBC_MPI_WAIT || (!wait && record.peer >= view_.peers.size()))
+      const bool wait = record.op == NBC_MESSAGE_WAIT;
+      if (record.op > NBC_MESSAGE_WAIT || (!wait && record.peer >= view_.peers.size()))
         return wrong("record ", k, ": op ", record.op, ", peer ", record.peer), false;
       if (record.tag_pad || record.address || record.bytes || (wait ? record.peer : record.record))
         wrong("record ", k, " holds what is not known before a call, or means nothing");
       if (fills.size() > !wait) wrong("record ", k, " has ", fills.size(), " relocations");
       for (const nbc_reloc &r : fills)
         if (r.rule != NBC_RELOC_SGE ||
-            r.at != segments[0].offset + k * sizeof record + NBC_MPI_RECORD_SGE)
+            r.at != segments[0].offset + k * sizeof record + NBC_MESSAGE_RECORD_SGE)
           wrong("record ", k, ": a relocation of rule ", int(r.rule), " is at ", r.at);
     }
     if (filled != variant_.relocs.count)
@@ -114,8 +114,8 @@ class Verifier {
       return rows[2 * size_t{rank} + receiving];
     };
     for (uint32_t k = 0; k < records_.size(); ++k)
-      if (records_[k].op != NBC_MPI_WAIT)
-        row(records_[k].op == NBC_MPI_RECV, view_.peers[records_[k].peer]).push_back(k);
+      if (records_[k].op != NBC_MESSAGE_WAIT)
+        row(records_[k].op == NBC_MESSAGE_RECV, view_.peers[records_[k].peer]).push_back(k);
     std::vector<uint32_t> next(rows.size());
     for (StepId i = 0; i < static_cast<StepId>(s_.steps.size()); ++i) {
       const Step &step = s_.steps[i];
@@ -128,7 +128,7 @@ class Verifier {
       steps_[rows[of][next[of]++]] = i;
     }
     for (uint32_t k = 0; k < records_.size(); ++k)
-      if (records_[k].op != NBC_MPI_WAIT && steps_[k] < 0)
+      if (records_[k].op != NBC_MESSAGE_WAIT && steps_[k] < 0)
         return wrong("record ", k, " is a message that the schedule does not have"), false;
     return true;
   }
@@ -153,12 +153,12 @@ class Verifier {
   }
 
   void carryOut(uint32_t k) {
-    const nbc_mpi_record &record = records_[k];
-    if (record.op != NBC_MPI_WAIT) {
+    const nbc_message_record &record = records_[k];
+    if (record.op != NBC_MESSAGE_WAIT) {
       starts_[steps_[k]] = place_;
       return messageData(k);
     }
-    if (record.record >= k || records_[record.record].op == NBC_MPI_WAIT)
+    if (record.record >= k || records_[record.record].op == NBC_MESSAGE_WAIT)
       return wrong("record ", k, " waits for record ", record.record,
                    ", which is no message before it");
     const StepId d = steps_[record.record];
@@ -232,7 +232,7 @@ class Verifier {
   const Schedule &s_;
   Diag &diag_;
   PlaceVerifier data_;
-  const std::span<const nbc_mpi_record> records_;
+  const std::span<const nbc_message_record> records_;
   std::vector<StepId> steps_;            // record -> its step; of a WAIT: -1
   std::vector<StepId> hosts_;            // steps of the host
   std::vector<int64_t> starts_, known_;  // step -> its place in the row; from which on it is done

@@ -2,7 +2,7 @@
 // view.h - a template of this target read back: records from their bytes.
 //
 // For those who look at what was emitted (disassemble.cpp, verify_template.cpp); emit.cpp shares
-// nothing with it but the layout in template.h and mpi_record.h.
+// nothing with it but the layout in template.h and message_record.h.
 
 #pragma once
 
@@ -10,7 +10,7 @@
 #include <span>
 
 #include "codegen/common/template_view.h"
-#include "nbc/mpi_record.h"
+#include "nbc/message_record.h"
 
 namespace nbcc::messages {
 
@@ -18,15 +18,15 @@ struct View : codegen::TemplateView {
   using TemplateView::TemplateView;
 
   /// Of the variant's first segment; none: it has no segment.
-  std::span<const nbc_mpi_record> records(const nbc_variant &v) const {
+  std::span<const nbc_message_record> records(const nbc_variant &v) const {
     if (v.segments.count == 0) return {};
     const nbc_segment &s = segments[v.segments.begin];
-    return {reinterpret_cast<const nbc_mpi_record *>(code + s.offset),
-            s.bytes / sizeof(nbc_mpi_record)};
+    return {reinterpret_cast<const nbc_message_record *>(code + s.offset),
+            s.bytes / sizeof(nbc_message_record)};
   }
   /// What fills a record in; one at most, if the template is right.
   std::span<const nbc_reloc> fills(const nbc_variant &v, uint32_t record) const {
-    constexpr auto size = static_cast<uint32_t>(sizeof(nbc_mpi_record));
+    constexpr auto size = static_cast<uint32_t>(sizeof(nbc_message_record));
     return relocsAt(v.relocs, segments[v.segments.begin].offset + record * size, size);
   }
 };

@@ -54,15 +54,15 @@ static int test(const struct mpi *s, struct message *m) {
   return done;
 }
 
-static int post(const nbc_plan *plan, const struct nbc_mpi_record *r, struct message *m) {
+static int post(const nbc_plan *plan, const struct nbc_message_record *r, struct message *m) {
   const struct mpi *s = state_of(plan);
   uint32_t rank = plan->tables.peers[r->peer];
   void *memory = m->bytes ? (void *)(uintptr_t)m->address : NULL;
-  int status = r->op == NBC_MPI_SEND
+  int status = r->op == NBC_MESSAGE_SEND
                    ? s->p2p->ops->send(s->p2p, memory, m->bytes, rank, s->tag, &m->handle)
                    : s->p2p->ops->receive(s->p2p, memory, m->bytes, rank, s->tag, &m->handle);
   m->open = status == 0;
-  m->sent = r->op == NBC_MPI_SEND;
+  m->sent = r->op == NBC_MESSAGE_SEND;
   return status;
 }
 
@@ -74,11 +74,11 @@ static void go_on(nbc_plan *plan) {
     const struct records *v = records_of(c);
     struct message *messages = messages_of(s, c);
     for (uint32_t *next = &c->target[CARRIED]; *next < c->target[ENABLED]; ++*next) {
-      const struct nbc_mpi_record *r = &v->record[*next];
-      int status =
-          r->op == NBC_MPI_WAIT ? test(s, &messages[r->record]) : post(plan, r, &messages[*next]);
+      const struct nbc_message_record *r = &v->record[*next];
+      int status = r->op == NBC_MESSAGE_WAIT ? test(s, &messages[r->record])
+                                             : post(plan, r, &messages[*next]);
       if (status < 0) s->status = status;
-      if (status < 0 || (status == 0 && r->op == NBC_MPI_WAIT)) return;
+      if (status < 0 || (status == 0 && r->op == NBC_MESSAGE_WAIT)) return;
     }
     if (c->target[CARRIED] < v->count) return;  // what follows is of a later stage
     s->posting = c->next && c->next->state == CALL_ADMITTED ? c->next : NULL;

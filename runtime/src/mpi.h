@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // mpi.h - point-to-point messages, in the runtime: records, and what of them is under way.
 //
-// nbc/mpi_record.h says what stands in a template. mpi_check.c looks at the bytes,
+// nbc/message_record.h says what stands in a template. mpi_check.c looks at the bytes,
 // mpi_create.c meets the peers and sorts relocations out, mpi.c carries calls out.
 //
 // A plan has one cursor: it walks over the records of one call after the other, in the order in
@@ -19,7 +19,7 @@
 
 #pragma once
 
-#include "nbc/mpi_record.h"
+#include "nbc/message_record.h"
 #include "nbc/p2p.h"
 #include "runtime/src/plan.h"
 
@@ -37,7 +37,7 @@ struct slow_piece {
 
 // A variant, with all that is known when the plan is made.
 struct records {
-  const struct nbc_mpi_record *record;
+  const struct nbc_message_record *record;
   struct place_patch *places;  // `at`: a record
   struct slow_piece *slow;     // pieces that need the long way
   uint32_t *unwaited;          // SENDs and RECVs that no WAIT names

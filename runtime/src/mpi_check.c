@@ -26,20 +26,21 @@ static int check_header(const struct tables *s, const char **why) {
   return 0;
 }
 
-static const struct nbc_mpi_record *records(const struct tables *s, const struct nbc_segment *g) {
-  return (const struct nbc_mpi_record *)(s->code + g->offset);
+static const struct nbc_message_record *records(const struct tables *s,
+                                                const struct nbc_segment *g) {
+  return (const struct nbc_message_record *)(s->code + g->offset);
 }
 
 static int check_records(const struct tables *s, const struct nbc_segment *g, uint32_t segment,
                          const char **why) {
-  const struct nbc_mpi_record *all = records(s, g);
+  const struct nbc_message_record *all = records(s, g);
   for (uint32_t i = 0; i < g->entries; ++i) {
-    const struct nbc_mpi_record *r = &all[i];
-    if (r->op > NBC_MPI_WAIT || r->tag_pad || r->address || r->bytes)
+    const struct nbc_message_record *r = &all[i];
+    if (r->op > NBC_MESSAGE_WAIT || r->tag_pad || r->address || r->bytes)
       return damaged(why, "segment %u, record %u: op %u, or more than a template knows", segment, i,
                      r->op);
-    if (r->op == NBC_MPI_WAIT) {
-      if (r->peer || r->record >= i || all[r->record].op == NBC_MPI_WAIT)
+    if (r->op == NBC_MESSAGE_WAIT) {
+      if (r->peer || r->record >= i || all[r->record].op == NBC_MESSAGE_WAIT)
         return damaged(why, "segment %u, record %u: waits for record %u", segment, i, r->record);
     } else if (r->peer >= s->header->peers.count || r->record) {
       return damaged(why, "segment %u, record %u: peer %u of %u, record %u", segment, i, r->peer,
@@ -66,10 +67,11 @@ static int check_relocs(const struct tables *s, const struct nbc_variant *v,
   for (uint32_t i = v->relocs.begin; i < v->relocs.begin + v->relocs.count; ++i) {
     const struct nbc_reloc *r = &s->relocs[i];
     uint32_t at = r->at - g->offset;
-    if (r->rule != NBC_RELOC_SGE || at % sizeof(struct nbc_mpi_record) != NBC_MPI_RECORD_SGE)
+    if (r->rule != NBC_RELOC_SGE ||
+        at % sizeof(struct nbc_message_record) != NBC_MESSAGE_RECORD_SGE)
       return damaged(why, "relocation %u: rule %u at %u, which is no such field", i, r->rule,
                      r->at);
-    if (records(s, g)[at / sizeof(struct nbc_mpi_record)].op == NBC_MPI_WAIT)
+    if (records(s, g)[at / sizeof(struct nbc_message_record)].op == NBC_MESSAGE_WAIT)
       return damaged(why, "relocation %u: at %u nothing is sent or received", i, r->at);
     for (uint32_t k = 1; k <= r->extra; ++k)
       if (!continues(s, r->what + k))

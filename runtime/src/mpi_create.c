@@ -39,9 +39,9 @@ static void sort_records(const nbc_plan *plan, const struct nbc_variant *from, s
       v->slow[v->slow_count++] = (struct slow_piece){record, i};
   }
   for (uint32_t i = 0; i < v->count; ++i)
-    if (v->record[i].op == NBC_MPI_WAIT) known[v->record[i].record] |= NAMED;
+    if (v->record[i].op == NBC_MESSAGE_WAIT) known[v->record[i].record] |= NAMED;
   for (uint32_t i = 0; i < v->count; ++i) {
-    if (v->record[i].op != NBC_MPI_WAIT) {
+    if (v->record[i].op != NBC_MESSAGE_WAIT) {
       if (!(known[i] & NAMED)) v->unwaited[v->unwaited_count++] = i;
       // Of no bytes, in this variant: instances are used by all.
       if (!(known[i] & HAS_MEMORY)) v->places[v->place_count++] = (struct place_patch){.at = i};
@@ -77,7 +77,7 @@ static int make_variants(nbc_plan *plan) {
     *v = (struct records){.places = places, .slow = slow, .unwaited = unwaited};
     plan->variants[i].target = v;
     if (!g) continue;
-    v->record = (const struct nbc_mpi_record *)(plan->code + g->offset);
+    v->record = (const struct nbc_message_record *)(plan->code + g->offset);
     v->count = g->entries;
     sort_records(plan, from, v, known);
     places += v->count, slow += v->count, unwaited += v->count;
@@ -105,9 +105,9 @@ static struct pledge *pledges_of(const nbc_plan *plan) {
   if (t->variants.count == 0) return p;
   const struct records *v = &state_of(plan)->variants[0];
   for (uint32_t i = 0; i < v->count; ++i) {
-    const struct nbc_mpi_record *r = &v->record[i];
-    p[r->peer].sends += r->op == NBC_MPI_SEND;
-    p[r->peer].receives += r->op == NBC_MPI_RECV;
+    const struct nbc_message_record *r = &v->record[i];
+    p[r->peer].sends += r->op == NBC_MESSAGE_SEND;
+    p[r->peer].receives += r->op == NBC_MESSAGE_RECV;
   }
   return p;
 }

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "nbc/mpi_record.h"
+#include "nbc/message_record.h"
 #include "runtime/src/tables.h"
 #include "runtime/src/targets.h"
 
@@ -239,7 +239,7 @@ static int check_segments(const struct tables *s, struct nbc_range range, bool a
       end = (uint64_t)g->offset + g->bytes;
     }
     if (g->ring == NBC_RING_SEND) {
-      uint64_t entry = kind == NBC_QUEUE_MESSAGES ? sizeof(struct nbc_mpi_record) : 64;
+      uint64_t entry = kind == NBC_QUEUE_MESSAGES ? sizeof(struct nbc_message_record) : 64;
       bool silent = kind == NBC_QUEUE_CTS || kind == NBC_QUEUE_MESSAGES;
       if (ahead || g->bytes != entry * g->entries || g->send_cqes > g->entries ||
           (silent && g->send_cqes))

@@ -15,7 +15,7 @@ void Messages::beginVariant(uint32_t flags) {
   firstHost_ = uint32_t(b.hosts.size());
 }
 
-uint32_t Messages::add(const nbc_mpi_record &r, std::optional<uint32_t> piece, uint32_t extra) {
+uint32_t Messages::add(const nbc_message_record &r, std::optional<uint32_t> piece, uint32_t extra) {
   auto at = uint32_t(records_.size() * sizeof r);
   if (piece) relocs_.push_back({at + 16, NBC_RELOC_SGE, 0, 0, *piece, 0, extra});
   records_.push_back(r);
@@ -23,15 +23,15 @@ uint32_t Messages::add(const nbc_mpi_record &r, std::optional<uint32_t> piece, u
 }
 
 uint32_t Messages::send(uint32_t rank, std::optional<uint32_t> piece, uint32_t extra) {
-  return add({.op = NBC_MPI_SEND, .peer = b.peer(rank)}, piece, extra);
+  return add({.op = NBC_MESSAGE_SEND, .peer = b.peer(rank)}, piece, extra);
 }
 
 uint32_t Messages::receive(uint32_t rank, std::optional<uint32_t> piece, uint32_t extra) {
-  return add({.op = NBC_MPI_RECV, .peer = b.peer(rank)}, piece, extra);
+  return add({.op = NBC_MESSAGE_RECV, .peer = b.peer(rank)}, piece, extra);
 }
 
 void Messages::wait(uint32_t record) {
-  add({.op = NBC_MPI_WAIT, .record = record}, {}, 0);
+  add({.op = NBC_MESSAGE_WAIT, .record = record}, {}, 0);
 }
 
 void Messages::stage() {
@@ -47,7 +47,7 @@ void Messages::endVariant() {
   v.relocs = {uint32_t(b.relocs.size()), uint32_t(relocs_.size())};
   auto begin = uint32_t(b.code.size());
   if (!records_.empty()) {
-    auto bytes = uint32_t(records_.size() * sizeof(nbc_mpi_record));
+    auto bytes = uint32_t(records_.size() * sizeof(nbc_message_record));
     b.segments.push_back(
         {b.queue(NBC_QUEUE_MESSAGES), NBC_RING_SEND, begin, bytes, uint32_t(records_.size()), 0});
     const auto *from = reinterpret_cast<const uint8_t *>(records_.data());

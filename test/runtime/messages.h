@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "devices/p2p/p2p.h"
-#include "nbc/mpi_record.h"
+#include "nbc/message_record.h"
 #include "test/runtime/board.h"
 #include "test/runtime/builder.h"
 
@@ -32,8 +32,8 @@ class Messages {
   Bytes finish() { return b.finish(); }
 
  private:
-  uint32_t add(const nbc_mpi_record &, std::optional<uint32_t> piece, uint32_t extra);
-  std::vector<nbc_mpi_record> records_;
+  uint32_t add(const nbc_message_record &, std::optional<uint32_t> piece, uint32_t extra);
+  std::vector<nbc_message_record> records_;
   std::vector<nbc_reloc> relocs_;
   std::vector<nbc_stage> stages_;
   uint32_t firstHost_ = 0;

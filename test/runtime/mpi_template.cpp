@@ -16,8 +16,8 @@ std::string why(const Bytes &b) {
   return text;
 }
 
-nbc_mpi_record *record(Bytes &b, uint32_t i) {
-  return b.table<nbc_mpi_record>(b.header()->code) + i;
+nbc_message_record *record(Bytes &b, uint32_t i) {
+  return b.table<nbc_message_record>(b.header()->code) + i;
 }
 nbc_reloc *reloc(Bytes &b, uint32_t i) {
   return b.table<nbc_reloc>(b.header()->relocs) + i;

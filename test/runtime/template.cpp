@@ -3,7 +3,7 @@
 
 #include <random>
 
-#include "nbc/mpi_record.h"
+#include "nbc/message_record.h"
 #include "test/runtime/world.h"
 
 namespace {
@@ -140,7 +140,7 @@ build::Bytes messages() {
   std::strcpy(b.header.target, "mpi");
   b.peer(1);
   b.queues.push_back({NBC_QUEUE_MESSAGES, UINT32_MAX, NBC_BOTH_WAYS});
-  b.code.resize(2 * sizeof(nbc_mpi_record));
+  b.code.resize(2 * sizeof(nbc_message_record));
   b.segments.push_back({.bytes = uint32_t(b.code.size()), .entries = 2});
   b.stages.push_back({0, 0, 2});
   b.variants.push_back({.protocol = NBC_RENDEZVOUS, .stages = {0, 1}, .segments = {0, 1}});

@@ -12,7 +12,7 @@
  *   coredirect  queues are mlx5 work queues, segments their work queue entries
  *   verbs       queues are queue pairs, segments packed post descriptors
  *   sci         queues are DMA queues and PIO, segments vectors and stores
- *   mpi         one queue, a segment of send, receive and wait records (mpi_record.h)
+ *   mpi         one queue, a segment of send, receive and wait records (message_record.h)
  *   shm         one queue, a segment of copies and flags
  * What is common (buffers, peers, host operations, stages, relocations by
  * address, length and key) is read by common code; what the bytes of a segment
@@ -178,7 +178,7 @@ enum nbc_queue_kind {
   NBC_QUEUE_EAGER,      /* per peer: into posted slots; managed */
   NBC_QUEUE_CTS,        /* per peer: clear-to-send and credits, no bytes; managed */
   NBC_QUEUE_DATA,       /* per peer: rendezvous data; managed */
-  NBC_QUEUE_MESSAGES    /* to and from all peers: records (mpi_record.h) */
+  NBC_QUEUE_MESSAGES    /* to and from all peers: records (message_record.h) */
 };
 
 /* Whom a queue pair serves: data both ways, or only what goes to the peer, or only
@@ -244,7 +244,7 @@ struct nbc_segment {
 };
 
 /* A place and the rule that fills it. `at` counts from the beginning of code. Bytes are those
- * that an adapter reads; what SGE writes into a record mpi_record.h says. */
+ * that an adapter reads; what SGE writes into a record message_record.h says. */
 enum nbc_reloc_rule {
   NBC_RELOC_SGE,    /* what: a piece. be32 length, be32 lkey, be64 address: 16 bytes. The length is
                        that of the piece and of the `extra` pieces after it in the table, which

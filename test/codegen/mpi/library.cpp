@@ -43,20 +43,20 @@ class Progress {
  private:
   using Ends = std::pair<size_t, size_t>;  // sender, receiver
 
-  Ends endsOf(size_t rank, const nbc_mpi_record &r) const {
+  Ends endsOf(size_t rank, const nbc_message_record &r) const {
     const size_t peer = editors_[rank].view.peers[r.peer];
-    return r.op == NBC_MPI_SEND ? Ends(rank, peer) : Ends(peer, rank);
+    return r.op == NBC_MESSAGE_SEND ? Ends(rank, peer) : Ends(peer, rank);
   }
 
   bool step(size_t rank) {
     const auto records = editors_[rank].records;
     if (at_[rank] == records.size()) return false;
-    const nbc_mpi_record &r = records[at_[rank]];
-    if (r.op == NBC_MPI_WAIT) {
+    const nbc_message_record &r = records[at_[rank]];
+    if (r.op == NBC_MESSAGE_WAIT) {
       const auto posted = posted_[endsOf(rank, records[r.record])];
       if (std::min(posted[0], posted[1]) <= number_[rank][r.record]) return false;
     }
-    number_[rank].push_back(r.op == NBC_MPI_WAIT ? 0 : posted_[endsOf(rank, r)][r.op]++);
+    number_[rank].push_back(r.op == NBC_MESSAGE_WAIT ? 0 : posted_[endsOf(rank, r)][r.op]++);
     ++at_[rank];
     return true;
   }
@@ -78,9 +78,9 @@ bool postsEarly(const Template &t, const Schedule &s) {
     if (step.after.size > 0) held.insert(step.peer);
     free[step.peer] += !held.contains(step.peer);
   }
-  for (const nbc_mpi_record &r : e.records) {
-    if (r.op == NBC_MPI_WAIT) break;
-    if (r.op == NBC_MPI_RECV) --free[e.view.peers[r.peer]];
+  for (const nbc_message_record &r : e.records) {
+    if (r.op == NBC_MESSAGE_WAIT) break;
+    if (r.op == NBC_MESSAGE_RECV) --free[e.view.peers[r.peer]];
   }
   return std::all_of(free.begin(), free.end(), [](const auto &left) { return left.second <= 0; });
 }

@@ -86,13 +86,13 @@ bool replays(const Template &t, const Schedule &s) {
       done[host++] = true;
     }
     for (; k < stage.enabled; ++k) {
-      const nbc_mpi_record &r = e.records[k];
-      if (r.op == NBC_MPI_WAIT) {
+      const nbc_message_record &r = e.records[k];
+      if (r.op == NBC_MESSAGE_WAIT) {
         if (r.record >= k || stepOf[r.record] < 0) return false;
         done[stepOf[r.record]] = true;
         continue;
       }
-      const bool receiving = r.op == NBC_MPI_RECV;
+      const bool receiving = r.op == NBC_MESSAGE_RECV;
       const int64_t peer = e.view.peers[r.peer];
       StepId &at = channel[2 * static_cast<size_t>(peer) + receiving];
       stepOf[k] = next(
@@ -112,7 +112,7 @@ TEST(MpiVerifyTemplate, NoticesEveryDroppedWait) {
   forAll([&](const std::string &name, const Template &good, const std::vector<Legal> &legals) {
     EXPECT_TRUE(replays(good, legals[0].schedule)) << name;
     for (uint32_t k = 0; k < Editor(good).records.size(); ++k) {
-      if (Editor(good).records[k].op != NBC_MPI_WAIT) continue;
+      if (Editor(good).records[k].op != NBC_MESSAGE_WAIT) continue;
       Template bad = good;
       Editor(bad).drop(k);
       seal(bad);
@@ -131,8 +131,8 @@ TEST(MpiVerifyTemplate, NoticesEveryWaitForAnotherMessage) {
     const auto count = static_cast<uint32_t>(Editor(good).records.size());
     for (uint32_t k = 0; k < count; ++k)
       for (uint32_t other = 0; other < count; ++other) {
-        const nbc_mpi_record &record = Editor(good).records[k];
-        if (record.op != NBC_MPI_WAIT || record.record == other) continue;
+        const nbc_message_record &record = Editor(good).records[k];
+        if (record.op != NBC_MESSAGE_WAIT || record.record == other) continue;
         Template bad = good;
         changed(Editor(bad).records[k]).record = other;
         seal(bad);
@@ -218,8 +218,8 @@ TEST(MpiVerifyTemplate, NoticesEveryFieldThatIsAnother) {
       EXPECT_NE(verified(bad, legals), "") << name << ": " << what << " of record " << k;
     };
     for (uint32_t k = 0; k < Editor(good).records.size(); ++k) {
-      const auto record = [&](Editor &e) -> nbc_mpi_record & { return changed(e.records[k]); };
-      const bool wait = Editor(good).records[k].op == NBC_MPI_WAIT;
+      const auto record = [&](Editor &e) -> nbc_message_record & { return changed(e.records[k]); };
+      const bool wait = Editor(good).records[k].op == NBC_MESSAGE_WAIT;
       mutant("op", k, [&](Editor &e) { record(e).op ^= 1; });
       mutant("unknown op", k, [&](Editor &e) { record(e).op = 3; });
       mutant("peer", k, [&](Editor &e) { ++record(e).peer; });
@@ -271,7 +271,7 @@ TEST(MpiVerifyTemplate, NamesTheStepThatLostItsOrder) {
   const std::vector<Legal> legals = ways(passed(standardExchange(4, 0)));
   Template t = mpi_emit(legals, {});
   uint32_t wait = 0;
-  while (Editor(t).records[wait].op != NBC_MPI_WAIT) ++wait;
+  while (Editor(t).records[wait].op != NBC_MESSAGE_WAIT) ++wait;
   Editor(t).drop(wait);
   seal(t);
   const std::string said = verified(t, legals);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * mpi_record.h - what target mpi does, one record after the other.
+ * message_record.h - what target mpi does, one record after the other.
  *
  *     RECV peer 1   out[1]
  *     SEND peer 0   out[0]
@@ -15,16 +15,16 @@
  * records, those from one peer received in that order; the k-th sent to a rank is the k-th
  * that it receives from here.
  */
-#ifndef NBC_MPI_RECORD_H
-#define NBC_MPI_RECORD_H
+#ifndef NBC_MESSAGE_RECORD_H
+#define NBC_MESSAGE_RECORD_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-enum nbc_mpi_op { NBC_MPI_SEND, NBC_MPI_RECV, NBC_MPI_WAIT };
+enum nbc_message_op { NBC_MESSAGE_SEND, NBC_MESSAGE_RECV, NBC_MESSAGE_WAIT };
 
-struct nbc_mpi_record {
-  uint32_t op;      /* enum nbc_mpi_op */
+struct nbc_message_record {
+  uint32_t op;      /* enum nbc_message_op */
   uint32_t peer;    /* SEND, RECV: index into the template's peers; WAIT: 0 */
   uint32_t record;  /* WAIT: an earlier SEND or RECV of the segment, by its index; else 0 */
   uint32_t tag_pad; /* 0 */
@@ -34,11 +34,11 @@ struct nbc_mpi_record {
 };
 
 /* Where that relocation points to, from the record's beginning. */
-#define NBC_MPI_RECORD_SGE offsetof(struct nbc_mpi_record, address)
+#define NBC_MESSAGE_RECORD_SGE offsetof(struct nbc_message_record, address)
 
 #ifdef __cplusplus
-static_assert(sizeof(nbc_mpi_record) == 32, "a segment's bytes are 32 * entries");
+static_assert(sizeof(nbc_message_record) == 32, "a segment's bytes are 32 * entries");
 #else
-_Static_assert(sizeof(struct nbc_mpi_record) == 32, "a segment's bytes are 32 * entries");
+_Static_assert(sizeof(struct nbc_message_record) == 32, "a segment's bytes are 32 * entries");
 #endif
 #endif
