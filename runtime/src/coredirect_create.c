@@ -279,6 +279,8 @@ static void add_reloc(const nbc_plan *plan, struct patches *v, const struct nbc_
     case NBC_RELOC_ENABLE_QPN:
     case NBC_RELOC_ROOM:
       break;  // bound once, not at a call
+    case NBC_RELOC_PIECES:
+      break;  // of another target
   }
 }
 

@@ -140,12 +140,18 @@ static bool is_alone(uint32_t kind) {
   return kind <= NBC_QUEUE_LOOPBACK || kind == NBC_QUEUE_MESSAGES;
 }
 
+// Whether messages may be of several places, and peers on other nodes marked.
+static bool is_shm(const struct tables *s) {
+  return strcmp(s->header->target, "shm") == 0;
+}
+
 static int check_queues(const struct tables *s, const char **why) {
   const struct nbc_template *t = s->header;
-  for (uint32_t i = 0; i < t->peers.count; ++i)
-    if (s->peers[i] >= t->ranks || s->peers[i] == t->rank)
-      return damaged(why, "peer %u: rank %u of %u, the own one is %u", i, s->peers[i], t->ranks,
-                     t->rank);
+  for (uint32_t i = 0; i < t->peers.count; ++i) {
+    uint32_t rank = is_shm(s) ? s->peers[i] & ~NBC_PEER_REMOTE : s->peers[i];
+    if (rank >= t->ranks || rank == t->rank)
+      return damaged(why, "peer %u: rank %u of %u, the own one is %u", i, rank, t->ranks, t->rank);
+  }
   uint32_t alone[NBC_QUEUE_MESSAGES + 1] = {0};
   for (uint32_t i = 0; i < t->queues.count; ++i) {
     const struct nbc_queue *q = &s->queues[i];
@@ -303,9 +309,10 @@ static int check_reloc(const struct tables *s, uint32_t index, enum list list,
       [NBC_RELOC_ENABLE_QPN] = {QUEUE, 4, BIND}, [NBC_RELOC_RADDR] = {PIECE, 12, CALL},
       [NBC_RELOC_ROOM] = {BUFFER, 16, AHEAD},    [NBC_RELOC_CREDIT] = {QUEUE, 4, CALL},
       [NBC_RELOC_OPMOD] = {QUEUE, 1, CALL},      [NBC_RELOC_SLOT] = {PIECE, 16, CALL},
+      [NBC_RELOC_PIECES] = {PIECE, 16, CALL},
   };
   const struct nbc_reloc *r = &s->relocs[index];
-  if (r->rule > NBC_RELOC_SLOT || rules[r->rule].list != list || r->side > NBC_SIDE_RECV)
+  if (r->rule > NBC_RELOC_PIECES || rules[r->rule].list != list || r->side > NBC_SIDE_RECV)
     return damaged(why, "relocation %u: rule %u, side %u", index, r->rule, r->side);
   if (!in_segments(s, segments, r->at, rules[r->rule].width))
     return damaged(why, "relocation %u: %u bytes at %u lie in no segment of its variant", index,
@@ -314,6 +321,9 @@ static int check_reloc(const struct tables *s, uint32_t index, enum list list,
   if (((r->rule == NBC_RELOC_OPMOD || r->rule == NBC_RELOC_SLOT) && !(flags & NBC_VARIANT_CALC)) ||
       (r->rule == NBC_RELOC_CREDIT && !(flags & NBC_VARIANT_CREDIT)))
     return damaged(why, "relocation %u: rule %u in a variant with flags %u", index, r->rule, flags);
+  if (r->rule == NBC_RELOC_PIECES && !is_shm(s))
+    return damaged(why, "relocation %u: a message of several places, on target %s", index,
+                   s->header->target);
   if (r->rule == NBC_RELOC_OPMOD) return 0;
   switch (rules[r->rule].what) {
     case QUEUE:
@@ -326,9 +336,11 @@ static int check_reloc(const struct tables *s, uint32_t index, enum list list,
       return 0;
     case PIECE: {
       bool lonely = s->header->lengths == NBC_LENGTHS_EACH;  // blocks are no neighbours
-      uint64_t extra = r->rule == NBC_RELOC_SGE ? r->extra : 0;
+      bool one_run = r->rule == NBC_RELOC_SGE;
+      uint64_t extra = one_run || r->rule == NBC_RELOC_PIECES ? r->extra : 0;
       if (r->what + extra >= s->header->pieces.count) break;
-      if (lonely && extra && s->buffers[s->pieces[r->what].buffer].role < CALLER_ROLES) break;
+      if (lonely && one_run && extra && s->buffers[s->pieces[r->what].buffer].role < CALLER_ROLES)
+        break;
       uint64_t last = r->what;
       while (last <= r->what + extra && allowed(s, v, (uint32_t)last)) ++last;
       if (last <= r->what + extra) break;

@@ -182,6 +182,69 @@ TEST(Template, eachPromiseOfRecordsBrokenOnce) {
   }
 }
 
+/// Of target shm, on three ranks: a message of two blocks that do not lie behind one another, to
+/// rank 1 here, and one of no bytes to rank 2 on another node.
+build::Bytes scattered() {
+  build::Builder b("scattered", NBC_ALLTOALL, 3, 0);
+  std::strcpy(b.header.target, "shm");
+  b.peers = {1, 2 | NBC_PEER_REMOTE};
+  b.queues.push_back({NBC_QUEUE_MESSAGES, UINT32_MAX, NBC_BOTH_WAYS});
+  const uint32_t in = b.buffer(NBC_ROLE_IN), first = b.piece(in, 2);
+  b.piece(in, 0);
+  const nbc_message_record records[] = {{.op = NBC_MESSAGE_SEND, .peer = 0},
+                                        {.op = NBC_MESSAGE_SEND, .peer = 1}};
+  b.code.resize(sizeof records);
+  std::memcpy(b.code.data(), records, sizeof records);
+  b.relocs.push_back({NBC_MESSAGE_RECORD_SGE, NBC_RELOC_PIECES, 0, 0, first, 0, 1});
+  b.segments.push_back({.bytes = uint32_t(b.code.size()), .entries = 2});
+  b.stages.push_back({0, 0, 2});
+  b.variants.push_back({.protocol = NBC_RENDEZVOUS,
+                        .stages = {0, 1},
+                        .segments = {0, 1},
+                        .bind = {0, 0},
+                        .relocs = {0, 1}});
+  return b.finish();
+}
+
+TEST(Template, messagesOfSeveralPlacesAreOfOneTarget) {
+  using build::Bytes;
+  const auto reloc = [](Bytes &b) { return b.table<nbc_reloc>(b.header()->relocs); };
+  const struct {
+    const char *why;
+    std::function<void(Bytes &)> apply;
+  } cases[] = {
+      // Behind all that is common to targets: this runtime cannot carry it out.
+      {"no target is called shm", [](Bytes &) {}},
+      {"no target is called shm", [](Bytes &b) { b.header()->lengths = NBC_LENGTHS_EACH; }},
+      {"rule 0 names 0, and 1 more",
+       [&](Bytes &b) {
+         b.header()->lengths = NBC_LENGTHS_EACH;
+         reloc(b)->rule = NBC_RELOC_SGE;
+       }},
+      {"relocation 0: a message of several places, on target mpi",
+       [](Bytes &b) {
+         std::strcpy(b.header()->target, "mpi");
+         b.table<uint32_t>(b.header()->peers)[1] = 2;
+       }},
+      {"rule 12 names 0, and 2 more", [&](Bytes &b) { reloc(b)->extra = 2; }},
+      {"16 bytes at 56 lie in no segment", [&](Bytes &b) { reloc(b)->at = 56; }},
+      {"relocation 0: rule 13", [&](Bytes &b) { reloc(b)->rule = NBC_RELOC_PIECES + 1; }},
+      {"peer 1: rank 2147483650 of 3", [](Bytes &b) { std::strcpy(b.header()->target, "mpi"); }},
+      {"peer 1: rank 3 of 3",
+       [](Bytes &b) { b.table<uint32_t>(b.header()->peers)[1] = 3 | NBC_PEER_REMOTE; }},
+      {"peer 1: rank 0 of 3, the own one is 0",
+       [](Bytes &b) { b.table<uint32_t>(b.header()->peers)[1] = NBC_PEER_REMOTE; }},
+  };
+  for (const auto &[wanted, apply] : cases) {
+    Bytes b = scattered();
+    apply(b);
+    b.seal();
+    std::string why;
+    check(b, &why);
+    EXPECT_NE(why.find(wanted), std::string::npos) << "wanted " << wanted << ", found " << why;
+  }
+}
+
 /// Runs calls of two ranks, one with a template that may be damaged. Only crashes, and
 /// accesses beyond the buffers, matter.
 void use(const build::Bytes &damaged, build::Bytes whole, uint32_t rank) {

@@ -13,7 +13,7 @@
  *   verbs       queues are queue pairs, segments packed post descriptors
  *   sci         queues are DMA queues and PIO, segments vectors and stores
  *   mpi         one queue, a segment of send, receive and wait records (message_record.h)
- *   shm         one queue, a segment of copies and flags
+ *   shm         the same, where a message may lie in several places
  * What is common (buffers, peers, host operations, stages, relocations by
  * address, length and key) is read by common code; what the bytes of a segment
  * mean, only by runtime/src/<target>.c.
@@ -58,7 +58,7 @@ struct nbc_template {
   uint32_t ranks, rank, root;
   uint32_t lengths, pad;     /* enum nbc_lengths */
   struct nbc_table buffers;  /* struct nbc_buffer */
-  struct nbc_table peers;    /* uint32_t rank of the peer */
+  struct nbc_table peers;    /* uint32_t rank of the peer; shm: with NBC_PEER_REMOTE or without */
   struct nbc_table queues;   /* struct nbc_queue */
   struct nbc_table variants; /* struct nbc_variant */
   struct nbc_table pieces;   /* struct nbc_piece */
@@ -71,6 +71,10 @@ struct nbc_template {
    * segments of EAGER queues (entries may be 0), and their relocations. */
   struct nbc_range ahead_segments, ahead_relocs;
 };
+
+/* Target shm: this peer is on another node, as the topology said that the template was made
+ * for. Messages to it and from it are one run of memory each. */
+#define NBC_PEER_REMOTE 0x80000000u
 
 enum nbc_kind { /* in the order of dsl/collectives.def */
                 NBC_ALLGATHER,
@@ -260,7 +264,9 @@ enum nbc_reloc_rule {
                        blocks of room from block `addend` on: 16 bytes */
   NBC_RELOC_CREDIT, /* be32: index of the latest credit expected on the CQ, mod 2^24 */
   NBC_RELOC_OPMOD,  /* calc: 1 byte, the enum mlx5_calc of the call's op and type */
-  NBC_RELOC_SLOT    /* calc: what: a piece. be32 16, be32 lkey, be64 address: 16 bytes */
+  NBC_RELOC_SLOT,   /* calc: what: a piece. be32 16, be32 lkey, be64 address: 16 bytes */
+  NBC_RELOC_PIECES  /* shm: what: a piece. 16 bytes, as message_record.h says, of it and of the
+                       `extra` pieces after it in the table, wherever each lies */
 };
 
 /* A CQ is named by its queue and side: one CQ per peer and purpose. */
@@ -272,7 +278,7 @@ struct nbc_reloc {
   uint16_t pad;
   uint32_t what;   /* if not said above: a queue */
   uint32_t addend; /* INDEX, ENABLE, WAIT, ROOM */
-  uint32_t extra;  /* SGE, ROOM */
+  uint32_t extra;  /* SGE, ROOM, PIECES */
 };
 
 /* FNV-1a, 64 bit, over the template in words of 8 bytes (its length is a multiple
