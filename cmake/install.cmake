@@ -15,13 +15,13 @@ include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 # The runtime, as a program is linked with it: the objects are those of nbc_runtime_src.
-add_library(nbc SHARED $<TARGET_OBJECTS:nbc_runtime_src>)
+add_library(nbc SHARED $<TARGET_OBJECTS:nbc_runtime_src> ${kernel_objects})
 target_link_libraries(nbc PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
 target_link_options(nbc PRIVATE ${nothing_undefined}
   -Wl,--version-script=${PROJECT_SOURCE_DIR}/runtime/nbc.map)
 set_target_properties(nbc PROPERTIES LINKER_LANGUAGE C VERSION ${PROJECT_VERSION}
   SOVERSION ${PROJECT_VERSION_MAJOR} LINK_DEPENDS ${PROJECT_SOURCE_DIR}/runtime/nbc.map)
-add_library(nbc-static STATIC $<TARGET_OBJECTS:nbc_runtime_src>)
+add_library(nbc-static STATIC $<TARGET_OBJECTS:nbc_runtime_src> ${kernel_objects})
 set_target_properties(nbc-static PROPERTIES LINKER_LANGUAGE C OUTPUT_NAME nbc)
 
 add_library(nbc-soft SHARED $<TARGET_OBJECTS:nbc_devices_hca> $<TARGET_OBJECTS:nbc_devices_p2p>)

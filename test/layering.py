@@ -32,6 +32,7 @@ MAY_INCLUDE = {
                              "runtime/include", "devices/hca", "devices/p2p"],
     "runtime/include": [],
     "runtime/src": ["runtime/include"],
+    "runtime/kernels": ["runtime/include", "runtime/src"],
     "runtime/mpi": ["runtime/include"],
     "devices": ["runtime/include"],
 }

@@ -168,11 +168,14 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
       ->type_name("N,N,...")
       ->delimiter(',')
       ->allow_extra_args(false);
-  app.add_option("--type", o.type, "their type: byte, i8..i64, u8..u64, f32, f64")
+  app.add_option("--type", o.type,
+                 "their type: byte, i8..i64, u8..u64, f32, f64, bool, complex cf32, cf64, pairs "
+                 "i32_i32, f32_i32, f32_f32, f64_f64")
       ->group(run)
       ->capture_default_str();
   app.add_option("--op", o.op,
-                 "sum prod min max band bor bxor land lor lxor; affine: does not commute (u64)")
+                 "sum prod min max band bor bxor land lor lxor minloc maxloc; affine: does not "
+                 "commute (u64)")
       ->group(run)
       ->capture_default_str();
   app.add_option("--calls", o.calls, "started one behind the other before the first wait")

@@ -3,7 +3,7 @@
 
 #include "compiler/driver/reference.h"
 
-#include <array>
+#include <complex>
 #include <cstring>
 #include <type_traits>
 #include <utility>
@@ -11,20 +11,27 @@
 namespace nbcc {
 namespace {
 
-constexpr std::array<std::string_view, NBC_TYPES> kTypes{"byte", "i8",  "u8",  "i16", "u16", "i32",
-                                                         "u32",  "i64", "u64", "f32", "f64"};
-constexpr std::array<std::string_view, NBC_OPS> kOperators{
-    "sum", "prod", "min", "max", "band", "bor", "bxor", "land", "lor", "lxor", "affine"};
-
 /// What is in a buffer that nobody has written.
 constexpr std::byte kGarbage{0xa5};
 
-template <size_t n>
-int indexOf(const std::array<std::string_view, n> &names, std::string_view name) {
-  for (size_t i = 0; i < n; ++i)
-    if (names[i] == name) return static_cast<int>(i);
-  return -1;
-}
+/// Of NBC_BOOL; a type of its own, that others' contributions are not taken for it.
+enum class Bool : uint8_t {};
+
+/// MPI's pairs, those without bytes in between.
+template <class Value, class Index>
+struct Pair {
+  Value value;
+  Index index;
+};
+
+template <class T>
+constexpr bool kIsPair = false;
+template <class V, class I>
+constexpr bool kIsPair<Pair<V, I>> = true;
+template <class T>
+constexpr bool kIsComplex = false;
+template <class V>
+constexpr bool kIsComplex<std::complex<V>> = true;
 
 uint64_t key(int call, int64_t rank, int64_t index, uint64_t element) {
   return mix(mix(mix(static_cast<uint64_t>(call) << 32 ^ static_cast<uint64_t>(rank)) ^
@@ -37,6 +44,14 @@ T contribution(uint64_t k, int64_t rank, nbc_op op) {
   if constexpr (std::is_floating_point_v<T>) {
     if (op == NBC_PROD && rank > 0) return k & 1 ? T(1) : T(-1);
     return static_cast<T>(static_cast<int>(k % 201) - 100);
+  } else if constexpr (kIsComplex<T>) {
+    const float sign = k & 1 ? 1.0f : -1.0f;
+    if (op == NBC_PROD && rank > 0) return k & 2 ? T(sign, 0) : T(0, sign);
+    return T(static_cast<float>(k % 201) - 100, static_cast<float>(k / 201 % 201) - 100);
+  } else if constexpr (kIsPair<T>) {  // of few values, so that many are equal
+    return {static_cast<decltype(T::value)>(k % 5), static_cast<decltype(T::index)>(k / 5 % 1000)};
+  } else if constexpr (std::is_same_v<T, Bool>) {
+    return static_cast<Bool>(k & 1);
   } else {
     if (op == NBC_LAND || op == NBC_LOR || op == NBC_LXOR) return static_cast<T>(k % 3);
     if (op == NBC_PROD) return static_cast<T>(k | 1);  // odd: never stuck at zero
@@ -65,6 +80,14 @@ T combine(T l, T r, nbc_op op) {
       default:
         return l;
     }
+  } else if constexpr (kIsComplex<T>) {
+    return op == NBC_PROD ? l * r : l + r;
+  } else if constexpr (kIsPair<T>) {
+    if (l.value == r.value) return {l.value, std::min(l.index, r.index)};
+    return (l.value < r.value) == (op == NBC_MINLOC) ? l : r;
+  } else if constexpr (std::is_same_v<T, Bool>) {
+    const bool a = l == Bool{1}, b = r == Bool{1};
+    return static_cast<Bool>(op == NBC_LAND ? a && b : op == NBC_LOR ? a || b : a != b);
   } else {
     using U = std::make_unsigned_t<T>;
     uint64_t a = static_cast<U>(l), b = static_cast<U>(r);
@@ -117,6 +140,20 @@ auto withType(nbc_type type, F f) {
       return f(float());
     case NBC_F64:
       return f(double());
+    case NBC_BOOL:
+      return f(Bool());
+    case NBC_CF32:
+      return f(std::complex<float>());
+    case NBC_CF64:
+      return f(std::complex<double>());
+    case NBC_I32_I32:
+      return f(Pair<int32_t, int32_t>());
+    case NBC_F32_I32:
+      return f(Pair<float, int32_t>());
+    case NBC_F32_F32:
+      return f(Pair<float, float>());
+    case NBC_F64_F64:
+      return f(Pair<double, double>());
     default:
       return f(uint8_t());
   }
@@ -135,13 +172,20 @@ void affine(void *to, const void *left, const void *right, size_t n, void *) {
 }  // namespace
 
 std::optional<nbc_type> typeNamed(std::string_view name) {
-  int i = indexOf(kTypes, name);
-  return i < 0 ? std::nullopt : std::optional(static_cast<nbc_type>(i));
+  for (int i = 0; i < NBC_TYPES; ++i)
+    if (name == nbc_type_name(static_cast<nbc_type>(i))) return static_cast<nbc_type>(i);
+  return std::nullopt;
+}
+
+bool hasBytesThatMeanNothing(nbc_type type) {
+  return withType(type, [&](auto t) { return sizeof t != nbc_type_size(type); });
 }
 
 std::optional<nbc_op> operatorNamed(std::string_view name) {
-  int i = indexOf(kOperators, name);
-  return i < 0 ? std::nullopt : std::optional(static_cast<nbc_op>(i));
+  if (name == "affine") return NBC_USER;
+  for (int i = 0; i < NBC_USER; ++i)
+    if (name == nbc_op_name(static_cast<nbc_op>(i))) return static_cast<nbc_op>(i);
+  return std::nullopt;
 }
 
 nbc_reduce_function *userOperator() {

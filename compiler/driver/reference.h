@@ -24,6 +24,8 @@
 namespace nbcc {
 
 std::optional<nbc_type> typeNamed(std::string_view);
+/// So that results cannot be compared byte for byte: f80, and pairs of unlike members.
+bool hasBytesThatMeanNothing(nbc_type);
 /// sum .. lxor, and affine, which is NBC_USER with userOperator().
 std::optional<nbc_op> operatorNamed(std::string_view);
 /// Composition of x -> a x + b mod 2^32, a in the upper half of 64 bits:

@@ -365,6 +365,10 @@ void run(Compilation &c, const Options &o, std::ostream &out, Diag &diag) {
   if (!type) diag.error(Loc(), "there is no type '", o.type, "' (nbcc --help lists them)");
   if (!op) diag.error(Loc(), "there is no operator '", o.op, "' (nbcc --help lists them)");
   if (!type || !op) return;
+  if (hasBytesThatMeanNothing(*type)) {
+    diag.error(Loc(), "elements of ", o.type, " have bytes that mean nothing; a run compares all");
+    return;
+  }
   const Collective kind = c.collective();
   if (kind.kind == ast::Kind::own && o.targetOptions.lengths == Blocks::each) {
     diag.error(Loc(), "--lengths=each is for MPI's v- and w-variants; blocks of ", kind.name,

@@ -81,9 +81,26 @@ enum nbc_type {
   NBC_U64,
   NBC_F32,
   NBC_F64,
-  NBC_TYPES
+  NBC_F80,  /* long double of x86: 16 bytes, of which 10 count */
+  NBC_BOOL, /* C's _Bool: logical operators only */
+  NBC_CF32, /* complex of two F32, and so on: sum and product */
+  NBC_CF64,
+  NBC_CF80,
+  NBC_I16_I32, /* struct {int16_t value; int32_t index;}, and so on, as MPI_SHORT_INT: MINLOC,
+                  MAXLOC */
+  NBC_I32_I32,
+  NBC_I64_I32,
+  NBC_F32_I32,
+  NBC_F64_I32,
+  NBC_F80_I32,
+  NBC_F32_F32, /* MPI_2REAL */
+  NBC_F64_F64,
+  NBC_TYPES,
+  NBC_OPAQUE = NBC_TYPES /* nbc_call.element_bytes each, of which NBC_USER's function knows more */
 };
-size_t nbc_type_size(enum nbc_type); /* 0 for no type */
+size_t nbc_type_size(enum nbc_type); /* 0 for no type, and for NBC_OPAQUE */
+/* "f64", "f64_i32"; null for no type. Static. */
+const char *nbc_type_name(enum nbc_type);
 
 enum nbc_op {
   NBC_SUM,
@@ -96,16 +113,23 @@ enum nbc_op {
   NBC_LAND,
   NBC_LOR,
   NBC_LXOR,
+  NBC_MINLOC, /* of pairs: the smaller value; of equal ones the lower index */
+  NBC_MAXLOC,
   NBC_USER, /* nbc_call.user */
   NBC_OPS
 };
 
 /* to[i] = left[i] op right[i] for n elements, in this order. `to` may be `left`
- * or `right`. Integers wrap as in C; logical operators give 0 or 1. */
+ * or `right`. Integers wrap as in C; logical operators give 0 or 1. Floating point is rounded after
+ * each operation, so that all processors get the same bits. No alignment is assumed. What lies
+ * between the members of a pair, or behind the ten bytes of an F80, may be anything. */
 typedef void nbc_reduce_function(void *to, const void *left, const void *right, size_t n,
                                  void *context);
-/* The function of a type and op; null where MPI has none (BAND of F32). */
+/* The function of a type and op, for the vectors of this processor; null where MPI has none (BAND
+ * of F32). Thread safe, and as all that it returns for as long as the library is loaded. */
 nbc_reduce_function *nbc_reduction(enum nbc_type, enum nbc_op);
+/* "sum"; null for no operator. Static. */
+const char *nbc_op_name(enum nbc_op);
 
 /* How ranks find each other, in the manner of PMI: put, then get what others
  * put. `get` waits until it is there (or fails), and sets *bytes to its length. Keys are short
@@ -202,6 +226,7 @@ struct nbc_call {
   enum nbc_op op;            /* reductions */
   nbc_reduce_function *user; /* NBC_USER */
   void *user_context;
+  size_t element_bytes; /* NBC_OPAQUE */
 
   /* MPI's v- and w-variants, for plans of templates made with --lengths=each (else
    * NBC_ERROR_UNSUPPORTED): of each rank's block in `in` and `out`, where that buffer has a

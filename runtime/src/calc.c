@@ -25,6 +25,8 @@ enum mlx5_calc calc_operation(enum nbc_type type, enum nbc_op op) {
     case NBC_LXOR:
       return MLX5_CALC_XOR;
     case NBC_PROD:
+    case NBC_MINLOC:
+    case NBC_MAXLOC:
     case NBC_USER:
     case NBC_OPS:
       break;

@@ -214,7 +214,8 @@ static int set_arguments(nbc_plan *plan, struct call *c, const struct nbc_call *
   c->empty = false;
   c->found = NULL;
   c->count = plan->tables.header->kind == NBC_BARRIER ? 0 : call->count;
-  c->size = c->count || plan->own_lengths ? nbc_type_size(call->type) : 1;
+  uint64_t size = call->type == NBC_OPAQUE ? call->element_bytes : nbc_type_size(call->type);
+  c->size = c->count || plan->own_lengths ? size : 1;
   if (c->size == 0) return NBC_ERROR_ARGUMENT;
   if (__builtin_mul_overflow(c->count, c->size, &c->block)) return NBC_ERROR_TOO_LONG;
   int status = set_operation(plan, c, call);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// status.c - what goes wrong, in words; and how long the types are.
+// status.c - what goes wrong, in words.
 
 #include "nbc.h"
 
@@ -32,12 +32,4 @@ const char *nbc_status_text(int status) {
       return "the library is damaged or not for this runtime or machine";
   }
   return "no known error";
-}
-
-size_t nbc_type_size(enum nbc_type type) {
-  static const unsigned char sizes[NBC_TYPES] = {
-      [NBC_BYTE] = 1, [NBC_I8] = 1,  [NBC_U8] = 1,  [NBC_I16] = 2, [NBC_U16] = 2, [NBC_I32] = 4,
-      [NBC_U32] = 4,  [NBC_I64] = 8, [NBC_U64] = 8, [NBC_F32] = 4, [NBC_F64] = 8,
-  };
-  return (unsigned)type < NBC_TYPES ? sizes[type] : 0;
 }

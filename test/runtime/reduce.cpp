@@ -3,12 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <complex>
 #include <cstring>
 #include <limits>
 #include <random>
 #include <vector>
 
-#include "nbc.h"
+#include "runtime/src/kernels.h"
 
 namespace {
 
@@ -98,6 +99,136 @@ TEST(Reduce, allTypesAndOperations) {
   checkType<uint64_t>(NBC_U64, ALL_INTEGER);
   checkType<float>(NBC_F32, {NBC_SUM, NBC_PROD, NBC_MIN, NBC_MAX});
   checkType<double>(NBC_F64, {NBC_SUM, NBC_PROD, NBC_MIN, NBC_MAX});
+}
+
+TEST(Reduce, longDouble) {
+  const long double a = 1.0L + std::numeric_limits<long double>::epsilon(), b = -3;
+  const auto value = [&](nbc_op op) {
+    alignas(16) unsigned char to[16] = {};
+    nbc_reduction(NBC_F80, op)(to, &a, &b, 1, nullptr);
+    long double result;
+    std::memcpy(&result, to, sizeof result);
+    return result;
+  };
+  EXPECT_EQ(nbc_type_size(NBC_F80), sizeof a);
+  EXPECT_EQ(value(NBC_SUM), a + b);
+  EXPECT_EQ(value(NBC_PROD), a * b);
+  EXPECT_EQ(value(NBC_MIN), b);
+  EXPECT_EQ(value(NBC_MAX), a);
+  EXPECT_EQ(nbc_reduction(NBC_F80, NBC_BAND), nullptr);
+}
+
+TEST(Reduce, booleansKnowLogicalOperatorsOnly) {
+  const bool a[] = {false, false, true, true}, b[] = {false, true, false, true};
+  const auto row = [&](nbc_op op) {
+    std::vector<uint8_t> to(4);
+    nbc_reduction(NBC_BOOL, op)(to.data(), a, b, 4, nullptr);
+    return to;
+  };
+  EXPECT_EQ(row(NBC_LAND), (std::vector<uint8_t>{0, 0, 0, 1}));
+  EXPECT_EQ(row(NBC_LOR), (std::vector<uint8_t>{0, 1, 1, 1}));
+  EXPECT_EQ(row(NBC_LXOR), (std::vector<uint8_t>{0, 1, 1, 0}));
+  for (const nbc_op op : {NBC_SUM, NBC_MIN, NBC_BAND, NBC_MAXLOC})
+    EXPECT_EQ(nbc_reduction(NBC_BOOL, op), nullptr) << op;
+}
+
+template <class T>
+void checkComplex(nbc_type type) {
+  using C = std::complex<T>;
+  const C left[] = {{1, 2}, {-3, 0.5}, {0, 0}}, right[] = {{5, -7}, {0.25, 4}, {1, -1}};
+  ASSERT_EQ(nbc_type_size(type), sizeof(C));
+  C sum[3], product[3];
+  nbc_reduction(type, NBC_SUM)(sum, left, right, 3, nullptr);
+  nbc_reduction(type, NBC_PROD)(product, left, right, 3, nullptr);
+  for (int i = 0; i < 3; ++i) {  // exact: no rounding here
+    EXPECT_EQ(sum[i], left[i] + right[i]);
+    EXPECT_EQ(product[i], left[i] * right[i]);
+  }
+  for (const nbc_op op : {NBC_MIN, NBC_MAX, NBC_LAND, NBC_MINLOC})
+    EXPECT_EQ(nbc_reduction(type, op), nullptr) << op;
+}
+
+TEST(Reduce, complexNumbers) {
+  checkComplex<float>(NBC_CF32);
+  checkComplex<double>(NBC_CF64);
+  checkComplex<long double>(NBC_CF80);
+}
+
+// As MPI defines MINLOC and MAXLOC, for values below, above and equal.
+template <class Pair>
+void checkPairs(nbc_type type) {
+  ASSERT_EQ(nbc_type_size(type), sizeof(Pair));
+  const auto pair = [](int value, int index) {
+    Pair p{};
+    p.value = static_cast<decltype(p.value)>(value);
+    p.index = static_cast<decltype(p.index)>(index);
+    return p;
+  };
+  const int values[] = {-2, 0, 7}, indices[] = {3, 0, 9};
+  for (const int v : values)
+    for (const int w : values)
+      for (const int i : indices)
+        for (const int j : indices) {
+          const Pair left = pair(v, i), right = pair(w, j);
+          for (const nbc_op op : {NBC_MINLOC, NBC_MAXLOC}) {
+            Pair to;
+            nbc_reduction(type, op)(&to, &left, &right, 1, nullptr);
+            const int value = op == NBC_MINLOC ? std::min(v, w) : std::max(v, w);
+            const int index = v == w ? std::min(i, j) : value == v ? i : j;
+            EXPECT_EQ(to.value, pair(value, index).value) << op;
+            EXPECT_EQ(to.index, pair(value, index).index) << op;
+          }
+        }
+  EXPECT_EQ(nbc_reduction(type, NBC_SUM), nullptr);
+}
+
+TEST(Reduce, pairs) {
+  checkPairs<i16_i32>(NBC_I16_I32);
+  checkPairs<i32_i32>(NBC_I32_I32);
+  checkPairs<i64_i32>(NBC_I64_I32);
+  checkPairs<f32_i32>(NBC_F32_I32);
+  checkPairs<f64_i32>(NBC_F64_I32);
+  checkPairs<f80_i32>(NBC_F80_I32);
+  checkPairs<f32_f32>(NBC_F32_F32);
+  checkPairs<f64_f64>(NBC_F64_F64);
+}
+
+// Ranks on different processors must get the same bits. Of random bytes, so with NaNs, infinities
+// and numbers that are not normal; but for the types whose bytes do not all count.
+TEST(Reduce, allLevelsOfTheProcessorGiveTheSameBytes) {
+  std::vector<std::pair<const char *, kernel_table *>> levels;
+#ifdef __x86_64__
+  if (__builtin_cpu_supports("x86-64-v3")) levels.push_back({"v3", &kernels_v3});
+#endif
+  std::mt19937_64 random(1);
+  for (int type = 0; type < NBC_TYPES; ++type) {
+    if (type == NBC_F80 || type == NBC_CF80 || type == NBC_F80_I32 || type == NBC_F64_I32 ||
+        type == NBC_I64_I32 || type == NBC_I16_I32)
+      continue;
+    const size_t n = 1000 + random() % 64, bytes = n * nbc_type_size(nbc_type(type));
+    std::vector<uint8_t> left(bytes), right(bytes), expected(bytes), found(bytes);
+    for (uint8_t &b : left) b = uint8_t(random());
+    for (uint8_t &b : right) b = uint8_t(random());
+    for (int op = 0; op < NBC_OPS; ++op)
+      for (const auto &[name, table] : levels) {
+        ASSERT_EQ(!kernels_any[type][op], !(*table)[type][op]);
+        if (!kernels_any[type][op]) continue;
+        kernels_any[type][op](expected.data(), left.data(), right.data(), n, nullptr);
+        (*table)[type][op](found.data(), left.data(), right.data(), n, nullptr);
+        EXPECT_EQ(expected, found)
+            << nbc_type_name(nbc_type(type)) << " " << nbc_op_name(nbc_op(op)) << " " << name;
+      }
+  }
+}
+
+TEST(Reduce, namesAreThoseOfTheEnumerators) {
+  EXPECT_STREQ(nbc_type_name(NBC_BYTE), "byte");
+  EXPECT_STREQ(nbc_type_name(NBC_F64_I32), "f64_i32");
+  EXPECT_STREQ(nbc_op_name(NBC_MAXLOC), "maxloc");
+  EXPECT_EQ(nbc_type_name(NBC_TYPES), nullptr);
+  EXPECT_EQ(nbc_op_name(NBC_OPS), nullptr);
+  for (int t = 0; t < NBC_TYPES; ++t) EXPECT_GT(nbc_type_size(nbc_type(t)), 0u) << t;
+  for (int o = 0; o < NBC_OPS; ++o) EXPECT_NE(nbc_op_name(nbc_op(o)), nullptr) << o;
 }
 
 TEST(Reduce, noTypeOrOperation) {
