@@ -3,6 +3,7 @@
 # tree may be moved.
 #
 #   bin/nbcc                     finds share/nbc/stdlib_algos beside it
+#   bin/nbc-bench-openmpi, ...   measures libraries beside that MPI's own collectives (tools/bench)
 #   lib/libnbc.so, libnbc.a      the runtime: C, needs the C library alone
 #   lib/libnbc-build.so          templates from a library, for any number of ranks
 #   lib/libnbc-soft.so           devices made of software (nbc/soft/hca.h, nbc/soft/p2p.h)

@@ -35,6 +35,7 @@ MAY_INCLUDE = {
     "runtime/kernels": ["runtime/include", "runtime/src"],
     "runtime/mpi": ["runtime/include"],
     "devices": ["runtime/include"],
+    "tools/bench": ["dsl", "runtime/include", "runtime/mpi"],
 }
 EACH_TARGET = IR + ["codegen", "codegen/common", "runtime/include"]
 LIST_OF_TARGETS = "codegen/targets.cpp"
@@ -44,13 +45,14 @@ FOREIGN = {
     "llvm/": ["compiler/lower", "compiler/jit", "compiler/output"],
     "antlr4": ["dsl/parse.cpp"],
     "Nbc": ["dsl/parse.cpp"],
-    "CLI/": ["compiler/driver"],
+    "CLI/": ["compiler/driver", "tools/bench"],
     "pugixml": ["compiler/exchange"],
-    "mpi.h": ["runtime/mpi"],
+    "nlohmann/": ["tools/bench/json.cpp"],
+    "mpi.h": ["runtime/mpi", "tools/bench"],
 }
 
 SOURCES = {".h", ".c", ".cpp", ".def"}
-TOPS = ["dsl", "compiler", "codegen", "runtime", "devices"]
+TOPS = ["dsl", "compiler", "codegen", "runtime", "devices", "tools"]
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]')
 
 
