@@ -6,6 +6,7 @@
 #   bin/nbc-bench-openmpi, ...   measures libraries beside that MPI's own collectives (tools/bench)
 #   lib/libnbc.so, libnbc.a      the runtime: C, needs the C library alone
 #   lib/libnbc-build.so          templates from a library, for any number of ranks
+#   lib/libnbc-operators.so      users' operators, for nbcc
 #   lib/libnbc-soft.so           devices made of software (nbc/soft/hca.h, nbc/soft/p2p.h)
 #   lib/libnbc-openmpi.so, ...   communicators of an MPI library (nbc_mpi.h), for each that was found
 #   include/nbc.h, include/nbc/
@@ -43,6 +44,7 @@ if(mpis)
   install(FILES runtime/mpi/nbc_mpi.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 endif()
 
+set_target_properties(nbcc PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
 foreach(library nbc nbc-static nbc-build nbc-soft ${mpi_libraries})
   target_include_directories(${library} INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 endforeach()
@@ -51,6 +53,7 @@ set_target_properties(nbc-soft PROPERTIES EXPORT_NAME soft)
 set_target_properties(nbc-static PROPERTIES EXPORT_NAME nbc-static)
 
 install(TARGETS nbcc nbc nbc-static nbc-build nbc-soft ${mpi_libraries} EXPORT nbcc-targets)
+install(TARGETS nbc-operators)
 install(FILES runtime/include/nbc.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY runtime/include/nbc DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(FILES devices/hca/hca.h devices/p2p/p2p.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/nbc/soft)

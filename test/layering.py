@@ -19,7 +19,9 @@ MAY_INCLUDE = {
     "compiler/lower": ["dsl", "compiler/abi"],
     "compiler/elaborate": IR + ["compiler/abi"],
     "compiler/jit": IR + ["compiler/abi", "compiler/lower", "compiler/elaborate"],
-    "compiler/output": IR + ["compiler/abi", "compiler/lower", "codegen", "runtime/include"],
+    "compiler/operators": [],
+    "compiler/output": IR + ["compiler/abi", "compiler/lower", "compiler/operators", "codegen",
+                             "runtime/include"],
     "compiler/prove": IR,
     "compiler/exchange": IR,
     "codegen": IR + ["runtime/include"],
@@ -28,7 +30,8 @@ MAY_INCLUDE = {
     "compiler/shipped": IR + ["compiler/abi", "compiler/elaborate", "compiler/templates", "codegen",
                               "runtime/include"],
     "compiler/driver": IR + ["compiler/passes", "compiler/elaborate", "compiler/jit", "compiler/templates",
-                             "compiler/output", "compiler/prove", "compiler/exchange", "codegen",
+                             "compiler/operators", "compiler/output", "compiler/prove",
+                             "compiler/exchange", "codegen",
                              "runtime/include", "devices/hca", "devices/p2p"],
     "runtime/include": [],
     "runtime/src": ["runtime/include"],
@@ -42,7 +45,8 @@ LIST_OF_TARGETS = "codegen/targets.cpp"
 
 # Large foreign headers, and where they end.
 FOREIGN = {
-    "llvm/": ["compiler/lower", "compiler/jit", "compiler/output"],
+    "llvm/": ["compiler/lower", "compiler/jit", "compiler/operators", "compiler/output"],
+    "clang/": ["compiler/operators"],
     "antlr4": ["dsl/parse.cpp"],
     "Nbc": ["dsl/parse.cpp"],
     "CLI/": ["compiler/driver", "tools/bench"],

@@ -16,6 +16,7 @@
 #include <sstream>
 
 #include "compiler/driver/compile.h"
+#include "compiler/driver/operators.h"
 #include "compiler/driver/prove_number.h"
 #include "compiler/driver/prove_range.h"
 #include "dsl/parse.h"
@@ -176,6 +177,8 @@ class Collecting {
 void compileLibrary(const Options &o, std::ostream &out, Diag &diag) {
   Collecting collecting(o, out, diag);
   collecting.read();
+  if (!diag.ok()) return;
+  collecting.content().operators = compileOperators(o, diag);
   if (!diag.ok()) return;
   collecting.proveAndFinish();
   if (!diag.ok()) return;

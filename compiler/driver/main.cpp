@@ -7,6 +7,7 @@
 
 #include "compiler/driver/compile.h"
 #include "compiler/driver/library.h"
+#include "compiler/driver/operators.h"
 #include "compiler/driver/options.h"
 #include "compiler/driver/prove_number.h"
 #include "compiler/driver/prove_range.h"
@@ -15,6 +16,7 @@
 #include "compiler/driver/summary.h"
 #include "compiler/exchange/goal.h"
 #include "compiler/exchange/msccl.h"
+#include "compiler/jit/jit.h"
 #include "dsl/format.h"
 #include "dsl/parse.h"
 
@@ -196,6 +198,11 @@ int main(int argc, char **argv) {
   if (options.ahead()) {
     compileAhead(options, diag);
     return diag.ok() ? 0 : 1;
+  }
+  std::unique_ptr<Jit> userOperator;  // its code stays until all is done
+  if (options.run && !options.operatorFiles.empty()) {
+    userOperator = loadOperator(options, diag);
+    if (!diag.ok()) return 1;
   }
   switch (options.input) {
     case Input::source:

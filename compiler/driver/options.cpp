@@ -89,7 +89,7 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
 
   std::string input = "nbc", emit, rounds = "overlap", device, protocol = "auto", lengths = "equal",
               cpu = "generic", prove, rank = "0", clock = "simulated", seeds, topology, grid, graph;
-  std::vector<std::string> parameters, wantedTargets;
+  std::vector<std::string> parameters, wantedTargets, operators;
   std::vector<int64_t> wantedRanks;
 
   app.add_option("FILE", o.files, "source, or what -x says; of a library: several")->required();
@@ -168,16 +168,20 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
       ->type_name("N,N,...")
       ->delimiter(',')
       ->allow_extra_args(false);
-  app.add_option("--type", o.type,
-                 "their type: byte, i8..i64, u8..u64, f32, f64, bool, complex cf32, cf64, pairs "
-                 "i32_i32, f32_i32, f32_f32, f64_f64")
-      ->group(run)
-      ->capture_default_str();
-  app.add_option("--op", o.op,
-                 "sum prod min max band bor bxor land lor lxor minloc maxloc; affine: does not "
-                 "commute (u64)")
-      ->group(run)
-      ->capture_default_str();
+  CLI::Option *typeOption =
+      app.add_option(
+             "--type", o.type,
+             "their type: byte, i8..i64, u8..u64, f32, f64, bool, complex cf32, cf64, pairs "
+             "i32_i32, f32_i32, f32_f32, f64_f64")
+          ->group(run)
+          ->capture_default_str();
+  app.add_option(
+         "--op", operators,
+         "sum prod min max band bor bxor land lor lxor minloc maxloc; affine: does not "
+         "commute (u64); FILE:NAME: T NAME(T, T) of a C or C++ file; of a library: several [sum]")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->group(run);
   app.add_option("--calls", o.calls, "started one behind the other before the first wait")
       ->group(run)
       ->check(CLI::Range(1, 100000))
@@ -252,6 +256,16 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
                  : wantedRanks.size() > 1 ? "numbers of --ranks"
                                           : "targets",
                  " make a library: -o libNAME.so, libNAME.a or NAME.o");
+
+  o.typeGiven = typeOption->count() > 0;
+  for (const std::string &op : operators) {
+    if (op.find(':') != std::string::npos)
+      o.operatorFiles.push_back(op);
+    else if (o.ahead())
+      return wrong("a library holds operators of FILE:NAME; ", op, " is one of the runtime's");
+    o.op = op;
+  }
+  if (!o.ahead() && operators.size() > 1) return wrong("several operators make a library");
 
   for (const std::string &p : parameters) {
     size_t equals = p.find('=');

@@ -13,6 +13,7 @@
 #include "compiler/ir/graph.h"
 #include "compiler/ir/topology.h"
 #include "compiler/output/output.h"
+#include "nbc.h"
 
 namespace nbcc {
 
@@ -57,6 +58,9 @@ struct Options {
   uint64_t count = 4;
   std::vector<uint64_t> counts;  // --lengths=each: of blocks, over and over; empty: drawn
   std::string type = "i64", op = "sum";
+  bool typeGiven = false;
+  std::vector<std::string> operatorFiles;  // --op=FILE:NAME, of a library several
+  nbc_reduce_function *user = nullptr;     // of a run, once it is compiled
   int calls = 1;
   Clock clock = Clock::simulated;
   bool adversarial = false;  // --seed, --seeds given: the adversarial scheduler

@@ -182,7 +182,7 @@ bool hasBytesThatMeanNothing(nbc_type type) {
 }
 
 std::optional<nbc_op> operatorNamed(std::string_view name) {
-  if (name == "affine") return NBC_USER;
+  if (name == "affine" || name.find(':') != std::string_view::npos) return NBC_USER;
   for (int i = 0; i < NBC_USER; ++i)
     if (name == nbc_op_name(static_cast<nbc_op>(i))) return static_cast<nbc_op>(i);
   return std::nullopt;
@@ -194,7 +194,7 @@ nbc_reduce_function *userOperator() {
 
 Reference::Reference(ast::Kind kind, int64_t ranks, int64_t root, BlockLengths lengths,
                      nbc_type type, nbc_op op, bool inPlace, std::span<const Neighbors> neighbors,
-                     std::span<const Schedule> own)
+                     std::span<const Schedule> own, nbc_reduce_function *user)
     : kind_(kind),
       ranks_(ranks),
       root_(root),
@@ -203,7 +203,8 @@ Reference::Reference(ast::Kind kind, int64_t ranks, int64_t root, BlockLengths l
       op_(op),
       inPlace_(inPlace),
       neighbors_(neighbors),
-      own_(own) {
+      own_(own),
+      user_(user) {
   int64_t slots = 0;
   for (const Neighbors &n : neighbors) {
     firstSlot_.push_back(slots);
@@ -358,7 +359,10 @@ void Reference::fold(std::vector<std::byte> &bytes, int64_t from, int64_t index,
     for (uint64_t e = 0; e < elements(from, index); ++e) {
       auto v = contribution<decltype(t)>(key(call, from, index, e), from, op_);
       std::memcpy(&t, bytes.data() + e * sizeof t, sizeof t);
-      t = combine(t, v, op_);
+      if (user_)
+        user_(&t, &t, &v, 1, nullptr);
+      else
+        t = combine(t, v, op_);
       std::memcpy(bytes.data() + e * sizeof t, &t, sizeof t);
     }
   });

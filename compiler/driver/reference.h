@@ -39,10 +39,10 @@ class Reference {
  public:
   /// A vector is as long as the longest block. `neighbors`: of each rank, where the kind has any.
   /// Of a user's own collective, whose blocks are all as long, only the promises in the schedules
-  /// of all ranks are looked at. Both outlive this.
+  /// of all ranks are looked at. Both outlive this. `user`: what NBC_USER is, if not affine.
   Reference(ast::Kind kind, int64_t ranks, int64_t root, BlockLengths, nbc_type type, nbc_op op,
             bool inPlace = false, std::span<const Neighbors> neighbors = {},
-            std::span<const Schedule> own = {});
+            std::span<const Schedule> own = {}, nbc_reduce_function *user = nullptr);
 
   /// Elements of each block: of `in`, and of `out` (bcast: `data`). None where there is no such
   /// buffer, or it is not significant.
@@ -79,6 +79,7 @@ class Reference {
   std::span<const Neighbors> neighbors_;
   std::vector<int64_t> firstSlot_;  // of each rank: where its destinations begin, of all ranks'
   std::span<const Schedule> own_;
+  nbc_reduce_function *user_;
   struct Reduced {
     int64_t ranks = 0, index = 0;
     int call = -1;

@@ -388,7 +388,7 @@ void run(Compilation &c, const Options &o, std::ostream &out, Diag &diag) {
     }
   }
   if (!fits(o, nbc_type_size(*type), static_cast<double>(blocks), diag)) return;
-  if (*op == NBC_USER && *type != NBC_U64) {
+  if (*op == NBC_USER && !o.user && *type != NBC_U64) {
     diag.error(Loc(), "operator affine works on u64, not on ", o.type);
     return;
   }

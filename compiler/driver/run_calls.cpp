@@ -30,7 +30,7 @@ Calls::Calls(const Collective &collective, const Options &o, uint64_t seed,
       op_(*operatorNamed(o.op)) {
   for (const Variation::Call &call : variation.calls)
     references_.emplace_back(collective.kind, o.ranks, o.root, call.lengths, type_, op_,
-                             call.inPlace, neighbors, own);
+                             call.inPlace, neighbors, own, o.user);
 }
 
 /// Where MPI_IN_PLACE says that the contribution lies, from which block of `out` on; empty: not
@@ -140,7 +140,7 @@ std::unique_ptr<Call> Calls::make(int64_t r, int n) const {
   a.count = shape(n).count;
   a.type = type_;
   a.op = op_;
-  if (op_ == NBC_USER) a.user = userOperator();
+  if (op_ == NBC_USER) a.user = o_.user ? o_.user : userOperator();
   if (shape(n).lengths.each()) giveRows(*call, r, n);
   return call;
 }

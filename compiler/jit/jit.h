@@ -11,6 +11,11 @@
 #include "compiler/elaborate/sink_functions.h"
 #include "dsl/ast.h"
 
+namespace llvm {
+class LLVMContext;
+class Module;
+}  // namespace llvm
+
 namespace nbcc {
 
 class Jit {
@@ -19,6 +24,8 @@ class Jit {
   /// that cannot be done; `why` says why.
   static std::unique_ptr<Jit> make(const ast::File &, std::span<const SinkFunction>,
                                    std::string &why);
+  /// Compiles a module that calls nothing.
+  static std::unique_ptr<Jit> load(const std::string &bitcode, std::string &why);
   ~Jit();
 
   /// Of a function with external linkage.
@@ -26,6 +33,8 @@ class Jit {
 
  private:
   Jit();
+  bool add(std::unique_ptr<llvm::Module>, std::unique_ptr<llvm::LLVMContext>,
+           std::span<const SinkFunction>, bool quickly, std::string &why);
   struct Impl;
   std::unique_ptr<Impl> impl_;
   std::unordered_map<std::string, void *> addresses_;

@@ -105,6 +105,9 @@ void print(const nbc_library &lib, const std::string &path, std::ostream &out) {
     printAlgorithm(lib, i, out);
     printTemplates(lib, i, out);
   }
+  for (const nbc_library_operator &o : table<nbc_library_operator>(lib, lib.operators))
+    out << "  operator " << nbc_library_text(&lib, o.name) << " on "
+        << nbc_library_text(&lib, o.type) << ", " << size(o.element_bytes) << "\n";
   for (const nbc_library_target &t : table<nbc_library_target>(lib, lib.targets))
     printTarget(lib, t, out);
 }

@@ -14,6 +14,7 @@
 
 #include "compiler/output/module.h"
 
+#include <llvm/Bitcode/BitcodeReader.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Module.h>
 #include <llvm/Linker/Linker.h>
@@ -23,6 +24,7 @@
 #include "compiler/abi/abi.h"
 #include "compiler/lower/lower.h"
 #include "compiler/lower/optimize.h"
+#include "compiler/operators/compile_operator.h"
 #include "nbc/library.h"
 
 namespace nbcc {
@@ -32,7 +34,7 @@ namespace {
 constexpr unsigned kMostInstructions = 200'000;
 
 std::string nameIn(size_t file, const std::string &name) {
-  return cat(file, ".", name);
+  return file == LibraryTables::kOperators ? "operator." + name : cat(file, ".", name);
 }
 
 /// Each file's algorithms under names of their own: two files may both reach one by `run`.
@@ -50,6 +52,21 @@ bool addCode(llvm::Module &all, const LibraryContent &content, Diag &diag) {
     for (llvm::Function &f : *one)
       if (!f.isDeclaration() && !f.hasLocalLinkage()) f.setName(nameIn(i, f.getName().str()));
     linker.linkInModule(std::move(one));
+  }
+  return true;
+}
+
+/// What clang has made of users' operators. Each says itself what it was compiled for.
+bool addOperators(llvm::Module &all, const LibraryContent &content, Diag &diag) {
+  llvm::Linker linker(all);
+  for (const LibraryContent::Operator &o : content.operators) {
+    auto one = llvm::parseBitcodeFile(llvm::MemoryBufferRef(o.bitcode, o.name), all.getContext());
+    if (!one) {
+      diag.error(Loc(), "operator ", o.name, ": ", llvm::toString(one.takeError()));
+      return false;
+    }
+    (*one)->getFunction(kOperatorKernel)->setName(nameIn(LibraryTables::kOperators, o.name));
+    linker.linkInModule(std::move(*one));
   }
   return true;
 }
@@ -146,7 +163,7 @@ std::unique_ptr<llvm::Module> moduleOf(const LibraryContent &content, const Libr
                                        bool asSharedObject, llvm::LLVMContext &context,
                                        Diag &diag) {
   auto all = std::make_unique<llvm::Module>(content.name, context);
-  if (!addCode(*all, content, diag)) return nullptr;
+  if (!addCode(*all, content, diag) || !addOperators(*all, content, diag)) return nullptr;
   llvm::GlobalVariable *library = addTables(*all, tables);
   dropUnused(*all);
   defineCalls(*all);

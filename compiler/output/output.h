@@ -45,6 +45,13 @@ struct LibraryContent {
     Template bytes;
   };
   std::vector<Finished> templates;
+
+  /// Users' operators; the bitcode has one function, kOperatorKernel (compiler/operators).
+  struct Operator {
+    std::string name, type, bitcode;
+    size_t elementBytes = 0;
+  };
+  std::vector<Operator> operators;
 };
 
 /// "allgather.bruck", as a library calls it.

@@ -49,6 +49,9 @@ class Layout {
       sources_.push_back(addText(diag_.fileName(file)));
     for (const LibraryContent::Algorithm &a : content_.algorithms) add(a);
     for (const LibraryContent::Platform &p : content_.platforms) add(p);
+    for (const LibraryContent::Operator &o : content_.operators)
+      operators_.push_back({addText(o.name), addText(o.type),
+                            addCode(LibraryTables::kOperators, o.name), uint32_t(o.elementBytes)});
     if (result_.code.size() % 2) codePadding_ = 1;
     const size_t code = result_.code.size() + codePadding_;
 
@@ -71,6 +74,7 @@ class Layout {
     const size_t templatesAt = result_.rest.size();
     templates_.resize(content_.templates.size());
     header.templates = append(templates_);  // room; filled in below
+    header.operators = append(operators_);
     header.sources = append(sources_);
     header.text = append(text_);
     result_.rest.resize(roundUp(first_ + result_.rest.size(), kAlignment) - first_);
@@ -118,6 +122,7 @@ class Layout {
       sorted.push_back(std::move(content_.algorithms[order[i]]));
     }
     content_.algorithms = std::move(sorted);
+    std::ranges::sort(content_.operators, {}, &LibraryContent::Operator::name);
     for (LibraryContent::Finished &t : content_.templates) t.algorithm = position[t.algorithm];
     std::ranges::sort(content_.templates, {}, [](const LibraryContent::Finished &t) {
       return std::tuple(t.algorithm, t.platform, t.ranks, t.root, t.rank);
@@ -228,6 +233,7 @@ class Layout {
   std::vector<nbc_library_function> requirements_, extents_;
   std::vector<nbc_library_target> targets_;
   std::vector<nbc_library_template> templates_;
+  std::vector<nbc_library_operator> operators_;
   std::vector<uint32_t> sources_;
   std::vector<char> text_;
 };

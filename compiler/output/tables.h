@@ -12,11 +12,12 @@
 namespace nbcc {
 
 struct LibraryTables {
-  /// A function of one of the files; it is in the code table where it is here.
+  /// A function of one of the files, or an operator; it is in the code table where it is here.
   struct Code {
-    size_t file = 0;
+    size_t file = 0;   // kOperators: none
     std::string name;  // lower.h
   };
+  static constexpr size_t kOperators = SIZE_MAX;
   std::vector<Code> code;
   std::vector<std::byte> header;  // struct nbc_library; then come 4 bytes for each of `code`, and
   std::vector<std::byte> rest;    // what follows: begins and ends on a multiple of 8

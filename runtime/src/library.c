@@ -81,6 +81,7 @@ static int check_layout(const struct nbc_library *lib, const char **why) {
       {"extents", lib->extents, sizeof(struct nbc_library_function)},
       {"targets", lib->targets, sizeof(struct nbc_library_target)},
       {"templates", lib->templates, sizeof(struct nbc_library_template)},
+      {"operators", lib->operators, sizeof(struct nbc_library_operator)},
       {"sources", lib->sources, sizeof(uint32_t)},
       {"text", lib->text, 1},
   };
@@ -194,6 +195,19 @@ static int check_small_tables(const struct nbc_library *lib, const char **why) {
   return 0;
 }
 
+static const struct nbc_library_operator *operators_of(const struct nbc_library *lib) {
+  return (const struct nbc_library_operator *)nbc_library_table(lib, lib->operators);
+}
+
+static int check_operators(const struct nbc_library *lib, const char **why) {
+  const struct nbc_library_operator *o = operators_of(lib);
+  for (uint32_t i = 0; i < lib->operators.count; ++i)
+    if (!is_text(lib, o[i].name) || !is_text(lib, o[i].type) || !is_code(lib, o[i].code) ||
+        o[i].element_bytes == 0)
+      return unfit(why, "operator %u names what is not there", i);
+  return 0;
+}
+
 int nbc_library_check(const struct nbc_library *lib, size_t bytes, const char **why) {
   const char *unused;
   if (!why) why = &unused;
@@ -225,6 +239,7 @@ int nbc_library_check(const struct nbc_library *lib, size_t bytes, const char **
   if (!status) status = check_functions(lib, lib->requirements, false, why);
   if (!status) status = check_functions(lib, lib->extents, true, why);
   if (!status) status = check_templates(lib, why);
+  if (!status) status = check_operators(lib, why);
   return status;
 }
 
@@ -264,6 +279,18 @@ const struct nbc_library_algorithm *nbc_library_named(const struct nbc_library *
       (const struct nbc_library_algorithm *)nbc_library_table(lib, lib->algorithms);
   for (uint32_t i = 0; i < lib->algorithms.count; ++i)
     if (strcmp(nbc_library_text(lib, a[i].name), name) == 0) return &a[i];
+  return NULL;
+}
+
+nbc_reduce_function *nbc_library_reduction(const struct nbc_library *lib, const char *name,
+                                           size_t *element_bytes) {
+  const struct nbc_library_operator *o = operators_of(lib);
+  const int32_t *code = (const int32_t *)nbc_library_table(lib, lib->code);
+  for (uint32_t i = 0; i < lib->operators.count; ++i) {
+    if (strcmp(nbc_library_text(lib, o[i].name), name) != 0) continue;
+    if (element_bytes) *element_bytes = o[i].element_bytes;
+    return (nbc_reduce_function *)((uintptr_t)lib + (uintptr_t)(intptr_t)code[o[i].code]);
+  }
   return NULL;
 }
 

@@ -42,7 +42,8 @@ struct Library {
 class Maker {
  public:
   Library make() {
-    static constexpr char kText[] = "\0allgather.bruck\0bcast.binomial\0k\0soft\0mpi\0a.nbc\0";
+    static constexpr char kText[] =
+        "\0allgather.bruck\0bcast.binomial\0k\0soft\0mpi\0a.nbc\0mine\0double\0";
     const std::string text(kText, sizeof kText - 1);
     const auto at = [&](const char *s) { return uint32_t(text.find(s)); };
     nbc_library h = {};
@@ -84,6 +85,7 @@ class Maker {
     for (uint32_t root = 0; root < 2; ++root)
       for (uint32_t rank = 0; rank < 2; ++rank) templates.push_back({1, 0, 2, root, rank, 0, 0, 8});
     h.templates = add(templates);
+    h.operators = add<nbc_library_operator>({{at("mine"), at("double"), 3, 8}});
     h.sources = add<uint32_t>({at("a.nbc")});
     h.text = add(std::vector<char>(text.begin(), text.end()));
     while (bytes_.size() % 64) bytes_.push_back(0);
@@ -159,6 +161,16 @@ TEST(Library, findsEachTemplateAndNoOther) {
       "bcast.binomial");
 }
 
+TEST(Library, findsOperators) {
+  const Library lib = Maker().make();
+  size_t bytes = 0;
+  const auto begin = reinterpret_cast<uintptr_t>(lib.header());
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(nbc_library_reduction(lib.header(), "mine", &bytes)),
+            begin);
+  EXPECT_EQ(bytes, 8u);
+  EXPECT_EQ(nbc_library_reduction(lib.header(), "double", nullptr), nullptr);
+}
+
 TEST(Library, anyFlippedBitOfTheTablesIsSeen) {
   Library lib = Maker().make();
   auto *bytes = reinterpret_cast<uint8_t *>(lib.words.data());
@@ -197,9 +209,12 @@ TEST(Library, eachPromiseBrokenOnce) {
     return l.table<nbc_library_template>(l.header()->templates) + i;
   };
   const auto target = [](Library &l) { return l.table<nbc_library_target>(l.header()->targets); };
+  const auto operation = [](Library &l) {
+    return l.table<nbc_library_operator>(l.header()->operators);
+  };
   const Damage damages[] = {
       {"no library of nbcc: magic", [](Library &l) { l.header()->magic ^= 1; }},
-      {"tables are of version 9; this runtime reads 1",
+      {"tables are of version 9; this runtime reads 2",
        [](Library &l) { l.header()->version = 9; }},
       {"do not fit into", [](Library &l) { l.header()->bytes += 8; }},
       {"do not fit into", [](Library &l) { l.header()->templates_begin = l.size() + 64; }},
@@ -249,6 +264,10 @@ TEST(Library, eachPromiseBrokenOnce) {
       {"template 1 is of", [&](Library &l) { made(l, 1)->offset = 64; }},
       {"template 1 is of", [&](Library &l) { made(l, 1)->offset = UINT64_MAX - 63; }},
       {"template 5 is of", [&](Library &l) { made(l, 5)->bytes = 65; }},
+      {"operator 0 names", [&](Library &l) { operation(l)->name = 4096; }},
+      {"operator 0 names", [&](Library &l) { operation(l)->type = 4096; }},
+      {"operator 0 names", [&](Library &l) { operation(l)->code = 4; }},
+      {"operator 0 names", [&](Library &l) { operation(l)->element_bytes = 0; }},
       {"template 1 is not behind", [&](Library &l) { made(l, 1)->rank = 0; }},
   };
   for (const Damage &d : damages) {

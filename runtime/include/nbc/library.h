@@ -40,7 +40,7 @@ extern "C" {
 #endif
 
 #define NBC_LIBRARY_MAGIC 0x315262694c63626eu /* "nbcLibR1" */
-#define NBC_LIBRARY_VERSION 1u
+#define NBC_LIBRARY_VERSION 2u
 /* Of an object file, by which the tables are found; of a shared object also its symbol. */
 #define NBC_LIBRARY_SECTION ".nbc_library"
 #define NBC_LIBRARY_SYMBOL "nbc_library"
@@ -68,6 +68,7 @@ struct nbc_library {
   struct nbc_table extents;      /* struct nbc_library_function */
   struct nbc_table targets;      /* struct nbc_library_target */
   struct nbc_table templates; /* struct nbc_library_template, ascending in all but the last two */
+  struct nbc_table operators; /* struct nbc_library_operator, ascending in their names */
   struct nbc_table sources;   /* uint32_t text: names of the files that places speak of */
   struct nbc_table text;      /* bytes; strings are offsets in it and end with a 0 */
 };
@@ -126,6 +127,13 @@ struct nbc_library_template {
   uint64_t offset, bytes; /* from the beginning of struct nbc_library; aligned to 64 */
 };
 
+/* A user's operator, of --op=FILE:NAME. */
+struct nbc_library_operator {
+  uint32_t name, type;    /* text: "largest", "double" */
+  uint32_t code;          /* index in code: an nbc_reduce_function */
+  uint32_t element_bytes; /* of the type */
+};
+
 /* Of all before the templates, but for checksum, seal and the
  * code table, which a linker fills in. Templates have checksums of their own, and nbc_plan_create()
  * looks at those. */
@@ -153,6 +161,12 @@ const void *nbc_library_find(const struct nbc_library *, const char *algorithm, 
 
 /* An algorithm by its name, "allgather.bruck"; NULL: there is none. */
 const struct nbc_library_algorithm *nbc_library_named(const struct nbc_library *, const char *name);
+
+/* A user's operator by its name, for nbc_call.user; its context is not looked at. NULL: there is
+ * none. The elements are *element_bytes long (nbc_call.type NBC_OPAQUE, or a type as long). It runs
+ * as long as the library is open. */
+nbc_reduce_function *nbc_library_reduction(const struct nbc_library *, const char *name,
+                                           size_t *element_bytes);
 
 /* Where the tables are in the bytes of an ELF file, a shared object or an object file: at `*at`, so
  * many bytes. The file is taken to be hostile. */
