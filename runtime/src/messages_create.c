@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// mpi_create.c - a plan of messages: relocations sorted out, peers met, and all taken down.
+// messages_create.c - a plan of messages: relocations sorted out, peers met, and all taken down.
 //
 // Linear in records and relocations. Memory: for each call that may be under way, 40 bytes a
 // record; and as much again for all variants.
@@ -7,11 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "runtime/src/mpi.h"
-
-static struct mpi *state_of(const nbc_plan *plan) {
-  return (struct mpi *)plan->state;
-}
+#include "runtime/src/messages.h"
 
 static const struct nbc_segment *segment_of(const nbc_plan *plan, const struct nbc_variant *v) {
   return v->segments.count ? &plan->tables.segments[v->segments.begin] : NULL;
@@ -51,7 +47,7 @@ static void sort_records(const nbc_plan *plan, const struct nbc_variant *from, s
 }
 
 static int make_variants(nbc_plan *plan) {
-  struct mpi *s = state_of(plan);
+  struct messages *s = messages_of(plan);
   uint32_t variants = plan->tables.header->variants.count;
   size_t records = 0;
   for (uint32_t i = 0; i < variants; ++i) {
@@ -103,7 +99,7 @@ static struct pledge *pledges_of(const nbc_plan *plan) {
   if (!p) return NULL;
   for (uint32_t i = 0; i < t->peers.count; ++i) p[i].identity = plan_identity(plan);
   if (t->variants.count == 0) return p;
-  const struct records *v = &state_of(plan)->variants[0];
+  const struct records *v = &messages_of(plan)->variants[0];
   for (uint32_t i = 0; i < v->count; ++i) {
     const struct nbc_message_record *r = &v->record[i];
     p[r->peer].sends += r->op == NBC_MESSAGE_SEND;
@@ -112,7 +108,7 @@ static struct pledge *pledges_of(const nbc_plan *plan) {
   return p;
 }
 
-static int publish(nbc_plan *plan) {
+int messages_publish(nbc_plan *plan) {
   const struct nbc_bootstrap *b = &plan->comm->bootstrap;
   struct pledge *mine = pledges_of(plan);
   int status = mine ? 0 : NBC_ERROR_MEMORY;
@@ -139,7 +135,7 @@ static int meet(nbc_plan *plan, uint32_t peer, const struct pledge *mine) {
   return agree ? 0 : NBC_ERROR_TEMPLATE;
 }
 
-int mpi_connect(nbc_plan *plan) {
+int messages_connect(nbc_plan *plan) {
   struct pledge *mine = pledges_of(plan);
   int status = mine ? 0 : NBC_ERROR_MEMORY;
   for (uint32_t i = 0; i < plan->tables.header->peers.count && !status; ++i)
@@ -148,27 +144,26 @@ int mpi_connect(nbc_plan *plan) {
   return status;
 }
 
-int mpi_create(nbc_plan *plan) {
-  struct mpi *s = (struct mpi *)calloc(1, sizeof *s);
+int messages_create(nbc_plan *plan) {
+  struct messages *s = (struct messages *)calloc(1, sizeof *s);
   if (!s) return NBC_ERROR_MEMORY;
   plan->state = s;
-  s->p2p = plan->on ? (struct nbc_p2p *)plan->on->device : NULL;
-  s->tag = plan->number;
-  if (s->p2p && plan->number > s->p2p->largest_tag) return NBC_ERROR_RESOURCES;
-  int status = make_variants(plan);
-  return status ? status : publish(plan);
+  s->lanes = (struct lane *)calloc((size_t)plan->tables.header->peers.count + 1, sizeof *s->lanes);
+  return s->lanes ? make_variants(plan) : NBC_ERROR_MEMORY;
 }
 
-void mpi_destroy(nbc_plan *plan) {
-  struct mpi *s = state_of(plan);
+void messages_destroy(nbc_plan *plan) {
+  struct messages *s = messages_of(plan);
   if (!s) return;
   for (size_t i = 0; s->messages && i < (size_t)plan->depth * s->most; ++i) {
     struct message *m = &s->messages[i];
-    if (m->open && s->p2p->ops->forget(s->p2p, &m->handle, m->sent)) plan->memory_in_use = true;
+    const struct lane *lane = &s->lanes[m->peer];
+    if (m->open && lane->ops->forget(lane, m)) plan->memory_in_use = true;
   }
   free(s->arena);
   free(s->messages);
   free(s->variants);
+  free(s->lanes);
   free(s);
   plan->state = NULL;
 }

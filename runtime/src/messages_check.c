@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// mpi_check.c - are the bytes of segments records that the runtime can carry out?
+// messages_check.c - are the bytes of segments records that the runtime can carry out?
 //
 // An MPI looks at no address that it is given, unlike an adapter with its keys. So what a
 // message names must be one run of memory, whatever the lengths of a call: pieces behind one
 // another, which each for itself lie inside their buffers (template.c, piece_address).
 
-#include "runtime/src/mpi.h"
+#include "runtime/src/messages.h"
 
 static int check_header(const struct tables *s, const char **why) {
   const struct nbc_template *t = s->header;
@@ -81,7 +81,7 @@ static int check_relocs(const struct tables *s, const struct nbc_variant *v,
   return 0;
 }
 
-int mpi_check(const struct tables *s, const char **why) {
+int messages_check(const struct tables *s, const char **why) {
   int status = check_header(s, why);
   for (uint32_t i = 0; i < s->header->variants.count && !status; ++i) {
     const struct nbc_variant *v = &s->variants[i];

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// messages.c - a call as messages: post, test, and see it end.
+//
+// prepare: addresses and lengths of all messages, into the instance that the call gets.
+// enable:  the cursor may go on, and does.
+// poll:    the cursor again: one test of the message that it stands at.
+// lingers: after the last stage, messages that no WAIT has named may be under way.
+//
+// nbc_test costs one test of a message where nothing is done, two where the oldest call has
+// passed its last stage; however many messages there are.
+
+#include "runtime/src/messages.h"
+
+static const struct records *records_of(const struct call *c) {
+  return (const struct records *)c->variant->target;
+}
+
+static struct message *instance_of(const struct messages *s, const struct call *c) {
+  return s->messages + (size_t)c->target[INSTANCE] * s->most;
+}
+
+int messages_prepare(nbc_plan *plan, struct call *c) {
+  const struct messages *s = messages_of(plan);
+  const struct records *v = records_of(c);
+  c->target[INSTANCE] = plan->instance;
+  struct message *messages = instance_of(s, c);
+  for (uint32_t i = 0; i < v->slow_count; ++i) {
+    struct message *m = &messages[v->slow[i].record];
+    int status =
+        run_address(plan, c, &plan->tables.relocs[v->slow[i].reloc], &m->address, &m->bytes);
+    if (status) return status;
+  }
+  for (const struct place_patch *p = v->places, *end = p + v->place_count; p < end; ++p) {
+    messages[p->at].address = place_address(c, p);
+    messages[p->at].bytes = p->count * c->block;
+  }
+  return 0;
+}
+
+void messages_admit(nbc_plan *plan, struct call *c) {
+  (void)plan;
+  c->target[ENABLED] = c->target[CARRIED] = 0;
+}
+
+// Whether it is done, or a negative status; then it is closed.
+static int test(const struct messages *s, struct message *m) {
+  if (!m->open) return 1;
+  const struct lane *lane = &s->lanes[m->peer];
+  int done = lane->ops->test(lane, m);
+  if (done) m->open = false;
+  return done;
+}
+
+static int post(const struct messages *s, const struct nbc_message_record *r, struct message *m) {
+  const struct lane *lane = &s->lanes[r->peer];
+  m->peer = r->peer;
+  m->sent = r->op == NBC_MESSAGE_SEND;
+  int status = m->sent ? lane->ops->send(lane, m) : lane->ops->receive(lane, m);
+  m->open = status == 0;
+  return status;
+}
+
+// Moves the cursor as far as it goes.
+static void go_on(nbc_plan *plan) {
+  struct messages *s = messages_of(plan);
+  while (s->posting && !s->status) {
+    struct call *c = s->posting;
+    const struct records *v = records_of(c);
+    struct message *messages = instance_of(s, c);
+    for (uint32_t *next = &c->target[CARRIED]; *next < c->target[ENABLED]; ++*next) {
+      const struct nbc_message_record *r = &v->record[*next];
+      int status =
+          r->op == NBC_MESSAGE_WAIT ? test(s, &messages[r->record]) : post(s, r, &messages[*next]);
+      if (status < 0) s->status = status;
+      if (status < 0 || (status == 0 && r->op == NBC_MESSAGE_WAIT)) return;
+    }
+    if (c->target[CARRIED] < v->count) return;  // what follows is of a later stage
+    s->posting = c->next && c->next->state == CALL_ADMITTED ? c->next : NULL;
+  }
+}
+
+static uint32_t end_of_stage(const nbc_plan *plan, const struct call *c) {
+  return plan->tables.stages[c->variant->v->stages.begin + c->stage].enabled;
+}
+
+bool messages_enable(nbc_plan *plan, struct call *c) {
+  struct messages *s = messages_of(plan);
+  c->target[ENABLED] = end_of_stage(plan, c);
+  if (!s->posting) s->posting = c;
+  go_on(plan);
+  return s->status || c->target[CARRIED] < c->target[ENABLED];
+}
+
+// Tests what no WAIT has; only of the oldest call.
+static int finish_messages(nbc_plan *plan, const struct call *c) {
+  struct messages *s = messages_of(plan);
+  const struct records *v = records_of(c);
+  for (; s->ended < v->unwaited_count; ++s->ended) {
+    int done = test(s, &instance_of(s, c)[v->unwaited[s->ended]]);
+    if (done <= 0) return done;
+  }
+  return 1;
+}
+
+int messages_poll(nbc_plan *plan) {
+  struct messages *s = messages_of(plan);
+  const struct call *c = plan->oldest;
+  go_on(plan);
+  if (s->status) return NBC_ERROR_DEVICE;
+  if (c->stage == c->variant->v->stages.count) return finish_messages(plan, c);
+  return c->target[CARRIED] >= end_of_stage(plan, c);
+}
+
+bool messages_linger(nbc_plan *plan, struct call *c) {
+  struct messages *s = messages_of(plan);
+  int done = finish_messages(plan, c);
+  if (done < 0) s->status = done;
+  return done != 1;
+}
+
+int messages_complete(nbc_plan *plan, struct call *c) {
+  (void)c;
+  messages_of(plan)->ended = 0;
+  return 0;
+}
+
+// Whatever fails is seen by whoever tests it.
+bool messages_failed(nbc_plan *plan) {
+  return messages_of(plan)->status < 0;
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// messages.h - targets whose templates are records of messages: what of them is under way.
+//
+// nbc/message_record.h says what stands in a template. messages_check.c looks at the bytes,
+// messages_create.c meets the peers and sorts relocations out, messages.c carries calls out. How
+// a message gets to a peer is a lane's business: mpi.c has those over p2p devices.
+//
+// A plan has one cursor: it walks over the records of one call after the other, in the order in
+// which calls were admitted, as far as their stages are enabled, and stands still at a WAIT
+// whose message is under way.
+//
+//   call 1                        call 2
+//   SEND RECV WAIT 1 SEND         SEND RECV WAIT 1 SEND
+//             ^ cursor
+//
+#pragma once
+
+#include "nbc/message_record.h"
+#include "nbc/p2p.h"
+#include "runtime/src/plan.h"
+
+// In one instance of a plan: of each SEND and RECV.
+struct message {
+  uint64_t address, bytes;
+  union nbc_p2p_message handle;  // the lane's
+  uint32_t peer;                 // once it is posted
+  bool open;                     // posted, and not done
+  bool sent;
+};
+
+struct slow_piece {
+  uint32_t record, reloc;
+};
+
+// A variant, with all that is known when the plan is made.
+struct records {
+  const struct nbc_message_record *record;
+  struct place_patch *places;  // `at`: a record
+  struct slow_piece *slow;     // pieces that need the long way
+  uint32_t *unwaited;          // SENDs and RECVs that no WAIT names
+  uint32_t count, place_count, slow_count, unwaited_count;
+};
+
+struct lane;
+
+// Each is done with a message once it returns something but 0.
+struct lane_ops {
+  // 0: under way. 1: done. Or a negative status.
+  int (*send)(const struct lane *, struct message *);
+  int (*receive)(const struct lane *, struct message *);
+  int (*test)(const struct lane *, struct message *);
+  // Gives it up. 1: its memory may still be touched.
+  int (*forget)(const struct lane *, struct message *);
+};
+
+// How messages go to one peer, and come from it: in the order in which they were posted.
+struct lane {
+  const struct lane_ops *ops;
+  void *device;
+  uint32_t rank, tag;
+};
+
+struct messages {
+  struct lane *lanes;        // by peer
+  uint32_t most;             // records of a variant
+  struct records *variants;  // by index
+  struct message *messages;  // [instance][record]
+  void *arena;               // what the arrays of variants are in
+  struct call *posting;      // where the cursor is; null: all that is enabled is carried out
+  uint32_t ended;            // of the oldest call's `unwaited`, those before are done
+  int status;                // negative: a message failed
+};
+
+// What call.target holds.
+enum { INSTANCE, ENABLED, CARRIED };  // records that may be carried out, and that were
+
+static inline struct messages *messages_of(const nbc_plan *plan) {
+  return (struct messages *)plan->state;
+}
+
+// What such targets have in common; see targets.h.
+int messages_check(const struct tables *, const char **why);
+// Lanes are the target's to fill in: between these two, and before `connect`.
+int messages_create(nbc_plan *);
+int messages_publish(nbc_plan *);
+int messages_connect(nbc_plan *);
+int messages_prepare(nbc_plan *, struct call *);
+void messages_admit(nbc_plan *, struct call *);
+bool messages_enable(nbc_plan *, struct call *);
+int messages_poll(nbc_plan *);
+bool messages_linger(nbc_plan *, struct call *);
+int messages_complete(nbc_plan *, struct call *);
+bool messages_failed(nbc_plan *);
+void messages_destroy(nbc_plan *);
