@@ -8,11 +8,12 @@
 #   lib/libnbc-build.so          templates from a library, for any number of ranks
 #   lib/libnbc-operators.so      users' operators, for nbcc
 #   lib/libnbc-soft.so           devices made of software (nbc/soft/hca.h, nbc/soft/p2p.h)
+#   lib/libnbc-shm.so            ranks of one node over shared memory (nbc/shm.h)
 #   lib/libnbc-openmpi.so, ...   communicators of an MPI library (nbc_mpi.h), for each that was found
 #   include/nbc.h, include/nbc/
 #   share/nbc/stdlib_algos/      the algorithms
-#   lib/pkgconfig/               nbc.pc, nbc-build.pc, nbc-soft.pc, nbc-openmpi.pc, ...
-#   lib/cmake/nbcc/              find_package(nbcc): nbcc::nbc, nbcc::build, nbcc::soft, nbcc_add_library()
+#   lib/pkgconfig/               nbc.pc, nbc-build.pc, nbc-soft.pc, nbc-shm.pc, nbc-openmpi.pc, ...
+#   lib/cmake/nbcc/              find_package(nbcc): nbcc::nbc, nbcc::build, nbcc::soft, nbcc::shm, nbcc_add_library()
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -30,12 +31,19 @@ add_library(nbc-soft SHARED $<TARGET_OBJECTS:nbc_devices_hca> $<TARGET_OBJECTS:n
 target_link_libraries(nbc-soft PRIVATE Threads::Threads)
 target_link_options(nbc-soft PRIVATE ${nothing_undefined})
 
+add_library(nbc-shm SHARED $<TARGET_OBJECTS:nbc_runtime_shm>)
+target_link_libraries(nbc-shm PRIVATE ${HWLOC_LIBRARY})
+target_link_options(nbc-shm PRIVATE ${nothing_undefined}
+  -Wl,--version-script=${PROJECT_SOURCE_DIR}/runtime/nbc.map)
+set_target_properties(nbc-shm PROPERTIES LINKER_LANGUAGE C
+  LINK_DEPENDS ${PROJECT_SOURCE_DIR}/runtime/nbc.map)
+
 # Programs that use one are compiled by the MPI's own wrapper, which has the MPI's flags.
 get_property(mpis GLOBAL PROPERTY NBC_MPIS)
 set(mpi_libraries)
 foreach(mpi ${mpis})
   add_library(nbc-${mpi} SHARED $<TARGET_OBJECTS:nbc_${mpi}>)
-  target_link_libraries(nbc-${mpi} PUBLIC nbc PRIVATE mpi_${mpi})
+  target_link_libraries(nbc-${mpi} PUBLIC nbc nbc-shm PRIVATE mpi_${mpi})
   target_link_options(nbc-${mpi} PRIVATE ${nothing_undefined})
   set_target_properties(nbc-${mpi} PROPERTIES LINKER_LANGUAGE C EXPORT_NAME ${mpi})
   list(APPEND mpi_libraries nbc-${mpi})
@@ -45,14 +53,15 @@ if(mpis)
 endif()
 
 set_target_properties(nbcc PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
-foreach(library nbc nbc-static nbc-build nbc-soft ${mpi_libraries})
+foreach(library nbc nbc-static nbc-build nbc-soft nbc-shm ${mpi_libraries})
   target_include_directories(${library} INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 endforeach()
 set_target_properties(nbc-build PROPERTIES EXPORT_NAME build)
 set_target_properties(nbc-soft PROPERTIES EXPORT_NAME soft)
+set_target_properties(nbc-shm PROPERTIES EXPORT_NAME shm)
 set_target_properties(nbc-static PROPERTIES EXPORT_NAME nbc-static)
 
-install(TARGETS nbcc nbc nbc-static nbc-build nbc-soft ${mpi_libraries} EXPORT nbcc-targets)
+install(TARGETS nbcc nbc nbc-static nbc-build nbc-soft nbc-shm ${mpi_libraries} EXPORT nbcc-targets)
 install(TARGETS nbc-operators)
 install(FILES runtime/include/nbc.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY runtime/include/nbc DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
@@ -79,6 +88,7 @@ endfunction()
 nbc_package(nbc "Runs compiled collective algorithms")
 nbc_package(nbc-build "Makes templates of compiled collective algorithms, for any number of ranks" nbc)
 nbc_package(nbc-soft "Devices made of software, for collective algorithms" nbc)
+nbc_package(nbc-shm "Collective algorithms over the shared memory of a node" nbc)
 foreach(mpi ${mpis})
-  nbc_package(nbc-${mpi} "Collective algorithms over ${mpi}" nbc)
+  nbc_package(nbc-${mpi} "Collective algorithms over ${mpi}" nbc nbc-shm)
 endforeach()

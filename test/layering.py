@@ -37,6 +37,7 @@ MAY_INCLUDE = {
     "runtime/src": ["runtime/include"],
     "runtime/kernels": ["runtime/include", "runtime/src"],
     "runtime/mpi": ["runtime/include"],
+    "runtime/shm": ["runtime/include"],
     "devices": ["runtime/include"],
     "tools/bench": ["dsl", "runtime/include", "runtime/mpi"],
 }
@@ -53,6 +54,7 @@ FOREIGN = {
     "pugixml": ["compiler/exchange"],
     "nlohmann/": ["tools/bench/json.cpp"],
     "mpi.h": ["runtime/mpi", "tools/bench"],
+    "hwloc.h": ["runtime/shm/numa.c"],
 }
 
 SOURCES = {".h", ".c", ".cpp", ".def"}

@@ -5,11 +5,12 @@
 
 #include "runtime/src/targets.h"
 
-extern const struct target coredirect, mpi;
+extern const struct target coredirect, mpi, shm;
 
 static const struct target *const targets[] = {
     &coredirect,
     &mpi,
+    &shm,
 };
 
 const struct target *find_target(const char *name) {

@@ -19,6 +19,28 @@ static struct message *instance_of(const struct messages *s, const struct call *
   return s->messages + (size_t)c->target[INSTANCE] * s->most;
 }
 
+// Pieces that lie behind one another become one run.
+static int lay_runs(const nbc_plan *plan, const struct call *c, const struct nbc_reloc *r,
+                    struct iovec *runs, struct message *m) {
+  uint32_t count = 0;
+  uint64_t bytes = 0;
+  for (uint32_t k = r->what; k <= r->what + r->extra; ++k) {
+    uint64_t n = piece_bytes(plan, c, k);
+    if (n == 0) continue;
+    uint8_t *at = piece_address(plan, c, k);
+    if (!at) return NBC_ERROR_TEMPLATE;
+    bytes += n;
+    if (count && (uint8_t *)runs[count - 1].iov_base + runs[count - 1].iov_len == at)
+      runs[count - 1].iov_len += n;
+    else
+      runs[count++] = (struct iovec){at, n};
+  }
+  m->bytes = bytes;
+  m->runs = count > 1 ? count : 0;
+  m->address = count > 1 ? (uintptr_t)runs : count ? (uintptr_t)runs[0].iov_base : 0;
+  return 0;
+}
+
 int messages_prepare(nbc_plan *plan, struct call *c) {
   const struct messages *s = messages_of(plan);
   const struct records *v = records_of(c);
@@ -29,10 +51,19 @@ int messages_prepare(nbc_plan *plan, struct call *c) {
     int status =
         run_address(plan, c, &plan->tables.relocs[v->slow[i].reloc], &m->address, &m->bytes);
     if (status) return status;
+    m->runs = 0;
+  }
+  for (uint32_t i = 0; i < v->scattered_count; ++i) {
+    const struct scattered *scattered = &v->scattered[i];
+    struct iovec *runs = s->runs + (size_t)plan->instance * s->most_runs + scattered->first;
+    int status = lay_runs(plan, c, &plan->tables.relocs[scattered->reloc], runs,
+                          &messages[scattered->record]);
+    if (status) return status;
   }
   for (const struct place_patch *p = v->places, *end = p + v->place_count; p < end; ++p) {
     messages[p->at].address = place_address(c, p);
     messages[p->at].bytes = p->count * c->block;
+    messages[p->at].runs = 0;
   }
   return 0;
 }
@@ -106,6 +137,7 @@ int messages_poll(nbc_plan *plan) {
   struct messages *s = messages_of(plan);
   const struct call *c = plan->oldest;
   go_on(plan);
+  if (s->others && !s->status) s->status = s->others(s);
   if (s->status) return NBC_ERROR_DEVICE;
   if (c->stage == c->variant->v->stages.count) return finish_messages(plan, c);
   return c->target[CARRIED] >= end_of_stage(plan, c);

@@ -15,15 +15,18 @@
 //
 #pragma once
 
+#include <sys/uio.h>
+
 #include "nbc/message_record.h"
 #include "nbc/p2p.h"
 #include "runtime/src/plan.h"
 
 // In one instance of a plan: of each SEND and RECV.
 struct message {
-  uint64_t address, bytes;
+  uint64_t address, bytes;       // of several runs: the address of a list of them
   union nbc_p2p_message handle;  // the lane's
   uint32_t peer;                 // once it is posted
+  uint32_t runs;                 // 0: it is one
   bool open;                     // posted, and not done
   bool sent;
 };
@@ -31,14 +34,19 @@ struct message {
 struct slow_piece {
   uint32_t record, reloc;
 };
+// A message of pieces that lie anywhere: its runs begin here in those of the instance.
+struct scattered {
+  uint32_t record, reloc, first;
+};
 
 // A variant, with all that is known when the plan is made.
 struct records {
   const struct nbc_message_record *record;
   struct place_patch *places;  // `at`: a record
   struct slow_piece *slow;     // pieces that need the long way
-  uint32_t *unwaited;          // SENDs and RECVs that no WAIT names
-  uint32_t count, place_count, slow_count, unwaited_count;
+  struct scattered *scattered;
+  uint32_t *unwaited;  // SENDs and RECVs that no WAIT names
+  uint32_t count, place_count, slow_count, scattered_count, unwaited_count;
 };
 
 struct lane;
@@ -51,20 +59,31 @@ struct lane_ops {
   int (*test)(const struct lane *, struct message *);
   // Gives it up. 1: its memory may still be touched.
   int (*forget)(const struct lane *, struct message *);
+  // What the peer has to know of this end of the lane; its bytes, at most MOST_CARD. And taking
+  // that in. Null: nothing.
+  size_t (*describe)(const struct lane *, void *card);
+  int (*connect)(const struct lane *, const void *card, size_t bytes);
 };
+enum { MOST_CARD = 128 };
 
 // How messages go to one peer, and come from it: in the order in which they were posted.
 struct lane {
   const struct lane_ops *ops;
   void *device;
-  uint32_t rank, tag;
+  uint32_t rank, number;  // of the peer; what tells the lane from others of the device
 };
 
 struct messages {
-  struct lane *lanes;        // by peer
+  struct lane *lanes;  // by peer
+  void *own;           // the target's
+  // Lets lanes move that nobody asks for, if they need it: at each poll, a little. 0, or a
+  // negative status. Null: nothing.
+  int (*others)(struct messages *);
   uint32_t most;             // records of a variant
   struct records *variants;  // by index
   struct message *messages;  // [instance][record]
+  uint32_t most_runs;        // of the scattered messages of a variant
+  struct iovec *runs;        // [instance]
   void *arena;               // what the arrays of variants are in
   struct call *posting;      // where the cursor is; null: all that is enabled is carried out
   uint32_t ended;            // of the oldest call's `unwaited`, those before are done
@@ -92,3 +111,6 @@ bool messages_linger(nbc_plan *, struct call *);
 int messages_complete(nbc_plan *, struct call *);
 bool messages_failed(nbc_plan *);
 void messages_destroy(nbc_plan *);
+
+// mpi.c: a lane over a p2p device. NBC_ERROR_RESOURCES: it has no tag for this plan.
+int p2p_lane(const nbc_plan *, struct nbc_p2p *, uint32_t rank, struct lane *);

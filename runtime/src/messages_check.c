@@ -67,13 +67,19 @@ static int check_relocs(const struct tables *s, const struct nbc_variant *v,
   for (uint32_t i = v->relocs.begin; i < v->relocs.begin + v->relocs.count; ++i) {
     const struct nbc_reloc *r = &s->relocs[i];
     uint32_t at = r->at - g->offset;
-    if (r->rule != NBC_RELOC_SGE ||
+    // Several pieces anywhere: common checks know who may.
+    bool anywhere = r->rule == NBC_RELOC_PIECES;
+    if ((r->rule != NBC_RELOC_SGE && !anywhere) ||
         at % sizeof(struct nbc_message_record) != NBC_MESSAGE_RECORD_SGE)
       return damaged(why, "relocation %u: rule %u at %u, which is no such field", i, r->rule,
                      r->at);
-    if (records(s, g)[at / sizeof(struct nbc_message_record)].op == NBC_MESSAGE_WAIT)
+    const struct nbc_message_record *record =
+        &records(s, g)[at / sizeof(struct nbc_message_record)];
+    if (record->op == NBC_MESSAGE_WAIT)
       return damaged(why, "relocation %u: at %u nothing is sent or received", i, r->at);
-    for (uint32_t k = 1; k <= r->extra; ++k)
+    if (anywhere && s->peers[record->peer] & NBC_PEER_REMOTE)
+      return damaged(why, "relocation %u: pieces that lie anywhere, to another node", i);
+    for (uint32_t k = 1; k <= r->extra && !anywhere; ++k)
       if (!continues(s, r->what + k))
         return damaged(why, "relocation %u: piece %u is not behind piece %u", i, r->what + k,
                        r->what + k - 1);

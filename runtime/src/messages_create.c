@@ -18,9 +18,10 @@ static const struct nbc_segment *segment_of(const nbc_plan *plan, const struct n
 // What is known of a record while relocations are sorted.
 enum { NAMED = 1, HAS_MEMORY = 2 };
 
-static void sort_records(const nbc_plan *plan, const struct nbc_variant *from, struct records *v,
-                         uint8_t *known) {
+static void sort_relocs(const nbc_plan *plan, const struct nbc_variant *from, struct records *v,
+                        uint8_t *known) {
   const struct nbc_segment *g = segment_of(plan, from);
+  uint32_t runs = 0;
   for (uint32_t i = from->relocs.begin; i < from->relocs.begin + from->relocs.count; ++i) {
     const struct nbc_reloc *r = &plan->tables.relocs[i];
     uint32_t record = (uint32_t)((r->at - g->offset) / sizeof *v->record);
@@ -29,11 +30,20 @@ static void sort_records(const nbc_plan *plan, const struct nbc_variant *from, s
     place.at = record;
     if (known[record] & HAS_MEMORY) continue;
     known[record] |= HAS_MEMORY;
-    if (whole)
+    if (r->rule == NBC_RELOC_PIECES) {
+      v->scattered[v->scattered_count++] = (struct scattered){record, i, runs};
+      runs += r->extra + 1;
+    } else if (whole) {
       v->places[v->place_count++] = place;
-    else
+    } else {
       v->slow[v->slow_count++] = (struct slow_piece){record, i};
+    }
   }
+}
+
+static void sort_records(const nbc_plan *plan, const struct nbc_variant *from, struct records *v,
+                         uint8_t *known) {
+  sort_relocs(plan, from, v, known);
   for (uint32_t i = 0; i < v->count; ++i)
     if (v->record[i].op == NBC_MESSAGE_WAIT) known[v->record[i].record] |= NAMED;
   for (uint32_t i = 0; i < v->count; ++i) {
@@ -46,39 +56,66 @@ static void sort_records(const nbc_plan *plan, const struct nbc_variant *from, s
   }
 }
 
+// What variants need together, or the longest of them.
+struct needs {
+  size_t records, scattered, runs, most_runs;
+};
+
+static struct needs count_needs(const nbc_plan *plan) {
+  struct messages *s = messages_of(plan);
+  struct needs n = {0};
+  for (uint32_t i = 0; i < plan->tables.header->variants.count; ++i) {
+    const struct nbc_variant *v = &plan->tables.variants[i];
+    const struct nbc_segment *g = segment_of(plan, v);
+    if (!g) continue;
+    n.records += g->entries;
+    if (g->entries > s->most) s->most = g->entries;
+    size_t runs = 0;
+    for (uint32_t k = v->relocs.begin; k < v->relocs.begin + v->relocs.count; ++k) {
+      const struct nbc_reloc *r = &plan->tables.relocs[k];
+      if (r->rule != NBC_RELOC_PIECES) continue;
+      ++n.scattered;
+      runs += (size_t)r->extra + 1;
+    }
+    if (runs > n.most_runs) n.most_runs = runs;
+  }
+  return n;
+}
+
 static int make_variants(nbc_plan *plan) {
   struct messages *s = messages_of(plan);
   uint32_t variants = plan->tables.header->variants.count;
-  size_t records = 0;
-  for (uint32_t i = 0; i < variants; ++i) {
-    const struct nbc_segment *g = segment_of(plan, &plan->tables.variants[i]);
-    if (!g) continue;
-    records += g->entries;
-    if (g->entries > s->most) s->most = g->entries;
-  }
+  const struct needs n = count_needs(plan);
+  if (n.most_runs > UINT32_MAX) return NBC_ERROR_MEMORY;
+  s->most_runs = (uint32_t)n.most_runs;
   // At most one place, one slow piece and one message that nobody waits for, for each record.
   const size_t each = sizeof(struct place_patch) + sizeof(struct slow_piece) + sizeof(uint32_t);
+  const size_t arena = n.records * each + n.scattered * sizeof(struct scattered);
   uint8_t *known = (uint8_t *)calloc((size_t)s->most + 1, 1);
   s->variants = (struct records *)calloc((size_t)variants + 1, sizeof *s->variants);
   s->messages = (struct message *)calloc((size_t)plan->depth * s->most + 1, sizeof *s->messages);
-  s->arena = malloc(records * each + 1);
-  int status = known && s->variants && s->messages && s->arena ? 0 : NBC_ERROR_MEMORY;
+  s->runs = (struct iovec *)calloc((size_t)plan->depth * s->most_runs + 1, sizeof *s->runs);
+  s->arena = malloc(arena + 1);
+  int status = known && s->variants && s->messages && s->runs && s->arena ? 0 : NBC_ERROR_MEMORY;
   struct place_patch *places = (struct place_patch *)s->arena;
-  struct slow_piece *slow = (struct slow_piece *)(places + records);
-  uint32_t *unwaited = (uint32_t *)(slow + records);
+  struct slow_piece *slow = (struct slow_piece *)(places + n.records);
+  uint32_t *unwaited = (uint32_t *)(slow + n.records);
+  struct scattered *scattered = (struct scattered *)(unwaited + n.records);
   for (uint32_t i = 0; i < variants && !status; ++i) {
     const struct nbc_variant *from = &plan->tables.variants[i];
     const struct nbc_segment *g = segment_of(plan, from);
     struct records *v = &s->variants[i];
-    *v = (struct records){.places = places, .slow = slow, .unwaited = unwaited};
+    *v = (struct records){
+        .places = places, .slow = slow, .scattered = scattered, .unwaited = unwaited};
     plan->variants[i].target = v;
     if (!g) continue;
     v->record = (const struct nbc_message_record *)(plan->code + g->offset);
     v->count = g->entries;
     sort_records(plan, from, v, known);
-    places += v->count, slow += v->count, unwaited += v->count;
+    places += v->count, slow += v->count, unwaited += v->count, scattered += v->scattered_count;
   }
-  plan->queue_bytes = (size_t)plan->depth * s->most * sizeof *s->messages + records * each;
+  plan->queue_bytes =
+      plan->depth * (s->most * sizeof *s->messages + s->most_runs * sizeof *s->runs) + arena;
   free(known);
   return status;
 }
@@ -90,6 +127,11 @@ static int make_variants(nbc_plan *plan) {
 struct pledge {
   uint64_t identity;
   uint32_t sends, receives;
+};
+// Of the card there is as much as the lane needs.
+struct greeting {
+  struct pledge pledge;
+  uint8_t card[MOST_CARD];
 };
 
 // To each peer. Null: no memory.
@@ -110,36 +152,41 @@ static struct pledge *pledges_of(const nbc_plan *plan) {
 
 int messages_publish(nbc_plan *plan) {
   const struct nbc_bootstrap *b = &plan->comm->bootstrap;
+  const struct lane *lanes = messages_of(plan)->lanes;
   struct pledge *mine = pledges_of(plan);
   int status = mine ? 0 : NBC_ERROR_MEMORY;
   for (uint32_t i = 0; i < plan->tables.header->peers.count && !status; ++i) {
+    struct greeting all = {.pledge = mine[i]};
+    size_t card = lanes[i].ops->describe ? lanes[i].ops->describe(&lanes[i], all.card) : 0;
     char key[48];
-    snprintf(key, sizeof key, "nbc.%u.%u", plan->number, plan->tables.peers[i]);
-    if (b->put(b->context, key, &mine[i], sizeof *mine)) status = NBC_ERROR_BOOTSTRAP;
+    snprintf(key, sizeof key, "nbc.%u.%u", plan->number, lanes[i].rank);
+    if (b->put(b->context, key, &all, sizeof *mine + card)) status = NBC_ERROR_BOOTSTRAP;
   }
   free(mine);
   return status;
 }
 
-static int meet(nbc_plan *plan, uint32_t peer, const struct pledge *mine) {
+static int meet(nbc_plan *plan, const struct lane *lane, const struct pledge *mine) {
   const struct nbc_bootstrap *b = &plan->comm->bootstrap;
-  struct pledge theirs;
+  struct greeting theirs;
   size_t bytes = 0;
   char key[48];
   snprintf(key, sizeof key, "nbc.%u.%u", plan->number, (uint32_t)b->rank);
-  if (b->get(b->context, (int)plan->tables.peers[peer], key, &theirs, sizeof theirs, &bytes) ||
-      bytes != sizeof theirs)
+  if (b->get(b->context, (int)lane->rank, key, &theirs, sizeof theirs, &bytes) ||
+      bytes < sizeof theirs.pledge || bytes > sizeof theirs)
     return NBC_ERROR_BOOTSTRAP;
-  if (theirs.identity != mine->identity) return NBC_ERROR_ARGUMENT;
-  bool agree = theirs.sends == mine->receives && theirs.receives == mine->sends;
-  return agree ? 0 : NBC_ERROR_TEMPLATE;
+  const struct pledge *p = &theirs.pledge;
+  if (p->identity != mine->identity) return NBC_ERROR_ARGUMENT;
+  if (p->sends != mine->receives || p->receives != mine->sends) return NBC_ERROR_TEMPLATE;
+  size_t card = bytes - sizeof *p;
+  return lane->ops->connect ? lane->ops->connect(lane, theirs.card, card) : 0;
 }
 
 int messages_connect(nbc_plan *plan) {
   struct pledge *mine = pledges_of(plan);
   int status = mine ? 0 : NBC_ERROR_MEMORY;
   for (uint32_t i = 0; i < plan->tables.header->peers.count && !status; ++i)
-    status = meet(plan, i, &mine[i]);
+    status = meet(plan, &messages_of(plan)->lanes[i], &mine[i]);
   free(mine);
   return status;
 }
@@ -162,6 +209,7 @@ void messages_destroy(nbc_plan *plan) {
   }
   free(s->arena);
   free(s->messages);
+  free(s->runs);
   free(s->variants);
   free(s->lanes);
   free(s);

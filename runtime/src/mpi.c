@@ -18,12 +18,12 @@ static void *memory_of(const struct message *m) {
 
 static int post_send(const struct lane *lane, struct message *m) {
   struct nbc_p2p *p2p = device_of(lane);
-  return p2p->ops->send(p2p, memory_of(m), m->bytes, lane->rank, lane->tag, &m->handle);
+  return p2p->ops->send(p2p, memory_of(m), m->bytes, lane->rank, lane->number, &m->handle);
 }
 
 static int post_receive(const struct lane *lane, struct message *m) {
   struct nbc_p2p *p2p = device_of(lane);
-  return p2p->ops->receive(p2p, memory_of(m), m->bytes, lane->rank, lane->tag, &m->handle);
+  return p2p->ops->receive(p2p, memory_of(m), m->bytes, lane->rank, lane->number, &m->handle);
 }
 
 static int test(const struct lane *lane, struct message *m) {
@@ -36,7 +36,7 @@ static int forget(const struct lane *lane, struct message *m) {
   return p2p->ops->forget(p2p, &m->handle, m->sent);
 }
 
-static const struct lane_ops p2p_lane = {
+static const struct lane_ops lane_ops = {
     .send = post_send,
     .receive = post_receive,
     .test = test,
@@ -47,15 +47,17 @@ static struct nbc_p2p *device(const nbc_plan *plan) {
   return plan->on ? (struct nbc_p2p *)plan->on->device : NULL;
 }
 
+int p2p_lane(const nbc_plan *plan, struct nbc_p2p *p2p, uint32_t rank, struct lane *lane) {
+  if (plan->number > p2p->largest_tag) return NBC_ERROR_RESOURCES;
+  *lane = (struct lane){&lane_ops, p2p, rank, plan->number};
+  return 0;
+}
+
 static int create(nbc_plan *plan) {
-  struct nbc_p2p *p2p = device(plan);
-  if (p2p && plan->number > p2p->largest_tag) return NBC_ERROR_RESOURCES;
   int status = messages_create(plan);
-  if (status) return status;
-  for (uint32_t i = 0; i < plan->tables.header->peers.count; ++i)
-    messages_of(plan)->lanes[i] =
-        (struct lane){&p2p_lane, p2p, plan->tables.peers[i], plan->number};
-  return messages_publish(plan);
+  for (uint32_t i = 0; i < plan->tables.header->peers.count && !status; ++i)
+    status = p2p_lane(plan, device(plan), plan->tables.peers[i], &messages_of(plan)->lanes[i]);
+  return status ? status : messages_publish(plan);
 }
 
 static void sleep_a_while(nbc_plan *plan) {

@@ -33,10 +33,11 @@ static int set_options(nbc_plan *plan, const struct nbc_plan_options *given) {
   if (plan->depth > MOST_DEPTH) return NBC_ERROR_ARGUMENT;
   plan->sets = 3 * plan->depth;
   plan->eager_bytes = o->eager_bytes;
+  plan->slot_memory = o->slot_memory ? o->slot_memory : DEFAULT_SLOT_MEMORY;
   if (!plan->eager_bytes) {
     // From what all ranks know alike: they must choose the same protocol.
-    uint64_t memory = o->slot_memory ? o->slot_memory : DEFAULT_SLOT_MEMORY;
-    uint64_t bytes = memory / ((uint64_t)plan->sets * plan->tables.header->ranks) / 16 * 16;
+    uint64_t bytes =
+        plan->slot_memory / ((uint64_t)plan->sets * plan->tables.header->ranks) / 16 * 16;
     plan->eager_bytes = bytes < 16 ? 16 : bytes < DEFAULT_EAGER ? bytes : DEFAULT_EAGER;
   }
   plan->max_bytes = o->max_bytes ? o->max_bytes : DEFAULT_MAX_BYTES;
@@ -118,13 +119,14 @@ static void use_piece(const nbc_plan *plan, uint32_t piece, struct usage *u) {
 
 static void use_reloc(nbc_plan *plan, const struct nbc_reloc *r, struct variant *v,
                       struct usage *u) {
-  if (r->rule != NBC_RELOC_SGE && r->rule != NBC_RELOC_RADDR && r->rule != NBC_RELOC_SLOT) return;
+  bool several = r->rule == NBC_RELOC_SGE || r->rule == NBC_RELOC_PIECES;
+  if (!several && r->rule != NBC_RELOC_RADDR && r->rule != NBC_RELOC_SLOT) return;
   use_piece(plan, r->what, u);
   uint32_t role = plan->places[r->what].role;
   if (role < CALLER_ROLES) {
     v->touched |= 1u << role;
   }
-  if (r->rule != NBC_RELOC_SGE) return;
+  if (!several) return;
   uint64_t blocks = 0;
   for (uint32_t k = 0; k <= r->extra; ++k) {
     const struct nbc_piece *p = &plan->tables.pieces[r->what + k];

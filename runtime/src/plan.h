@@ -62,7 +62,7 @@ struct nbc_plan {
   uint32_t depth, sets, number;  // number: of the plan on its communicator
   uint16_t first_sq_index;
   uint32_t first_cq_index;
-  uint64_t eager_bytes, max_bytes;
+  uint64_t eager_bytes, max_bytes, slot_memory;
   uint64_t stride[2];                       // by protocol
   uint64_t caller_blocks[2][CALLER_ROLES];  // [in place]
   uint32_t significant;                     // bit (1 << role)

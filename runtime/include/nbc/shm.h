@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * shm.h - ranks of one node over POSIX shared memory: the device of target shm.
+ *
+ *     struct nbc_device *devices[1];
+ *     nbc_shm_open(&bootstrap, NULL, &devices[0]);             // collective
+ *     nbc_comm_create(&bootstrap, devices, 1, &comm);
+ *     ...
+ *     nbc_comm_free(comm);                                     // closes the device
+ *
+ * Library: libnbc-shm. Its ranks may be processes or threads of one.
+ *
+ * How bytes travel. Each plan has a lane for each pair of ranks and direction: a ring of cells in
+ * memory that the receiver owns.
+ *
+ *   to 48 bytes        in the cell itself, one cache line with its flag
+ *   to eager_bytes     in the cell's slot; like the above, the sender is done when it has posted
+ *   longer             the cell says where the bytes lie; the receiver reads them straight from
+ *                      the sender's memory to where they belong (process_vm_readv; within one
+ *                      process memcpy) and says so
+ *
+ * Where the system lets no process read another's memory (a seccomp filter, another user or pid
+ * namespace), the sender puts long messages through a window of the lane, part by part, while
+ * either rank tests or waits. That is found out when the device is opened, and again should it
+ * fail later. A message may consist of several runs of memory on either side; nothing is packed.
+ *
+ * Memory. All is reserved when plans are made: there is no SIGBUS later, but NBC_ERROR_MEMORY from
+ * nbc_plan_create when /dev/shm is full. nbc_plan_options.slot_memory bounds what a plan takes
+ * of it. Names are random, for their user only, and gone as soon as all peers have mapped the
+ * memory, in nbc_plan_connect; what processes that were killed before that have left, the next
+ * device that the same user opens takes away.
+ *
+ * Waiting. nbc_wait spins a while if all ranks of the node have a core of their own, else
+ * it yields at once; later it sleeps, at most half a millisecond at a time. When a peer has died,
+ * or has given up the plan, calls that wait for it end with NBC_ERROR_DEVICE, within about a second
+ * of nbc_wait or nbc_test. (Of processes in another pid namespace only the second is seen.)
+ *
+ * Trust. Ranks of one user trust each other as threads of a process do; but what a rank reads from
+ * shared memory is checked so far that a wrong number makes the plan fail and writes nowhere.
+ */
+#ifndef NBC_SHM_H
+#define NBC_SHM_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/uio.h>
+
+#include "nbc.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define NBC_SHM_TARGET "shm"
+
+/* Zero: the default. */
+struct nbc_shm_options {
+  /* A number for each rank, the same for ranks of one node, and the same array on all ranks. Null:
+   * by host name, boot and /dev/shm. It need not be all ranks of a machine. */
+  const uint32_t *nodes;
+  int never_pull; /* sends all that is long through the window */
+};
+
+/* Collective over all ranks of the bootstrap, which is not used afterwards. Keys of the bootstrap
+ * begin with "nbc.shm.". */
+int nbc_shm_open(const struct nbc_bootstrap *, const struct nbc_shm_options *,
+                 struct nbc_device **);
+
+/* --- what the runtime asks of the device --- */
+
+struct nbc_shm;
+struct nbc_shm_lanes; /* those of one plan */
+
+/* A message under way: whose memory, and where in it. Does not move while it is. */
+struct nbc_shm_message {
+  const struct iovec *runs; /* as many as `run_count`, of `bytes` in all; `run`, if that is 1 */
+  struct iovec run;
+  uint64_t bytes;
+  uint32_t run_count;
+  uint32_t open; /* the device's from here on. 1: under way */
+  uint32_t number, kind;
+  uint64_t moved;
+  struct nbc_shm_message *next;
+};
+
+/* What a plan wants: a lane to and from each of these ranks. */
+struct nbc_shm_wish {
+  const uint32_t *ranks;
+  uint32_t count, cells; /* cells: messages that a rank may be ahead of its peer */
+  uint64_t eager_bytes, memory;
+};
+
+/* Where a peer finds the memory of a lane. */
+struct nbc_shm_address {
+  char name[56];
+  uint64_t bytes, offset;
+  uint32_t cells, slot, window;
+  uint32_t peers; /* that map it; the last one takes its name away */
+};
+
+struct nbc_shm_ops {
+  /* Whether a rank is on this node. */
+  int (*near)(const struct nbc_shm *, uint32_t rank);
+  /* Reserves the memory for all that is received; then `connect`, lane by lane. */
+  int (*make)(struct nbc_shm *, const struct nbc_shm_wish *, struct nbc_shm_lanes **);
+  void (*describe)(const struct nbc_shm_lanes *, uint32_t lane, struct nbc_shm_address *);
+  int (*connect)(struct nbc_shm_lanes *, uint32_t lane, const struct nbc_shm_address *);
+  /* Bytes that were reserved. */
+  size_t (*memory)(const struct nbc_shm_lanes *);
+  /* 1: done. 0: under way. Or a negative status. The k-th to be sent is the k-th received. Both
+   * cost little, whatever the length: they move nothing but what fits into a cell. */
+  int (*send)(struct nbc_shm_lanes *, uint32_t lane, struct nbc_shm_message *);
+  int (*receive)(struct nbc_shm_lanes *, uint32_t lane, struct nbc_shm_message *);
+  /* Moves what can be moved; 0, or a negative status. */
+  int (*move)(struct nbc_shm_lanes *, uint32_t lane);
+  /* For a moment, and longer the longer nothing has moved. */
+  void (*rest)(struct nbc_shm_lanes *);
+  /* A negative status: somebody who is waited for is gone. Looks only now and then. */
+  int (*lost)(struct nbc_shm_lanes *);
+  /* Peers are told. 0: no message's memory is touched by anybody any more. 1: a peer does not get
+   * to the end of reading it. Null is fine. */
+  int (*close)(struct nbc_shm_lanes *);
+};
+
+/* Every implementation's state begins with this. */
+struct nbc_shm {
+  struct nbc_device device; /* of NBC_SHM_TARGET */
+  const struct nbc_shm_ops *ops;
+};
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// lanes.c - the lanes of a plan: how large they are; made, connected, closed.
+//
+// A rank makes an object with an inbox for each peer, and maps those of its peers: linear in the
+// peers, twice.
+
+#define _GNU_SOURCE
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#include "runtime/shm/shm.h"
+
+enum {
+  FEWEST_CELLS = 2,
+  MOST_CELLS = 64,
+  SMALL_WINDOW = 4096,  // where messages are pulled: only for what cannot be, later
+  LARGE_WINDOW = 65536,
+  SMALLEST_WINDOW = 1024,
+  LONGEST_SLOT = 65536
+};
+#define PATIENCE 1  // s, for a peer that is reading
+
+static size_t round_up(size_t n, size_t to) {
+  return (n + to - 1) / to * to;
+}
+
+size_t inbox_bytes(const struct sizes *z) {
+  return sizeof(struct note) + sizeof(struct supply) +
+         z->cells * (sizeof(struct cell) + (size_t)z->slot) + z->window;
+}
+
+static struct inbox inbox_at(unsigned char *at, const struct sizes *z) {
+  struct inbox in = {.sizes = *z, .note = (struct note *)at};
+  in.supply = (struct supply *)(in.note + 1);
+  in.cells = (struct cell *)(in.supply + 1);
+  in.slots = (unsigned char *)(in.cells + z->cells);
+  in.window = in.slots + (size_t)z->cells * z->slot;
+  return in;
+}
+
+// As wished, or what fits into so much memory; but never nothing.
+static struct sizes choose_sizes(const struct nbc_shm_wish *wish, bool pulls) {
+  size_t slot = wish->eager_bytes < LONGEST_SLOT ? (size_t)wish->eager_bytes : LONGEST_SLOT;
+  struct sizes z = {.cells = FEWEST_CELLS,
+                    .slot = slot <= INLINE ? 0 : (uint32_t)round_up(slot, LINE),
+                    .window = pulls ? SMALL_WINDOW : LARGE_WINDOW};
+  while (z.cells < wish->cells && z.cells < MOST_CELLS) z.cells *= 2;
+  while (wish->count * inbox_bytes(&z) > wish->memory) {
+    size_t slots = (size_t)z.cells * z.slot;
+    if (z.window > SMALLEST_WINDOW && z.window >= slots)
+      z.window /= 2;
+    else if (z.cells > FEWEST_CELLS)
+      z.cells /= 2;
+    else if (z.slot)
+      z.slot =
+          (uint32_t)round_up(z.slot / 2, LINE) < z.slot ? (uint32_t)round_up(z.slot / 2, LINE) : 0;
+    else
+      break;
+  }
+  return z;
+}
+
+static int near(const struct nbc_shm *base, uint32_t rank) {
+  const struct shm *shm = (const struct shm *)base;
+  return rank < (uint32_t)shm->ranks && shm->peers[rank].near;
+}
+
+static int make(struct nbc_shm *base, const struct nbc_shm_wish *wish,
+                struct nbc_shm_lanes **result) {
+  struct shm *shm = shm_of(base);
+  bool pulls = true;
+  for (uint32_t i = 0; i < wish->count; ++i) {
+    if (!near(base, wish->ranks[i])) return NBC_ERROR_ARGUMENT;
+    pulls = pulls && shm->peers[wish->ranks[i]].pulls;
+  }
+  struct nbc_shm_lanes *lanes =
+      (struct nbc_shm_lanes *)calloc(1, sizeof *lanes + wish->count * sizeof *lanes->lanes);
+  if (!lanes) return NBC_ERROR_MEMORY;
+  lanes->shm = shm;
+  lanes->count = wish->count;
+  lanes->sizes = choose_sizes(wish, pulls);
+  size_t each = inbox_bytes(&lanes->sizes);
+  int status = object_make(&lanes->own, sizeof(struct head) + wish->count * each, shm->topology);
+  if (status) {
+    free(lanes);
+    return status;
+  }
+  for (uint32_t i = 0; i < wish->count; ++i) {
+    struct lane *l = &lanes->lanes[i];
+    l->in = inbox_at(lanes->own.memory + sizeof(struct head) + i * each, &lanes->sizes);
+    l->rank = wish->ranks[i];
+    l->peer = &shm->peers[l->rank];
+    l->pulls = l->peer->pulls;
+    atomic_store(&l->in.note->never, !l->pulls);
+  }
+  *result = lanes;
+  return 0;
+}
+
+static void describe(const struct nbc_shm_lanes *lanes, uint32_t lane, struct nbc_shm_address *a) {
+  *a = (struct nbc_shm_address){.bytes = lanes->own.bytes,
+                                .offset = sizeof(struct head) + lane * inbox_bytes(&lanes->sizes),
+                                .cells = lanes->sizes.cells,
+                                .slot = lanes->sizes.slot,
+                                .window = lanes->sizes.window,
+                                .peers = lanes->count};
+  memcpy(a->name, lanes->own.name, sizeof a->name);
+}
+
+static bool power_of_two(uint32_t n) {
+  return n && (n & (n - 1)) == 0;
+}
+
+static bool believable(const struct nbc_shm_address *a) {
+  struct sizes z = {a->cells, a->slot, a->window};
+  return power_of_two(z.cells) && z.cells <= MOST_CELLS && z.slot % LINE == 0 &&
+         z.slot <= LONGEST_SLOT && power_of_two(z.window) && z.window >= SMALLEST_WINDOW &&
+         z.window <= LARGE_WINDOW && a->bytes <= SIZE_MAX / 2 && a->offset % LINE == 0 &&
+         a->offset >= sizeof(struct head) && a->offset <= a->bytes &&
+         inbox_bytes(&z) <= a->bytes - a->offset;
+}
+
+static int connect_lane(struct nbc_shm_lanes *lanes, uint32_t lane,
+                        const struct nbc_shm_address *a) {
+  struct lane *l = &lanes->lanes[lane];
+  if (!believable(a)) return NBC_ERROR_BOOTSTRAP;
+  int status = object_find(a, &l->mapped, &l->mapped_bytes);
+  if (status) return status;
+  l->out = inbox_at((unsigned char *)l->mapped + a->offset,
+                    &(struct sizes){a->cells, a->slot, a->window});
+  struct head *head = (struct head *)l->mapped;
+  if (atomic_fetch_add(&head->mapped, 1) + 1 == a->peers) shm_unlink(a->name);
+  object_settle(&lanes->own, lanes->count);
+  return 0;
+}
+
+static size_t memory(const struct nbc_shm_lanes *lanes) {
+  return lanes->own.bytes;
+}
+
+// Until the peer does not read any more, or cannot. Returns whether it may still.
+static int take_back(const struct lane *l, const struct nbc_shm_message *m) {
+  struct cell *cell = &l->out.cells[m->number & (l->out.sizes.cells - 1)];
+  struct timespec begin, now;
+  atomic_store(&cell->kind, KIND_GONE);
+  clock_gettime(CLOCK_MONOTONIC, &begin);
+  while (atomic_load(&l->out.note->reading) == m->number + 1) {
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    if (now.tv_sec - begin.tv_sec > PATIENCE) return 1;
+    sched_yield();
+  }
+  return 0;
+}
+
+static int close_lane(struct lane *l) {
+  int touched = 0;
+  atomic_store(&l->in.note->closed, 1);
+  if (!l->mapped) return 0;
+  for (const struct nbc_shm_message *m = l->posted.first; m; m = m->next)
+    if (m->kind == KIND_MEMORY) touched |= take_back(l, m);
+  atomic_store(&l->out.supply->closed, 1);
+  munmap(l->mapped, l->mapped_bytes);
+  return touched;
+}
+
+static int close_lanes(struct nbc_shm_lanes *lanes) {
+  int touched = 0;
+  if (!lanes) return 0;
+  for (uint32_t i = 0; i < lanes->count; ++i) touched |= close_lane(&lanes->lanes[i]);
+  object_close(&lanes->own);
+  free(lanes);
+  return touched;
+}
+
+const struct nbc_shm_ops shm_ops = {
+    .near = near,
+    .make = make,
+    .describe = describe,
+    .connect = connect_lane,
+    .memory = memory,
+    .send = lane_send,
+    .receive = lane_receive,
+    .move = lane_move,
+    .rest = lanes_rest,
+    .lost = lanes_lost,
+    .close = close_lanes,
+};

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// move.c - messages through the cells of a lane.
+//
+//   send   a cell is free: what is short is copied, of what is long it is said where it lies
+//   move   what is there is taken; long messages that cannot be read go through the window
+//
+// The messages of a lane are received in the order in which they are sent. A long one keeps its
+// cell until its bytes are where they belong, so `taken` is the acknowledgement; those behind it
+// may have their cells already, since what goes through the window needs no further ones. Of the
+// window there is one a lane: it belongs to the oldest message that was posted and not taken.
+
+#include <string.h>
+
+#include "runtime/shm/shm.h"
+
+static void append(struct queue *q, struct nbc_shm_message *m) {
+  m->next = NULL;
+  if (q->first)
+    q->last->next = m;
+  else
+    q->first = m;
+  q->last = m;
+}
+
+static void finish_first(struct nbc_shm_lanes *lanes, struct queue *q) {
+  struct nbc_shm_message *m = q->first;
+  q->first = m->next;
+  m->open = 0;
+  lanes->idle = 0;
+}
+
+// --- bytes ---
+
+static uint64_t least(uint64_t a, uint64_t b) {
+  return a < b ? a : b;
+}
+
+// Calls memcpy for each run that [offset, offset + bytes) of the message touches.
+static void copy_runs(const struct nbc_shm_message *m, uint64_t offset, unsigned char *flat,
+                      uint64_t bytes, bool scatter) {
+  for (const struct iovec *run = m->runs; bytes; ++run) {
+    if (offset >= run->iov_len) {
+      offset -= run->iov_len;
+      continue;
+    }
+    uint64_t n = least(run->iov_len - offset, bytes);
+    unsigned char *at = (unsigned char *)run->iov_base + offset;
+    if (scatter)
+      memcpy(at, flat, n);
+    else
+      memcpy(flat, at, n);
+    flat += n, bytes -= n, offset = 0;
+  }
+}
+
+void gather_runs(const struct nbc_shm_message *m, uint64_t offset, void *to, uint64_t bytes) {
+  copy_runs(m, offset, (unsigned char *)to, bytes, false);
+}
+
+void scatter_runs(const struct nbc_shm_message *m, uint64_t offset, const void *from,
+                  uint64_t bytes) {
+  copy_runs(m, offset, (unsigned char *)from, bytes, true);
+}
+
+// As many as fit behind one another in the window from position `at` on, and no more than a
+// quarter of it, so that both ends work at once.
+static uint64_t part_of(uint32_t window, uint64_t at, uint64_t bytes) {
+  uint64_t to_end = window - (at & (window - 1));
+  return least(least(bytes, window / 4), to_end);
+}
+
+// --- sending ---
+
+// How many messages the peer has taken.
+static int look(struct lane *l) {
+  uint32_t taken = atomic_load_explicit(&l->out.note->taken, memory_order_acquire);
+  if (taken - l->seen > l->sent - l->seen) return NBC_ERROR_DEVICE;
+  l->seen = taken;
+  return 0;
+}
+
+// Where a long message lies, into its cell and slot. False: it has too many runs.
+static bool say_where(const struct lane *l, struct cell *cell, unsigned char *slot,
+                      const struct nbc_shm_message *m) {
+  size_t list = m->run_count * sizeof *m->runs;
+  if (m->run_count == 1)
+    cell->from = m->runs[0];
+  else if (m->run_count <= MOST_RUNS && list <= l->out.sizes.slot)
+    memcpy(slot, m->runs, list);
+  else
+    return false;
+  cell->runs = (uint16_t)m->run_count;
+  return true;
+}
+
+// Into the next cell, which is free. Returns whether the message is done.
+static int post(struct lane *l, struct nbc_shm_message *m) {
+  uint32_t index = l->sent & (l->out.sizes.cells - 1);
+  struct cell *cell = &l->out.cells[index];
+  unsigned char *slot = l->out.slots + (size_t)index * l->out.sizes.slot;
+  enum kind kind = KIND_CELL;
+  if (m->bytes <= INLINE) {
+    gather_runs(m, 0, cell->data, m->bytes);
+  } else if (m->bytes <= l->out.sizes.slot) {
+    gather_runs(m, 0, slot, m->bytes);
+    kind = KIND_SLOT;
+  } else {
+    bool never = atomic_load_explicit(&l->out.note->never, memory_order_relaxed);
+    kind = !never && say_where(l, cell, slot, m) ? KIND_MEMORY : KIND_WINDOW;
+  }
+  cell->bytes = m->bytes;
+  atomic_store_explicit(&cell->kind, (uint16_t)kind, memory_order_relaxed);
+  m->kind = (uint32_t)kind;
+  m->number = l->sent++;
+  atomic_store_explicit(&cell->flag, l->sent, memory_order_release);
+  return kind <= KIND_SLOT;
+}
+
+int lane_send(struct nbc_shm_lanes *lanes, uint32_t lane, struct nbc_shm_message *m) {
+  struct lane *l = &lanes->lanes[lane];
+  m->moved = 0;
+  int status = 0;
+  if (l->sent - l->seen == l->out.sizes.cells) status = look(l);
+  if (status) return status;
+  bool waits = l->waiting.first || l->sent - l->seen == l->out.sizes.cells;
+  if (!waits && post(l, m)) return 1;
+  m->open = 1;
+  append(waits ? &l->waiting : &l->posted, m);
+  return 0;
+}
+
+static int fill_window(struct nbc_shm_lanes *lanes, struct lane *l, struct nbc_shm_message *m) {
+  uint64_t drawn = atomic_load_explicit(&l->out.note->drawn, memory_order_acquire);
+  uint32_t window = l->out.sizes.window;
+  if (l->filled - drawn > window) return NBC_ERROR_DEVICE;
+  uint64_t room = least(window - (l->filled - drawn), m->bytes - m->moved);
+  while (room) {
+    uint64_t n = part_of(window, l->filled, room);
+    gather_runs(m, m->moved, l->out.window + (l->filled & (window - 1)), n);
+    m->moved += n, l->filled += n, room -= n;
+    atomic_store_explicit(&l->out.supply->filled, l->filled, memory_order_release);
+    lanes->idle = 0;
+  }
+  return 0;
+}
+
+static int move_sends(struct nbc_shm_lanes *lanes, struct lane *l) {
+  if (!l->posted.first && !l->waiting.first) return 0;
+  int status = look(l);
+  while (!status && l->posted.first && (int32_t)(l->seen - l->posted.first->number) > 0)
+    finish_first(lanes, &l->posted);
+  struct nbc_shm_message *m = l->posted.first;
+  if (m && !status) {
+    uint32_t asked = atomic_load_explicit(&l->out.note->asked, memory_order_acquire);
+    if (m->kind == KIND_WINDOW || asked == m->number + 1) status = fill_window(lanes, l, m);
+  }
+  while (!status && (m = l->waiting.first) && l->sent - l->seen < l->out.sizes.cells) {
+    l->waiting.first = m->next;
+    lanes->idle = 0;
+    if (post(l, m))
+      m->open = 0;
+    else
+      append(&l->posted, m);
+  }
+  return status;
+}
+
+// --- receiving ---
+
+int lane_receive(struct nbc_shm_lanes *lanes, uint32_t lane, struct nbc_shm_message *m) {
+  m->moved = 0;
+  m->open = 1;
+  append(&lanes->lanes[lane].receives, m);
+  return 0;
+}
+
+static int draw_window(struct nbc_shm_lanes *lanes, struct lane *l, struct nbc_shm_message *m) {
+  uint64_t filled = atomic_load_explicit(&l->in.supply->filled, memory_order_acquire);
+  uint32_t window = l->in.sizes.window;
+  if (filled - l->drawn > window) return NBC_ERROR_DEVICE;
+  uint64_t there = least(filled - l->drawn, m->bytes - m->moved);
+  while (there) {
+    uint64_t n = part_of(window, l->drawn, there);
+    scatter_runs(m, m->moved, l->in.window + (l->drawn & (window - 1)), n);
+    m->moved += n, l->drawn += n, there -= n;
+    atomic_store_explicit(&l->in.note->drawn, l->drawn, memory_order_release);
+    lanes->idle = 0;
+  }
+  return m->moved == m->bytes;
+}
+
+// 1: the message in the cell is where it belongs. 0: not all of it yet.
+static int take(struct nbc_shm_lanes *lanes, struct lane *l, struct cell *cell, uint32_t index,
+                struct nbc_shm_message *m) {
+  const unsigned char *slot = l->in.slots + (size_t)index * l->in.sizes.slot;
+  uint16_t kind = atomic_load_explicit(&cell->kind, memory_order_relaxed);
+  if (cell->bytes != m->bytes) return NBC_ERROR_DEVICE;
+  switch (kind) {
+    case KIND_CELL:
+      if (m->bytes > INLINE) return NBC_ERROR_DEVICE;
+      scatter_runs(m, 0, cell->data, m->bytes);
+      return 1;
+    case KIND_SLOT:
+      if (m->bytes > l->in.sizes.slot) return NBC_ERROR_DEVICE;
+      scatter_runs(m, 0, slot, m->bytes);
+      return 1;
+    case KIND_MEMORY:
+      if (!l->asked) {
+        int status = pull_message(l, cell, slot, m);
+        if (status) return status;
+        l->asked = true;
+        atomic_store_explicit(&l->in.note->asked, l->taken + 1, memory_order_release);
+      }
+      return draw_window(lanes, l, m);
+    case KIND_WINDOW:
+      return draw_window(lanes, l, m);
+  }
+  return NBC_ERROR_DEVICE;  // given up, or damaged
+}
+
+static int move_receives(struct nbc_shm_lanes *lanes, struct lane *l) {
+  while (l->receives.first) {
+    uint32_t index = l->taken & (l->in.sizes.cells - 1);
+    struct cell *cell = &l->in.cells[index];
+    if (atomic_load_explicit(&cell->flag, memory_order_acquire) != l->taken + 1) return 0;
+    int status = take(lanes, l, cell, index, l->receives.first);
+    if (status <= 0) return status;
+    l->asked = false;
+    ++l->taken;
+    atomic_store_explicit(&l->in.note->taken, l->taken, memory_order_release);
+    finish_first(lanes, &l->receives);
+  }
+  return 0;
+}
+
+int lane_move(struct nbc_shm_lanes *lanes, uint32_t lane) {
+  struct lane *l = &lanes->lanes[lane];
+  int status = move_receives(lanes, l);
+  return status ? status : move_sends(lanes, l);
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// numa.c - memory on the NUMA node of the thread that will read it.
+//
+// Asked of hwloc before the memory is reserved, so that reserving puts it there. Where there is one
+// node, which costs nothing to see, the topology (some ten milliseconds) is not loaded.
+
+#include <hwloc.h>
+#include <unistd.h>
+
+#include "runtime/shm/shm.h"
+
+void *numa_open(void) {
+  hwloc_topology_t topology;
+  if (access("/sys/devices/system/node/node1", F_OK)) return NULL;
+  if (hwloc_topology_init(&topology)) return NULL;
+  if (hwloc_topology_load(topology) == 0) return topology;
+  hwloc_topology_destroy(topology);
+  return NULL;
+}
+
+// Best effort: memory elsewhere is slower, and right.
+void numa_near(void *topology, void *memory, size_t bytes) {
+  if (!topology) return;
+  hwloc_bitmap_t here = hwloc_bitmap_alloc();
+  if (here &&
+      hwloc_get_last_cpu_location((hwloc_topology_t)topology, here, HWLOC_CPUBIND_THREAD) == 0)
+    hwloc_set_area_membind((hwloc_topology_t)topology, memory, bytes, here, HWLOC_MEMBIND_BIND, 0);
+  hwloc_bitmap_free(here);
+}
+
+void numa_close(void *topology) {
+  if (topology) hwloc_topology_destroy((hwloc_topology_t)topology);
+}

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// open.c - who is on this node, whose memory can be read, and whether each rank has a core.
+//
+// Each rank puts what is known of it (facts); each looks at those of all ranks that may be on its
+// node, and reads a word from their memory to see whether the system allows it. Linear in the
+// ranks.
+
+#define _GNU_SOURCE
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "runtime/shm/shm.h"
+
+enum { MOST_CORES = 1024, MASK_WORDS = MOST_CORES / 64 };
+#define KEY "nbc.shm.facts"
+
+struct facts {
+  char host[128];  // its name, its boot and its /dev/shm
+  int64_t pid;
+  uint64_t pid_space;        // pids of another mean nothing here
+  uint64_t probe_at, probe;  // there is this number
+  uint64_t cores[MASK_WORDS];
+};
+
+static void name_host(char host[128]) {
+  char name[65] = "", boot[40] = "";
+  gethostname(name, sizeof name - 1);
+  FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
+  if (file) {
+    if (fscanf(file, "%39s", boot) != 1) boot[0] = 0;
+    fclose(file);
+  }
+  struct stat shared;
+  unsigned long long device = stat("/dev/shm", &shared) ? 0 : (unsigned long long)shared.st_dev;
+  snprintf(host, 128, "%s %s %llx", name, boot, device);
+}
+
+static void find_facts(struct shm *shm, struct facts *f) {
+  struct stat space;
+  cpu_set_t cores;
+  memset(f, 0, sizeof *f);
+  name_host(f->host);
+  f->pid = getpid();
+  f->pid_space = stat("/proc/self/ns/pid", &space) ? 0 : space.st_ino;
+  if (getrandom(&shm->probe, sizeof shm->probe, 0) != sizeof shm->probe) shm->probe = 0;
+  f->probe_at = (uint64_t)(uintptr_t)&shm->probe;
+  f->probe = shm->probe;
+  CPU_ZERO(&cores);
+  if (sched_getaffinity(0, sizeof cores, &cores)) return;
+  for (int i = 0; i < MOST_CORES && i < CPU_SETSIZE; ++i)
+    if (CPU_ISSET(i, &cores)) f->cores[i / 64] |= UINT64_C(1) << i % 64;
+}
+
+static bool can_read(const struct facts *theirs) {
+  uint64_t found = 0;
+  struct iovec local = {&found, sizeof found};
+  struct iovec remote = {(void *)(uintptr_t)theirs->probe_at, sizeof found};
+  return process_vm_readv((pid_t)theirs->pid, &local, 1, &remote, 1, 0) == sizeof found &&
+         found == theirs->probe;
+}
+
+static void meet(struct peer *p, const struct facts *mine, const struct facts *theirs,
+                 bool never_pull) {
+  p->near = true;
+  bool pids_mean_something = mine->pid_space == theirs->pid_space && mine->pid_space;
+  if (!pids_mean_something) return;
+  p->pid = theirs->pid;
+  p->same = theirs->pid == mine->pid;
+  p->pulls = !never_pull && (p->same || can_read(theirs));
+  if (!p->same) p->process = (int)syscall(SYS_pidfd_open, (pid_t)p->pid, 0);
+}
+
+// --- a core for each: a matching, by augmenting paths ---
+
+struct cores {
+  const struct facts *of;  // of each rank of the node
+  int user[MOST_CORES];    // -1: none
+  bool seen[MOST_CORES];
+};
+
+static bool find_core(struct cores *c, int rank) {
+  for (int i = 0; i < MOST_CORES; ++i) {
+    if (!(c->of[rank].cores[i / 64] >> i % 64 & 1) || c->seen[i]) continue;
+    c->seen[i] = true;
+    if (c->user[i] >= 0 && !find_core(c, c->user[i])) continue;
+    c->user[i] = rank;
+    return true;
+  }
+  return false;
+}
+
+static bool have_cores(const struct facts *of, int ranks) {
+  struct cores *c = (struct cores *)malloc(sizeof *c);
+  if (!c) return false;
+  c->of = of;
+  for (int i = 0; i < MOST_CORES; ++i) c->user[i] = -1;
+  int found = 0;
+  for (; found < ranks && found < MOST_CORES; ++found) {
+    memset(c->seen, 0, sizeof c->seen);
+    if (!find_core(c, found)) break;
+  }
+  free(c);
+  return found == ranks;
+}
+
+// --- opening ---
+
+static int get(const struct nbc_bootstrap *b, int rank, struct facts *f) {
+  size_t bytes = 0;
+  if (b->get(b->context, rank, KEY, f, sizeof *f, &bytes) || bytes != sizeof *f)
+    return NBC_ERROR_BOOTSTRAP;
+  f->host[sizeof f->host - 1] = 0;
+  return 0;
+}
+
+static int meet_all(struct shm *shm, const struct nbc_bootstrap *b, const struct nbc_shm_options *o,
+                    const struct facts *mine) {
+  struct facts *near = (struct facts *)malloc((size_t)b->ranks * sizeof *near);
+  if (!near) return NBC_ERROR_MEMORY;
+  int count = 0, status = 0;
+  for (int r = 0; r < b->ranks && !status; ++r) {
+    struct facts *f = &near[count];
+    if (o->nodes && o->nodes[r] != o->nodes[b->rank]) continue;
+    if (r == b->rank)
+      *f = *mine;
+    else
+      status = get(b, r, f);
+    if (status || (!o->nodes && strcmp(f->host, mine->host))) continue;
+    meet(&shm->peers[r], mine, f, o->never_pull);
+    ++count;
+  }
+  shm->own_cores = !status && have_cores(near, count);
+  free(near);
+  return status;
+}
+
+static void close_device(struct nbc_device *device) {
+  struct shm *shm = (struct shm *)device;
+  for (int r = 0; r < shm->ranks; ++r)
+    if (shm->peers[r].process >= 0) close(shm->peers[r].process);
+  numa_close(shm->topology);
+  free(shm);
+}
+
+int nbc_shm_open(const struct nbc_bootstrap *b, const struct nbc_shm_options *options,
+                 struct nbc_device **result) {
+  static const struct nbc_shm_options none = {0};
+  if (!b || !result || b->ranks < 1 || b->rank < 0 || b->rank >= b->ranks ||
+      (b->ranks > 1 && (!b->put || !b->get)))
+    return NBC_ERROR_ARGUMENT;
+  struct shm *shm = (struct shm *)calloc(1, sizeof *shm + (size_t)b->ranks * sizeof *shm->peers);
+  if (!shm) return NBC_ERROR_MEMORY;
+  shm->base = (struct nbc_shm){.device = {NBC_SHM_TARGET, close_device}, .ops = &shm_ops};
+  shm->rank = b->rank;
+  shm->ranks = b->ranks;
+  for (int r = 0; r < b->ranks; ++r) shm->peers[r].process = -1;
+  struct facts mine;
+  find_facts(shm, &mine);
+  objects_clean();
+  shm->topology = numa_open();
+  int status = 0;
+  if (b->ranks > 1 && b->put(b->context, KEY, &mine, sizeof mine)) status = NBC_ERROR_BOOTSTRAP;
+  if (!status) status = meet_all(shm, b, options ? options : &none, &mine);
+  // Also after a failure: others wait here for all, and may still be reading the probe.
+  if (b->fence && b->fence(b->context) && !status) status = NBC_ERROR_BOOTSTRAP;
+  if (b->forget) b->forget(b->context, "nbc.shm.");
+  if (status)
+    close_device(&shm->base.device);
+  else
+    *result = &shm->base.device;
+  return status;
+}

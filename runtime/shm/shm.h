@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// shm.h - shared memory between ranks of one node: what lies in it, and what each rank keeps.
+//
+//   open.c    who is on this node, who may read whose memory, who has a core
+//   object.c  one piece of shared memory: made, found, and gone again
+//   lanes.c   the lanes of a plan: how large, made, connected, closed
+//   move.c    messages through them
+//   pull.c    long ones: straight from the sender's memory
+//   rest.c    waiting, and who has died meanwhile
+//   numa.c    memory near the rank that reads it
+//
+// A plan has one object on each rank: its inboxes, one for each peer.
+//
+//   object   head | inbox | inbox | ...
+//   inbox    note | window's count | cell 0 | cell 1 | ... | slot 0 | slot 1 | ... | window
+//
+// Message k of a lane takes cell k mod cells, whatever its length. The sender fills the cell and
+// then its flag, with k + 1; the receiver, once all bytes are where they belong, says in the note
+// that it has taken k + 1 messages. Who writes what is in lines of its own, so a short message
+// costs one line from one core's cache to the other's, and one back when the ring has come round.
+
+#pragma once
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "nbc/shm.h"
+
+enum { LINE = 64, INLINE = LINE - 16, MOST_RUNS = 64, NAME = 56 };
+
+// --- shared ---
+
+struct head {
+  _Alignas(LINE) atomic_uint mapped;  // peers that have the object in their memory
+};
+
+// What the receiver writes.
+struct note {
+  _Alignas(LINE) atomic_uint taken;  // messages
+  atomic_uint asked;                 // k + 1: of message k it wants the bytes through the window
+  atomic_uint reading;     // k + 1: it is about to read message k from the sender's memory
+  atomic_uint never;       // it cannot read the sender's memory
+  atomic_uint closed;      // it takes no more
+  _Atomic uint64_t drawn;  // bytes from the window, ever
+};
+
+// What the sender writes.
+struct supply {
+  _Alignas(LINE) _Atomic uint64_t filled;  // bytes into the window, ever
+  atomic_uint closed;                      // it sends no more
+};
+
+enum kind {
+  KIND_CELL,    // in the cell
+  KIND_SLOT,    // in the slot
+  KIND_MEMORY,  // in the sender's memory: `from`, or the runs that are in the slot
+  KIND_WINDOW,  // through the window
+  KIND_GONE     // it was, but the sender has given up
+};
+struct cell {
+  _Alignas(LINE) atomic_uint flag;
+  _Atomic uint16_t kind;
+  uint16_t runs;
+  uint64_t bytes;
+  union {
+    unsigned char data[INLINE];
+    struct iovec from;
+  };
+};
+_Static_assert(sizeof(struct cell) == LINE && sizeof(struct note) == LINE, "lines");
+
+// --- private ---
+
+struct sizes {
+  uint32_t cells, slot, window;  // cells and window: powers of two
+};
+
+// The parts of an inbox, in this rank's address space.
+struct inbox {
+  struct note *note;
+  struct supply *supply;
+  struct cell *cells;
+  unsigned char *slots, *window;
+  struct sizes sizes;
+};
+
+struct queue {
+  struct nbc_shm_message *first, *last;
+};
+
+struct peer;
+struct lane {
+  // Receiving: our memory.
+  struct inbox in;
+  struct queue receives;
+  uint32_t taken;
+  bool asked;  // for the message that is next
+  uint64_t drawn;
+  // Sending: the peer's memory.
+  struct inbox out;
+  struct queue posted;   // long ones that have their cell
+  struct queue waiting;  // for a cell
+  uint32_t sent, seen;   // cells used, and known to be taken
+  uint64_t filled;
+  const struct peer *peer;
+  uint32_t rank;
+  void *mapped;  // the peer's object
+  size_t mapped_bytes;
+  bool pulls;  // we may read the peer's memory
+};
+
+struct object {
+  unsigned char *memory;
+  size_t bytes;
+  int file;  // -1: closed
+  char name[NAME];
+};
+
+struct nbc_shm_lanes {
+  struct shm *shm;
+  struct object own;
+  struct sizes sizes;
+  uint32_t count, busy;  // busy: messages under way
+  uint32_t idle;         // rests since something moved
+  uint32_t glances;
+  int64_t looked;  // when, for those who have died
+  struct lane lanes[];
+};
+
+struct peer {
+  bool near;
+  bool same;    // a thread of this process
+  bool pulls;   // its memory can be read
+  int process;  // pidfd; -1: none
+  int64_t pid;
+};
+
+struct shm {
+  struct nbc_shm base;
+  int rank, ranks;
+  bool own_cores;  // each rank of the node has one
+  void *topology;  // numa.c's
+  uint64_t probe;  // for others to read
+  struct peer peers[];
+};
+
+static inline struct shm *shm_of(const struct nbc_shm *base) {
+  return (struct shm *)base;
+}
+
+// object.c
+int object_make(struct object *, size_t bytes, void *topology);
+int object_find(const struct nbc_shm_address *, void **memory, size_t *bytes);
+void object_forget(struct object *);            // its name, and the file
+void object_settle(struct object *, uint32_t);  // the file only, once so many have it mapped
+void object_close(struct object *);
+void objects_clean(void);
+
+// lanes.c
+size_t inbox_bytes(const struct sizes *);
+extern const struct nbc_shm_ops shm_ops;
+
+// move.c
+int lane_send(struct nbc_shm_lanes *, uint32_t lane, struct nbc_shm_message *);
+int lane_receive(struct nbc_shm_lanes *, uint32_t lane, struct nbc_shm_message *);
+int lane_move(struct nbc_shm_lanes *, uint32_t lane);
+static inline bool lane_busy(const struct lane *l) {
+  return l->receives.first || l->posted.first || l->waiting.first;
+}
+
+// Between `bytes` of a message, from `offset` on, and flat memory.
+void gather_runs(const struct nbc_shm_message *, uint64_t offset, void *to, uint64_t bytes);
+void scatter_runs(const struct nbc_shm_message *, uint64_t offset, const void *from,
+                  uint64_t bytes);
+
+// pull.c
+
+// 1: all bytes are there. 0: the system does not allow it. Or a negative status.
+int pull_message(struct lane *, const struct cell *, const void *slot, struct nbc_shm_message *);
+
+// rest.c
+void lanes_rest(struct nbc_shm_lanes *);
+int lanes_lost(struct nbc_shm_lanes *);
+
+// numa.c
+void *numa_open(void);
+void numa_near(void *topology, void *memory, size_t bytes);
+void numa_close(void *topology);

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Target shm: right data for any length, way and order; refusals; who gives up tells the others.
+
+#include "test/runtime/shm/node.h"
+#include "test/runtime/shm/processes.h"
+
+namespace {
+
+uint8_t byteOf(size_t rank, size_t call, size_t i) {
+  return uint8_t(rank * 31 + call * 7 + i + 1);
+}
+
+void gatherAll(Node &w, const std::vector<size_t> &bytes, unsigned seed, bool inPlace = false) {
+  size_t ranks = w.plans.size(), calls = bytes.size();
+  std::vector<std::vector<uint8_t>> in(ranks * calls), out(ranks * calls);
+  std::vector<nbc_request> requests(ranks * calls);
+  for (size_t r = 0; r < ranks; ++r)
+    for (size_t c = 0; c < calls; ++c) {
+      size_t n = bytes[c], at = r * calls + c;
+      for (size_t i = 0; i < n; ++i) in[at].push_back(byteOf(r, c, i));
+      out[at].resize(n * ranks + 1, 0x77);
+      if (inPlace) std::copy(in[at].begin(), in[at].end(), out[at].begin() + ptrdiff_t(r * n));
+      nbc_call call = {
+          .in = inPlace ? NBC_IN_PLACE : in[at].data(), .out = out[at].data(), .count = n};
+      ASSERT_EQ(nbc_start(w.plans[r], &call, &requests[at]), 0);
+    }
+  ASSERT_TRUE(Node::finish(requests, seed));
+  for (size_t at = 0; at < out.size(); ++at) {
+    for (size_t from = 0; from < ranks; ++from)
+      for (size_t i = 0, n = bytes[at % calls]; i < n; ++i)
+        ASSERT_EQ(out[at][from * n + i], byteOf(from, at % calls, i))
+            << "rank " << at / calls << " call " << at % calls << " from " << from << " byte " << i;
+    ASSERT_EQ(out[at].back(), 0x77);
+  }
+}
+
+Node::Make ring(uint32_t ranks) {
+  return [ranks](uint32_t rank) { return build::ringAllgather(ranks, rank); };
+}
+
+TEST(Shm, anyLengthSeveralInFlight) {
+  for (uint32_t ranks : {1, 2, 3, 5})
+    for (unsigned seed = 0; seed < 6; ++seed) {
+      Node w(ranks, {.never_pull = int(seed % 2)});
+      nbc_plan_options options = {.depth = 1 + seed % 3, .eager_bytes = seed == 5 ? 16u : 0};
+      w.addPlans(ring(ranks), options);
+      EXPECT_EQ(namesInSharedMemory(), 0);
+      gatherAll(w, {0, 1, 48, 49, 1024, 1025, 3000, 0, 7, 70000, 2, 300001}, seed);
+      gatherAll(w, {5, 100, 0}, seed, true);
+    }
+}
+
+TEST(Shm, aRankMayRunAheadByAnyNumberOfCalls) {
+  // Short messages until no cell is left, long ones that only the others can take.
+  for (size_t length : {1, 5000})
+    for (int never : {0, 1}) {
+      Node w(2, {.never_pull = never});
+      w.addPlans(ring(2), {.depth = 4});
+      constexpr size_t calls = 200;
+      std::vector<uint8_t> in[2], out[2];
+      std::vector<nbc_request> requests(2 * calls);
+      for (size_t r : {0, 1}) {
+        in[r].assign(length, uint8_t(r + 1));
+        out[r].resize(calls * 2 * length);
+        for (size_t c = 0; c < calls; ++c) {
+          nbc_call call = {.in = in[r].data(), .out = &out[r][c * 2 * length], .count = length};
+          ASSERT_EQ(nbc_start(w.plans[r], &call, &requests[r * calls + c]), 0);
+        }
+        for (int looks = 0; r == 0 && looks < 1000; ++looks) {
+          int done = 1;
+          EXPECT_EQ(nbc_test(&requests[0], &done), 0);
+          ASSERT_FALSE(done);
+        }
+      }
+      ASSERT_TRUE(Node::finish(requests, 1));
+      for (size_t i = 0; i < 2 * calls * length; ++i)
+        ASSERT_EQ(out[0][i], 1 + i / length % 2) << "byte " << i;
+      EXPECT_EQ(out[0], out[1]);
+    }
+}
+
+TEST(Shm, otherCollectives) {
+  for (uint32_t ranks : {2, 3, 6})
+    for (unsigned seed = 0; seed < 4; ++seed) {
+      Node w(ranks, {.never_pull = int(seed % 2)});
+      w.addPlans([&](uint32_t r) { return build::messageAllreduce(ranks, r); });
+      for (size_t n : {1, 1000, 50000}) {
+        std::vector<std::vector<int64_t>> in(ranks), out(ranks, std::vector<int64_t>(n));
+        std::vector<nbc_request> requests(ranks);
+        for (uint32_t r = 0; r < ranks; ++r) {
+          in[r].assign(n, int64_t(r) + 1);
+          nbc_call call = {
+              .in = in[r].data(), .out = out[r].data(), .count = n, .type = NBC_I64, .op = NBC_SUM};
+          ASSERT_EQ(nbc_start(w.plans[r], &call, &requests[r]), 0);
+        }
+        ASSERT_TRUE(Node::finish(requests, seed));
+        for (auto &o : out)
+          for (int64_t x : o) ASSERT_EQ(x, ranks * (ranks + 1) / 2);
+      }
+      w.addPlans([&](uint32_t r) { return build::allBarrier(ranks, r); });
+      std::vector<nbc_request> requests(ranks);
+      for (uint32_t r = 0; r < ranks; ++r) {
+        nbc_call call = {};
+        ASSERT_EQ(nbc_start(w.plans[r], &call, &requests[r]), 0);
+      }
+      EXPECT_TRUE(Node::finish(requests, seed));
+    }
+}
+
+/// bcast of `parts`, which the root sends from last to first and the others take in `reversed`
+/// or not: neither end has one run.
+build::Bytes scatteredBcast(uint32_t me, uint32_t parts) {
+  build::Messages m("scattered", NBC_BCAST, 2, me);
+  uint32_t data = m.b.buffer(NBC_ROLE_DATA);
+  auto all = uint32_t(m.b.pieces.size());
+  for (uint32_t i = 0; i < parts; ++i) m.b.piece(data, i * 7 % parts, 1, parts);
+  m.beginVariant();
+  if (me == 0)
+    m.send(1, all, parts - 1);
+  else
+    m.wait(m.receive(0, all, parts - 1));
+  m.stage();
+  m.endVariant();
+  for (nbc_reloc &r : m.b.relocs) r.rule = NBC_RELOC_PIECES;
+  return m.finish();
+}
+
+TEST(Shm, aMessageMayLieInSeveralPlaces) {
+  for (int never : {0, 1})
+    for (uint32_t parts : {3, 5, 30, 100}) {  // 100: more runs than a slot holds
+      Node w(2, {.never_pull = never});
+      w.addPlans([&](uint32_t r) { return scatteredBcast(r, parts); });
+      for (size_t n : {0, 1, 2, 40, 300, 1000, 5000, 200000}) {
+        std::vector<uint8_t> data[2];
+        std::vector<nbc_request> requests(2);
+        for (size_t r : {0, 1}) {
+          for (size_t i = 0; i < n; ++i) data[r].push_back(r ? 0 : byteOf(0, parts, i + i / 256));
+          nbc_call call = {.data = data[r].data(), .count = n};
+          ASSERT_EQ(nbc_start(w.plans[r], &call, &requests[r]), 0);
+        }
+        ASSERT_TRUE(Node::finish(requests));
+        EXPECT_EQ(data[0], data[1]) << parts << " parts of " << n;
+      }
+    }
+}
+
+TEST(Shm, memoryOfAPlanHasABound) {
+  for (size_t bound : {size_t{20000}, size_t{200000}}) {
+    Node w(6);
+    w.addPlans([](uint32_t r) { return build::allBarrier(6, r); },
+               {.depth = 8, .slot_memory = bound});
+    nbc_plan_info info;
+    nbc_plan_query(w.plans[0], &info);
+    EXPECT_LT(info.memory, bound + 10000);
+    EXPECT_GT(info.memory, bound / 3);
+  }
+}
+
+TEST(Shm, whoGivesUpTellsThoseWhoWait) {
+  for (size_t length : {10, 100000}) {
+    Node w(2);
+    w.addPlans(ring(2));
+    std::vector<uint8_t> in(length), out(2 * length);
+    nbc_request request[2];
+    nbc_call call = {.in = in.data(), .out = out.data(), .count = length};
+    ASSERT_EQ(nbc_start(w.plans[0], &call, &request[0]), 0);
+    EXPECT_EQ(nbc_plan_abandon(w.plans[0]), 0);
+    int done = 0;
+    EXPECT_EQ(nbc_test(&request[0], &done), NBC_ERROR_ABANDONED);
+    // A short message is there, and its sender is gone; of a long one nothing is read any more.
+    std::vector<uint8_t> out1(2 * length);
+    call.out = out1.data();
+    ASSERT_EQ(nbc_start(w.plans[1], &call, &request[1]), 0);
+    EXPECT_EQ(nbc_wait(&request[1]), length > 1000 ? NBC_ERROR_DEVICE : 0);
+    if (length < 1000) {
+      ASSERT_EQ(nbc_start(w.plans[1], &call, &request[1]), 0);
+      EXPECT_EQ(nbc_wait(&request[1]), NBC_ERROR_DEVICE);
+    }
+  }
+}
+
+TEST(Shm, onlyRanksOfTheNodeAreReachedWithoutAnotherDevice) {
+  const uint32_t nodes[] = {0, 0, 1};
+  Node w(3, {.nodes = nodes});
+  w.addComms();
+  for (uint32_t r = 0; r < 3; ++r) {
+    build::Bytes b = forShm(build::ringAllgather(3, r));
+    nbc_plan *plan = nullptr;
+    EXPECT_EQ(nbc_plan_create(w.comms[r], b.data(), b.size(), nullptr, &plan), NBC_ERROR_TEMPLATE);
+  }
+}
+
+TEST(Shm, peersOnOtherNodesAreServedByTheOtherDevice) {
+  const uint32_t nodes[] = {0, 0, 1, 1};
+  p2p::Fabric fabric({.mode = p2p::Mode::RealTime});
+  Node w(4, {.nodes = nodes});
+  std::vector<nbc_device *> far;
+  for (int r = 0; r < 4; ++r) far.push_back(&fabric.addEndpoint()->device);
+  w.addComms(far);
+  w.addPlans([&](uint32_t r) {
+    build::Bytes b = build::ringAllgather(4, r);
+    auto *peers = b.table<uint32_t>(b.header()->peers);
+    for (uint32_t i = 0; i < b.header()->peers.count; ++i)
+      if (nodes[peers[i]] != nodes[r]) peers[i] |= NBC_PEER_REMOTE;
+    return b;
+  });
+  gatherAll(w, {3, 0, 100, 5000, 70000}, 3);
+  EXPECT_EQ(fabric.counters().messages, 5u * 2 * 3);
+}
+
+}  // namespace

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Target shm between processes: right data, and what happens when the system will not.
+
+#include "test/runtime/shm/processes.h"
+
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/syscall.h>
+
+namespace {
+
+uint8_t byteOf(int rank, size_t call, size_t i) {
+  return uint8_t(size_t(rank) * 31 + call * 7 + i + 1);
+}
+
+/// Calls of all lengths, one after the other, each checked.
+void gather(nbc_plan *plan, int rank, int ranks, size_t rounds = 3) {
+  const size_t lengths[] = {8, 0, 1, 48, 49, 1000, 1024, 1025, 8192, 70001, 1 << 20, 3};
+  for (size_t call = 0; call < rounds * std::size(lengths); ++call) {
+    const size_t n = lengths[call % std::size(lengths)];
+    std::vector<uint8_t> in, out(n * size_t(ranks) + 1, 0x77);
+    for (size_t i = 0; i < n; ++i) in.push_back(byteOf(rank, call, i));
+    nbc_call c = {.in = in.data(), .out = out.data(), .count = n};
+    nbc_request request;
+    Process::must(nbc_start(plan, &c, &request) == 0, "a call starts");
+    Process::must(nbc_wait(&request) == 0, "a call ends well");
+    for (int from = 0; from < ranks; ++from)
+      for (size_t i = 0; i < n; ++i)
+        Process::must(out[size_t(from) * n + i] == byteOf(from, call, i), "the data are right");
+    Process::must(out.back() == 0x77, "nothing is written beside them");
+  }
+}
+
+void forbidReading() {
+  sock_filter code[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_readv, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  sock_fprog program = {std::size(code), code};
+  Process::must(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0, "no new privileges");
+  Process::must(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0, "a filter");
+}
+
+void expectAllWell(Processes &all) {
+  for (size_t r = 0; r < all.pids.size(); ++r) EXPECT_EQ(all.status(int(r)), 0) << "rank " << r;
+  EXPECT_EQ(namesInSharedMemory(), 0);
+}
+
+TEST(Processes, exchangeAnything) {
+  for (int ranks : {2, 5}) {
+    Processes all(ranks, [&](Process &p) {
+      nbc_comm *comm = p.open();
+      nbc_plan *plan = Process::plan(
+          comm, build::ringAllgather(uint32_t(ranks), uint32_t(p.files.rank)), {.depth = 3});
+      Process::must(namesInSharedMemory() == 0, "no names are left once all are connected");
+      gather(plan, p.files.rank, ranks);
+      p.close(comm, plan);
+    });
+    expectAllWell(all);
+  }
+}
+
+TEST(Processes, exchangeAnythingWhereMemoryCannotBeRead) {
+  enum When { BEFORE, LATER, ONE_ONLY };
+  for (When when : {BEFORE, LATER, ONE_ONLY}) {
+    Processes all(3, [&](Process &p) {
+      if (when == BEFORE || (when == ONE_ONLY && p.files.rank == 1)) forbidReading();
+      nbc_comm *comm = p.open();
+      nbc_plan *plan = Process::plan(comm, build::ringAllgather(3, uint32_t(p.files.rank)));
+      gather(plan, p.files.rank, 3, 1);
+      if (when == LATER) forbidReading();
+      gather(plan, p.files.rank, 3);
+      p.close(comm, plan);
+    });
+    expectAllWell(all);
+  }
+}
+
+TEST(Processes, whoeverWaitsForTheDeadIsTold) {
+  for (size_t length : {8, 200000})
+    for (bool byTest : {false, true}) {
+      Processes all(2, [&](Process &p) {
+        nbc_comm *comm = p.open();
+        nbc_plan *plan = Process::plan(comm, build::ringAllgather(2, uint32_t(p.files.rank)));
+        gather(plan, p.files.rank, 2, 1);
+        Files::put(&p.files, "ready", "", 0);
+        if (p.files.rank == 1)
+          for (;;) pause();
+        std::vector<uint8_t> in(length), out(2 * length);
+        nbc_call c = {.in = in.data(), .out = out.data(), .count = length};
+        nbc_request request;
+        Process::must(nbc_start(plan, &c, &request) == 0, "a call starts");
+        int done = 0, status = 0;
+        while (byTest && !done) status = nbc_test(&request, &done);
+        if (!byTest) status = nbc_wait(&request);
+        Process::must(status == NBC_ERROR_DEVICE, "the call has failed");
+        Process::must(nbc_plan_free(plan) == 0 && nbc_comm_free(comm) == 0, "free");
+      });
+      ASSERT_TRUE(all.has(0, "ready") && all.has(1, "ready"));
+      usleep(20000);  // in the middle of the wait
+      kill(all.pids[1], SIGKILL);
+      EXPECT_EQ(all.status(1), -SIGKILL);
+      EXPECT_EQ(all.status(0, std::chrono::seconds(5)), 0);
+      EXPECT_EQ(namesInSharedMemory(), 0);
+    }
+}
+
+TEST(Processes, whatTheKilledLeaveBehindTheNextTakesAway) {
+  {
+    Processes all(2, [&](Process &p) {
+      nbc_comm *comm = p.open();
+      build::Bytes b = build::ringAllgather(2, uint32_t(p.files.rank));
+      std::strcpy(b.header()->target, "shm");
+      b.seal();
+      nbc_plan *plan = nullptr;
+      Process::must(nbc_plan_create(comm, b.data(), b.size(), nullptr, &plan) == 0, "create");
+      Files::put(&p.files, "ready", "", 0);
+      for (;;) pause();
+    });
+    ASSERT_TRUE(all.has(0, "ready") && all.has(1, "ready"));
+    EXPECT_EQ(namesInSharedMemory(), 2);
+    // Who opens a device meanwhile takes nothing away that is in use.
+    Processes alone(1, [](Process &p) { Process::must(nbc_comm_free(p.open()) == 0, "free"); });
+    EXPECT_EQ(alone.status(0), 0);
+    EXPECT_EQ(namesInSharedMemory(), 2);
+  }
+  EXPECT_EQ(namesInSharedMemory(), 2);
+  Processes next(1, [](Process &p) { Process::must(nbc_comm_free(p.open()) == 0, "free"); });
+  EXPECT_EQ(next.status(0), 0);
+  EXPECT_EQ(namesInSharedMemory(), 0);
+}
+
+/// A /dev/shm of its own for this process, so small; false where the system does not let it.
+bool smallSharedMemory() {
+  const uid_t me = geteuid();
+  if (unshare(CLONE_NEWNS)) {
+    if (unshare(CLONE_NEWUSER | CLONE_NEWNS)) return false;
+    std::ofstream("/proc/self/uid_map") << "0 " << me << " 1";
+  }
+  return mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+         mount("tmpfs", "/dev/shm", "tmpfs", 0, "size=32k") == 0;
+}
+
+TEST(Processes, aFullSharedMemoryIsAnErrorInTime) {
+  enum { NO_NAMESPACES = 42 };
+  Processes all(1, [](Process &p) {
+    if (!smallSharedMemory()) _exit(NO_NAMESPACES);
+    nbc_device *device = nullptr;
+    nbc_comm *comm = nullptr;
+    // As rank 0 of 2: the other is not there, and is not asked before the plan is connected.
+    const uint32_t nodes[] = {0, 0};
+    nbc_shm_options options = {.nodes = nodes};
+    nbc_bootstrap b = p.bootstrap();
+    b.ranks = 2;
+    b.fence = nullptr;
+    b.get = [](void *context, int, const char *key, void *data, size_t capacity, size_t *bytes) {
+      return Files::get(context, 0, key, data, capacity, bytes);  // a second of my kind
+    };
+    Process::must(nbc_shm_open(&b, &options, &device) == 0, "the device opens");
+    Process::must(nbc_comm_create(&b, &device, 1, &comm) == 0, "there is a communicator");
+    build::Bytes t = build::ringAllgather(2, 0);
+    std::strcpy(t.header()->target, "shm");
+    t.seal();
+    nbc_plan *plan = nullptr;
+    nbc_plan_options large = {.depth = 8, .eager_bytes = 4096}, small = {.eager_bytes = 64};
+    Process::must(nbc_plan_create(comm, t.data(), t.size(), &large, &plan) == NBC_ERROR_MEMORY,
+                  "what does not fit is refused");
+    Process::must(namesInSharedMemory() == 0, "nothing is left of it");
+    Process::must(nbc_plan_create(comm, t.data(), t.size(), &small, &plan) == 0, "the rest fits");
+    Process::must(nbc_plan_free(plan) == 0 && nbc_comm_free(comm) == 0, "free");
+  });
+  const int status = all.status(0);
+  if (status == NO_NAMESPACES) GTEST_SKIP() << "a process here gets no namespaces of its own";
+  EXPECT_EQ(status, 0);
+}
+
+}  // namespace

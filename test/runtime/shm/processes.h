@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// processes.h - ranks as processes, which meet over files: a bootstrap without any MPI.
+
+#pragma once
+
+#include <dirent.h>
+#include <gtest/gtest.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+
+#include "nbc/shm.h"
+#include "test/runtime/messages.h"
+
+/// What a rank puts is a file, which has its name once it is whole.
+struct Files {
+  std::filesystem::path folder;
+  int rank, ranks, fences = 0;
+
+  std::filesystem::path file(int of, const std::string &key) const {
+    return folder / (std::to_string(of) + "." + key);
+  }
+  static int put(void *context, const char *key, const void *data, size_t bytes) {
+    const auto *f = static_cast<Files *>(context);
+    const auto unfinished = f->folder / ("unfinished." + std::to_string(f->rank));
+    std::ofstream(unfinished, std::ios::binary)
+        .write(static_cast<const char *>(data), std::streamsize(bytes));
+    std::filesystem::rename(unfinished, f->file(f->rank, key));
+    return 0;
+  }
+  static int get(void *context, int rank, const char *key, void *data, size_t capacity,
+                 size_t *bytes) {
+    const auto *f = static_cast<Files *>(context);
+    while (!std::filesystem::exists(f->file(rank, key))) usleep(100);
+    std::ifstream in(f->file(rank, key), std::ios::binary);
+    in.read(static_cast<char *>(data), std::streamsize(capacity));
+    *bytes = size_t(in.gcount());
+    return 0;
+  }
+  static int fence(void *context) {
+    auto *f = static_cast<Files *>(context);
+    const std::string key = "fence." + std::to_string(f->fences++);
+    put(context, key.c_str(), "", 0);
+    for (int r = 0; r < f->ranks; ++r)
+      while (!std::filesystem::exists(f->file(r, key))) usleep(100);
+    return 0;
+  }
+};
+
+/// In a rank: its end of what all meet over; `must` ends the process with a word.
+struct Process {
+  Files files;
+  nbc_bootstrap bootstrap() {
+    return {files.rank, files.ranks, &files, Files::put, Files::get, Files::fence};
+  }
+  static void must(bool holds, const char *what) {
+    if (holds) return;
+    std::fprintf(stderr, "process %d: not so: %s\n", int(getpid()), what);
+    _exit(1);
+  }
+  nbc_comm *open(nbc_shm_options options = {}) {
+    nbc_bootstrap b = bootstrap();
+    nbc_device *device = nullptr;
+    nbc_comm *comm = nullptr;
+    must(nbc_shm_open(&b, &options, &device) == 0, "the device opens");
+    must(nbc_comm_create(&b, &device, 1, &comm) == 0, "there is a communicator");
+    return comm;
+  }
+  static nbc_plan *plan(nbc_comm *comm, build::Bytes bytes, nbc_plan_options options = {}) {
+    std::strcpy(bytes.header()->target, "shm");
+    bytes.seal();
+    nbc_plan *plan = nullptr;
+    must(nbc_plan_create(comm, bytes.data(), bytes.size(), &options, &plan) == 0, "create");
+    must(nbc_plan_connect(plan) == 0, "connect");
+    return plan;
+  }
+  /// All is well here: nobody leaves before the others.
+  void close(nbc_comm *comm, nbc_plan *plan) {
+    Files::fence(&files);
+    must(nbc_plan_free(plan) == 0, "free");
+    must(nbc_comm_free(comm) == 0, "free");
+  }
+};
+
+class Processes {
+ public:
+  using Body = std::function<void(Process &)>;
+
+  Processes(int ranks, const Body &body) {
+    char name[] = "/tmp/nbc-ranks-XXXXXX";
+    folder_ = mkdtemp(name);
+    for (int r = 0; r < ranks; ++r) {
+      std::fflush(nullptr);
+      const pid_t pid = fork();
+      if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        Process p = {{folder_, r, ranks}};
+        body(p);
+        _exit(0);
+      }
+      pids.push_back(pid);
+    }
+  }
+  ~Processes() {
+    for (pid_t p : pids)
+      if (p > 0) kill(p, SIGKILL), waitpid(p, nullptr, 0);
+    std::filesystem::remove_all(folder_);
+  }
+  /// How a rank ended: its exit status, -SIGNAL, or -1000 where it did not within so long.
+  int status(int rank, std::chrono::seconds patience = std::chrono::seconds(60)) {
+    const auto end = std::chrono::steady_clock::now() + patience;
+    int how = 0;
+    while (waitpid(pids[size_t(rank)], &how, WNOHANG) == 0) {
+      if (std::chrono::steady_clock::now() > end) return -1000;
+      usleep(1000);
+    }
+    pids[size_t(rank)] = -1;
+    return WIFEXITED(how) ? WEXITSTATUS(how) : -WTERMSIG(how);
+  }
+  /// Whether the rank has put this, within a minute.
+  bool has(int rank, const char *key) const {
+    const Files files = {folder_, 0, 0};
+    for (int i = 0; i < 60000; ++i, usleep(1000))
+      if (std::filesystem::exists(files.file(rank, key))) return true;
+    return false;
+  }
+  std::vector<pid_t> pids;
+
+ private:
+  std::filesystem::path folder_;
+};
+
+/// Objects of this library in /dev/shm.
+inline int namesInSharedMemory() {
+  int count = 0;
+  DIR *folder = opendir("/dev/shm");
+  while (const dirent *e = readdir(folder)) count += std::strncmp(e->d_name, "nbc-", 4) == 0;
+  closedir(folder);
+  return count;
+}
