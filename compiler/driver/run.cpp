@@ -29,7 +29,7 @@ constexpr auto kPatience = std::chrono::seconds(60);
 
 struct Rank {
   Exchange::End end{};
-  nbc_device *device = nullptr;
+  std::vector<nbc_device *> devices;
   nbc_comm *comm = nullptr;
   nbc_plan *plan = nullptr;
   std::vector<std::unique_ptr<Call>> calls;
@@ -73,17 +73,17 @@ class Runner {
       return diag_.error(Loc(), "there is no software device for target ", o_.target->name);
     if (!prepare()) return;
     prepareCalls();
-    if (o_.clock == Clock::simulated)
-      runSimulated();
-    else
+    if (threads())
       runThreads();
+    else
+      runSimulated();
     checkAll();
     if (diag_.ok() && !o_.quiet) report(out);
     if (diag_.ok() && !o_.timeline.empty()) drawTimeline();
   }
 
  private:
-  bool threads() const { return o_.clock == Clock::real; }
+  bool threads() const { return o_.clock == Clock::real || device_.threads; }
   int calls() const { return static_cast<int>(variation_.calls.size()); }
   const Variation::Call &shape(int call) const {
     return variation_.calls[static_cast<size_t>(call)];
@@ -118,9 +118,11 @@ class Runner {
       Rank &rank = ranks_[static_cast<size_t>(r)];
       const Template &t = templates_[static_cast<size_t>(r)];
       rank.end = {&exchange_, static_cast<int>(r)};
-      rank.device = device_.add();
+      rank.devices = device_.add();
       nbc_bootstrap bootstrap = exchange_.bootstrap(&rank.end, threads());
-      if (failed(r, "communicator", nbc_comm_create(&bootstrap, &rank.device, 1, &rank.comm)) ||
+      if (failed(
+              r, "communicator",
+              nbc_comm_create(&bootstrap, rank.devices.data(), rank.devices.size(), &rank.comm)) ||
           failed(r, "plan", nbc_plan_create(rank.comm, t.data(), t.bytes, &plan, &rank.plan)))
         return false;
     }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// run_device.cpp - which device of software serves which target.
+// run_device.cpp - which device serves which target in a run.
 
 #include "compiler/driver/run_device.h"
 
 #include "nbc/hca.h"
 #include "nbc/p2p.h"
+#include "nbc/shm.h"
 
 namespace nbcc {
 
@@ -12,7 +13,8 @@ RunDevice softwareDevice(const Options &o, uint64_t seed) {
   static const struct {
     std::string_view target;
     RunDevice (*make)(const Options &, uint64_t);
-  } devices[] = {{NBC_HCA_TARGET, hcaDevice}, {NBC_P2P_TARGET, p2pDevice}};
+  } devices[] = {
+      {NBC_HCA_TARGET, hcaDevice}, {NBC_P2P_TARGET, p2pDevice}, {NBC_SHM_TARGET, shmDevice}};
   for (const auto &d : devices)
     if (d.target == o.target->name) return d.make(o, seed);
   return {};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// run_device.h - the software device of a target, as a run sees it.
+// run_device.h - what carries a target's templates out in this process, as a run sees it.
 //
-// A value: functions that one device's file fills in (run_hca.cpp, run_p2p.cpp). A run knows
-// neither what is under way in a device nor what it is called.
+// A value: functions that one device's file fills in (run_hca.cpp, run_p2p.cpp, run_shm.cpp). A run
+// knows neither what is under way in a device nor what it is called.
 
 #pragma once
 
@@ -19,8 +19,9 @@
 namespace nbcc {
 
 struct RunDevice {
-  /// That of the next rank, counted from 0. They end with this value's last copy.
-  std::function<nbc_device *()> add;
+  /// Those of the next rank, counted from 0. They end with this value's last copy.
+  std::function<std::vector<nbc_device *>()> add;
+  bool threads = false;  // ranks are threads whatever --time says: there is no simulated time
   /// Simulated time: so many events, or until nothing is left to happen; then true. `seen` is told
   /// of each rank whose host may have something to do, and returns whether to go on.
   std::function<bool(const std::function<bool(uint32_t rank)> &seen, uint64_t events)> run;
@@ -41,6 +42,7 @@ struct RunDevice {
 
 RunDevice hcaDevice(const Options &, uint64_t seed);
 RunDevice p2pDevice(const Options &, uint64_t seed);
+RunDevice shmDevice(const Options &, uint64_t seed);
 
 /// That of the options' target. A target that has none cannot be run here: `add` is empty.
 RunDevice softwareDevice(const Options &, uint64_t seed);

@@ -63,7 +63,7 @@ RunDevice hcaDevice(const Options &o, uint64_t seed) {
   };
   auto s = std::make_shared<State>(fabricOptions(o, seed));
   RunDevice d;
-  d.add = [s] { return &s->adapters.emplace_back(s->fabric.addAdapter())->device; };
+  d.add = [s] { return std::vector{&s->adapters.emplace_back(s->fabric.addAdapter())->device}; };
   d.run = [s](const std::function<bool(uint32_t)> &seen, uint64_t events) {
     return s->fabric.run([&](const hca::Completion &c) { return seen(c.rank); },
                          {.events = events}) == hca::Run::Quiet;

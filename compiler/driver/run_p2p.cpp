@@ -35,7 +35,7 @@ RunDevice p2pDevice(const Options &o, uint64_t seed) {
   };
   auto s = std::make_shared<State>(fabricOptions(o, seed));
   RunDevice d;
-  d.add = [s] { return &s->ends.emplace_back(s->fabric.addEndpoint())->device; };
+  d.add = [s] { return std::vector{&s->ends.emplace_back(s->fabric.addEndpoint())->device}; };
   d.run = [s](const std::function<bool(uint32_t)> &seen, uint64_t events) {
     return s->fabric.run(seen, {.events = events}) == p2p::Run::Quiet;
   };
