@@ -45,7 +45,9 @@ foreach(mpi ${mpis})
   add_library(nbc-${mpi} SHARED $<TARGET_OBJECTS:nbc_${mpi}>)
   target_link_libraries(nbc-${mpi} PUBLIC nbc nbc-shm PRIVATE mpi_${mpi})
   target_link_options(nbc-${mpi} PRIVATE ${nothing_undefined})
-  set_target_properties(nbc-${mpi} PROPERTIES LINKER_LANGUAGE C EXPORT_NAME ${mpi})
+  # A program need not know of nbc-shm, so nothing of the program's leads there.
+  set_target_properties(nbc-${mpi} PROPERTIES LINKER_LANGUAGE C EXPORT_NAME ${mpi}
+    INSTALL_RPATH $ORIGIN)
   list(APPEND mpi_libraries nbc-${mpi})
 endforeach()
 if(mpis)
@@ -81,7 +83,7 @@ string(REGEX REPLACE "/$" "" up "${up}")
 
 # nbc_package(name description libraries...): name.pc, which links lib<name>.
 function(nbc_package name description)
-  set(requires ${ARGN})
+  list(JOIN ARGN " " requires)
   configure_file(cmake/package.pc.in ${PROJECT_BINARY_DIR}/${name}.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endfunction()

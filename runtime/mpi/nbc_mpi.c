@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "nbc/shm.h"
 #include "runtime/mpi/endpoint.h"
 
 // What is longer is sent in units of so many bytes. Smaller in a test.
@@ -144,8 +145,58 @@ static int set_up(struct endpoint *e, int *rank, int *ranks) {
   return 0;
 }
 
-int nbc_comm_create_mpi(MPI_Comm from, nbc_comm **result) {
-  int inter = 0, rank = 0, ranks = 0;
+// A number for each rank, the same on one node: the first rank there. Null: no memory, or MPI
+// failed.
+static uint32_t *find_nodes(const struct endpoint *e, int rank, int ranks) {
+  MPI_Comm node;
+  uint32_t first = (uint32_t)rank;
+  uint32_t *nodes = (uint32_t *)malloc((size_t)ranks * sizeof *nodes);
+  int failed = !nodes;
+  // Collective, so also without memory.
+  if (MPI_Comm_split_type(e->comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node)) {
+    failed = 1;
+  } else {
+    failed |= MPI_Bcast(&first, 1, MPI_UINT32_T, 0, node) != 0;
+    MPI_Comm_free(&node);
+  }
+  failed |= MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MAX, e->comm) != 0;
+  if (!failed) failed = MPI_Allgather(&first, 1, MPI_UINT32_T, nodes, 1, MPI_UINT32_T, e->comm);
+  if (!failed) return nodes;
+  free(nodes);
+  return NULL;
+}
+
+// On all ranks, or on none.
+static struct nbc_device *open_shm(struct endpoint *e, const struct nbc_bootstrap *b,
+                                   const uint32_t *given) {
+  uint32_t *found = given ? NULL : find_nodes(e, b->rank, b->ranks);
+  struct nbc_shm_options options = {.nodes = given ? given : found};
+  if (!options.nodes) return NULL;
+  struct nbc_device *device = NULL;
+  int failed = nbc_shm_open(b, &options, &device) != 0;
+  free(found);
+  if (MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MAX, e->comm)) failed = 1;
+  if (!failed) return device;
+  if (device) device->close(device);
+  return NULL;
+}
+
+static int make_comm(struct endpoint *e, const struct nbc_mpi_options *options, nbc_comm **result) {
+  int rank = 0, ranks = 0;
+  int status = set_up(e, &rank, &ranks);
+  if (status) return status;
+  struct nbc_bootstrap b = bootstrap_of(e, rank, ranks);
+  struct nbc_device *shm = options->without_shm ? NULL : open_shm(e, &b, options->nodes);
+  struct nbc_device *devices[] = {&e->p2p.device, shm};
+  status = nbc_comm_create(&b, devices, shm ? 2 : 1, result);
+  if (status && shm) shm->close(shm);
+  return status;
+}
+
+int nbc_comm_create_mpi_with(MPI_Comm from, const struct nbc_mpi_options *options,
+                             nbc_comm **result) {
+  static const struct nbc_mpi_options none = {0};
+  int inter = 0;
   if (!result || from == MPI_COMM_NULL || MPI_Comm_test_inter(from, &inter) || inter)
     return NBC_ERROR_ARGUMENT;
   struct endpoint *e = (struct endpoint *)calloc(1, sizeof *e);
@@ -160,12 +211,11 @@ int nbc_comm_create_mpi(MPI_Comm from, nbc_comm **result) {
     return NBC_ERROR_MEMORY;
   }
   e->comm = comm;
-  int status = set_up(e, &rank, &ranks);
-  if (!status) {
-    struct nbc_bootstrap b = bootstrap_of(e, rank, ranks);
-    struct nbc_device *device = &e->p2p.device;
-    status = nbc_comm_create(&b, &device, 1, result);
-  }
+  int status = make_comm(e, options ? options : &none, result);
   if (status) close_endpoint(&e->p2p.device);
   return status;
+}
+
+int nbc_comm_create_mpi(MPI_Comm from, nbc_comm **result) {
+  return nbc_comm_create_mpi_with(from, NULL, result);
 }

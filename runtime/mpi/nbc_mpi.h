@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * nbc_mpi.h - communicators of an MPI library, for plans of target mpi.
+ * nbc_mpi.h - communicators of an MPI library, for plans of targets mpi and shm.
  *
  *     nbc_comm *comm;
  *     nbc_comm_create_mpi(MPI_COMM_WORLD, &comm);          // collective
@@ -35,9 +35,19 @@ extern "C" {
 #endif
 
 /* Collective over the communicator, which may be freed or used for anything afterwards. The new one
- * has one device, of target mpi. NBC_ERROR_ARGUMENT for an intercommunicator; NBC_ERROR_DEVICE: MPI
+ * has a device of target mpi, and one of target shm if that can be opened on all ranks (nbc/shm.h):
+ * for the ranks that MPI_Comm_split_type finds on this node; what plans of target shm send to
+ * other nodes goes over MPI. NBC_ERROR_ARGUMENT for an intercommunicator; NBC_ERROR_DEVICE: MPI
  * could not duplicate it. */
 int nbc_comm_create_mpi(MPI_Comm, nbc_comm **);
+
+/* The same with options; zero: the default. Those of all ranks must be the same. */
+struct nbc_mpi_options {
+  int without_shm;       /* target mpi alone */
+  const uint32_t *nodes; /* for each rank, where it is to be taken for being (nbc_shm_options);
+                            null: as MPI says */
+};
+int nbc_comm_create_mpi_with(MPI_Comm, const struct nbc_mpi_options *, nbc_comm **);
 
 #ifdef __cplusplus
 }
