@@ -38,7 +38,7 @@ for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS", "H
 # for at most four minutes. Ranks outnumber cores here: they yield where they can.
 LAUNCHERS = {
     "openmpi": "mpirun.openmpi --oversubscribe --mca mpi_yield_when_idle 1 -n",
-    "mpich": "mpiexec.mpich -n",
+    "mpich": f"mpiexec.mpich -genv LD_PRELOAD {build}/test/libmpich-yield.so -n",
 }
 for mpi, launcher in LAUNCHERS.items():
     if os.access(os.path.join(build, "bin", f"mpi-check-{mpi}"), os.X_OK):
