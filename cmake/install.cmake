@@ -13,7 +13,8 @@
 #   include/nbc.h, include/nbc/
 #   share/nbc/stdlib_algos/      the algorithms
 #   lib/pkgconfig/               nbc.pc, nbc-build.pc, nbc-soft.pc, nbc-shm.pc, nbc-openmpi.pc, ...
-#   lib/cmake/nbcc/              find_package(nbcc): nbcc::nbc, nbcc::build, nbcc::soft, nbcc::shm, nbcc_add_library()
+#   lib/cmake/nbcc/              find_package(nbcc): nbcc::nbc, nbcc::build, nbcc::soft, nbcc::shm, nbcc_add_library(),
+#                                nbcc_ALGORITHMS
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -71,8 +72,9 @@ install(FILES devices/hca/hca.h devices/p2p/p2p.h DESTINATION ${CMAKE_INSTALL_IN
 install(DIRECTORY stdlib_algos DESTINATION ${CMAKE_INSTALL_DATADIR}/nbc)
 
 install(EXPORT nbcc-targets NAMESPACE nbcc:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/nbcc)
+set(NBCC_ALGORITHMS ${CMAKE_INSTALL_DATADIR}/nbc/stdlib_algos)
 configure_package_config_file(cmake/nbccConfig.cmake.in ${PROJECT_BINARY_DIR}/nbccConfig.cmake
-  INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/nbcc NO_SET_AND_CHECK_MACRO)
+  INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/nbcc PATH_VARS NBCC_ALGORITHMS NO_SET_AND_CHECK_MACRO)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/nbccConfigVersion.cmake
   COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/nbccConfig.cmake ${PROJECT_BINARY_DIR}/nbccConfigVersion.cmake
