@@ -51,6 +51,7 @@
 extern "C" {
 #endif
 
+/* What functions return: 0, or what went wrong. Each function says which of them it may return. */
 enum nbc_status {
   NBC_OK = 0,
   NBC_ERROR_ARGUMENT = -1, /* a pointer, count, type or op that cannot be */
@@ -66,9 +67,11 @@ enum nbc_status {
   NBC_ERROR_ABANDONED = -10,  /* by nbc_plan_abandon */
   NBC_ERROR_LIBRARY = -11     /* damaged, or not for this runtime or machine (nbc/library.h) */
 };
-/* "the template is damaged or not for this runtime"; static, for any value. */
+/* What a status means, in words: "the template is damaged or not for this runtime". Never null;
+ * static; thread safe. Of values that are no status, too. */
 const char *nbc_status_text(int status);
 
+/* Types of elements: MPI's, by size and kind. */
 enum nbc_type {
   NBC_BYTE,
   NBC_I8,
@@ -98,10 +101,12 @@ enum nbc_type {
   NBC_TYPES,
   NBC_OPAQUE = NBC_TYPES /* nbc_call.element_bytes each, of which NBC_USER's function knows more */
 };
-size_t nbc_type_size(enum nbc_type); /* 0 for no type, and for NBC_OPAQUE */
-/* "f64", "f64_i32"; null for no type. Static. */
+/* Bytes of one element; 0 for no type, and for NBC_OPAQUE. Thread safe. */
+size_t nbc_type_size(enum nbc_type);
+/* The name of a type: "f64", "f64_i32"; null for no type. Static; thread safe. */
 const char *nbc_type_name(enum nbc_type);
 
+/* Operators of reductions: MPI's, and the caller's own. */
 enum nbc_op {
   NBC_SUM,
   NBC_PROD,
@@ -119,25 +124,35 @@ enum nbc_op {
   NBC_OPS
 };
 
-/* to[i] = left[i] op right[i] for n elements, in this order. `to` may be `left`
- * or `right`. Integers wrap as in C; logical operators give 0 or 1. Floating point is rounded after
- * each operation, so that all processors get the same bits. No alignment is assumed. What lies
- * between the members of a pair, or behind the ten bytes of an F80, may be anything. */
+/* A reduction: to[i] = left[i] op right[i] for n elements, in this order. `to` may be `left`
+ * or `right`, otherwise they do not overlap. Integers wrap as in C; logical operators give 0 or 1.
+ * Floating point is rounded after each operation, so that all processors get the same bits. No
+ * alignment is assumed. What lies between the members of a pair, or behind the ten bytes of an F80,
+ * may be anything.
+ *
+ * One of a user's own is called by the thread that is in nbc_start, nbc_test or nbc_wait of the
+ * plan, with nbc_call.user_context; it must not call those for the same plan. It has to be
+ * associative. Where it does not commute, the algorithm has to combine in the order of ranks
+ * (NBC_LIBRARY_RANK_ORDER in nbc/library.h): a plan cannot know, and does not look. */
 typedef void nbc_reduce_function(void *to, const void *left, const void *right, size_t n,
                                  void *context);
 /* The function of a type and op, for the vectors of this processor; null where MPI has none (BAND
  * of F32). Thread safe, and as all that it returns for as long as the library is loaded. */
 nbc_reduce_function *nbc_reduction(enum nbc_type, enum nbc_op);
-/* "sum"; null for no operator. Static. */
+/* The name of an operator: "sum"; null for no operator. Static; thread safe. */
 const char *nbc_op_name(enum nbc_op);
 
-/* How ranks find each other, in the manner of PMI: put, then get what others
- * put. `get` waits until it is there (or fails), and sets *bytes to its length. Keys are short
- * strings, unique per communicator. */
+/* How ranks find each other, in the manner of PMI: put, then get what others put. The functions are
+ * called by the threads that create and connect plans, one plan at a time in each of these, and
+ * return 0, or anything else for a failure. Keys are strings of at most 63 bytes, without '/' or
+ * blanks, unique per communicator; data are at most 1024 bytes. */
 struct nbc_bootstrap {
-  int rank, ranks;
-  void *context;
+  int rank, ranks; /* this rank, from 0; how many there are, at least 1 */
+  void *context;   /* handed to the functions; the caller's */
+  /* Publishes a copy of the data under the key. Returns at once. */
   int (*put)(void *context, const char *key, const void *data, size_t bytes);
+  /* What that rank has put, or will put: waits for it. Sets *bytes to its length; fails where that
+   * is more than `capacity`. */
   int (*get)(void *context, int rank, const char *key, void *data, size_t capacity, size_t *bytes);
   /* Returns when all ranks have called it, as often as this one. Null where one
    * thread makes the plans of all ranks: see nbc_plan_connect. */
@@ -155,27 +170,42 @@ struct nbc_device {
 };
 enum { NBC_MOST_DEVICES = 16 };
 
+/* Ranks that may run collectives together: a bootstrap and devices. */
 typedef struct nbc_comm nbc_comm;
+/* One algorithm on one communicator, ready to be started any number of times. */
 typedef struct nbc_plan nbc_plan;
 
-/* `devices`: `count` of them, at most one for each target; a plan runs on the one that its
- * template is for. None are needed where there is one rank. The devices and the bootstrap's
- * context stay the caller's and must outlive the communicator; the array need not. Local. */
+/* Makes a communicator. `devices`: `count` of them, at most one for each target; a plan runs on the
+ * one that its template is for. None are needed where there is one rank. The devices and the
+ * bootstrap's context stay the caller's and must outlive the communicator (but a device that has
+ * `close` goes with it); the array and the struct need not. Local: nothing is asked of other ranks.
+ *
+ * Errors, after which there is no communicator and the devices are not closed:
+ * NBC_ERROR_ARGUMENT for a null pointer, a rank that is not in 0 .. ranks - 1, no device or no
+ * `put` or `get` where there are several ranks, a device of an unknown target, two of one target;
+ * NBC_ERROR_MEMORY; and what the device says, such as NBC_ERROR_RESOURCES. Thread safe. */
 int nbc_comm_create(const struct nbc_bootstrap *, struct nbc_device *const devices[], size_t count,
                     nbc_comm **);
-/* NBC_ERROR_BUSY while it has plans. Null is fine. Local, unless a device says otherwise. */
+/* Ends a communicator; devices that have `close` are closed. Null is fine. Local, unless a device
+ * says otherwise. NBC_ERROR_BUSY while it has plans: then nothing has happened. By one thread,
+ * while no other uses the communicator. */
 int nbc_comm_free(nbc_comm *);
 
-/* Makes memory known to the devices ahead of the first call that uses it, or
- * forgets all of it that lies in [begin, begin + bytes): do that before freeing memory
- * that calls have used. NBC_ERROR_BUSY while a call that uses it is under way. Both do nothing
- * where no device of the communicator needs memory to be known. */
+/* Makes memory known to the devices ahead of the first call that uses it; nothing happens where no
+ * device of the communicator needs that. The memory stays the caller's. NBC_ERROR_ARGUMENT for
+ * null, no bytes, or an end beyond the address space; NBC_ERROR_RESOURCES where calls that are
+ * under way use all registrations that there may be; or what the device says. Thread safe. */
 int nbc_register(nbc_comm *, void *begin, size_t bytes);
+/* Forgets all that is known of [begin, begin + bytes): to be done before memory is freed that calls
+ * have used, where a device needs memory to be known. NBC_ERROR_BUSY while a call that uses some of
+ * it is under way: that stays known, the rest is forgotten. NBC_ERROR_ARGUMENT as above; no bytes
+ * are fine. Thread safe. */
 int nbc_deregister(nbc_comm *, void *begin, size_t bytes);
 
-/* Zero: the default, in brackets. The same on all ranks. */
+/* How a plan is made. Zero: the default, in brackets. The same on all ranks, or nbc_plan_connect
+ * fails there. */
 struct nbc_plan_options {
-  uint32_t depth;          /* calls under way on the adapter at once [2] */
+  uint32_t depth;          /* calls under way on the device at once, at most 1024 [2] */
   size_t eager_bytes;      /* blocks up to this long go eager [1024, less where one such slot
                               for each rank, 3 * depth times, would take more than slot_memory] */
   size_t slot_memory;      /* bytes for receive slots, by that rule [16 MiB] */
@@ -183,50 +213,85 @@ struct nbc_plan_options {
                               others are limited by the 2^31 - 1 bytes of a data segment only, of
                               messages by what the device can send */
   uint16_t first_sq_index; /* where queue indices begin: to test that they wrap */
-  uint32_t first_cq_index;
+  uint32_t first_cq_index; /* likewise */
 };
 
-/* Copies what it needs of the template, which must be aligned to 8. */
+/* Makes a plan of a template, which must be aligned to 8 and is copied. `options` may be null.
+ * Local, but puts into the bootstrap; then nbc_plan_connect. The plan is freed before its
+ * communicator.
+ *
+ * Errors, after which there is no plan:
+ *
+ * - NBC_ERROR_ARGUMENT: a null pointer, or options out of range.
+ * - NBC_ERROR_TEMPLATE: a damaged template, or one for another rank, another number of ranks, or a
+ *   target that the communicator has no device of.
+ * - NBC_ERROR_UNSUPPORTED: first indices, on a device that cannot begin there.
+ * - NBC_ERROR_RESOURCES, NBC_ERROR_MEMORY: of the device, of the system.
+ * - NBC_ERROR_BOOTSTRAP: `put` has failed.
+ *
+ * Other ranks are not told, and wait in nbc_plan_connect as long as the bootstrap's `get` does; and
+ * what they create afterwards may not meet what this rank does. So after a failure on some ranks
+ * only, give the communicator up on all.
+ *
+ * Thread safe; but since ranks must create the same plans in the same order, threads of a rank have
+ * to agree on it. */
 int nbc_plan_create(nbc_comm *, const void *template_data, size_t bytes,
                     const struct nbc_plan_options *, nbc_plan **);
+/* Finds the peers and takes the device's queues up. Collective: waits for all ranks, in the
+ * bootstrap. Once for each plan; on failure the plan can only be freed, and so on all ranks.
+ *
+ * - NBC_ERROR_ARGUMENT: null, a plan that is connected already, or a peer's plan is of another
+ *   algorithm, collective, root, depth or length limits.
+ * - NBC_ERROR_TEMPLATE: a peer's template does not fit.
+ * - NBC_ERROR_BOOTSTRAP: `get` or `fence` has failed.
+ * - NBC_ERROR_MEMORY, NBC_ERROR_RESOURCES, NBC_ERROR_DEVICE: of the system, of the device.
+ *
+ * Who has failed enters the fence all the same, so nobody waits for it there. By one thread at a
+ * time for each communicator whose bootstrap is not thread safe. */
 int nbc_plan_connect(nbc_plan *);
 /* Gives up all calls under way: they are done, with NBC_ERROR_ABANDONED, their buffers
  * are not touched any more (over an MPI, those of sends that nobody has received may still be
  * read), and the plan can only be freed. Local: peers that wait for
  * this rank see its queue pairs fail, or must abandon their plans, too (over messages always). For
  * a call that cannot end because a peer has died: who only receives from the dead is told by
- * nobody. */
+ * nobody. Their requests are still to be tested or waited for. NBC_ERROR_ARGUMENT for null. */
 int nbc_plan_abandon(nbc_plan *);
-/* NBC_ERROR_BUSY while calls are under way. Null is fine. */
+/* Ends a plan. No rank may before all ranks' calls of it are done. Null is fine. Local.
+ * NBC_ERROR_BUSY while calls are under way: then nothing has happened. A request whose call was
+ * done may still be tested afterwards. */
 int nbc_plan_free(nbc_plan *);
 
 /* What a plan holds and has done, for reports and tests. */
 struct nbc_plan_info {
-  size_t eager_bytes; /* after the default was worked out */
-  size_t memory;      /* bytes of staging, slots and rings */
-  uint32_t depth;
+  size_t eager_bytes;                              /* after the default was worked out */
+  size_t memory;                                   /* bytes of staging, slots and rings */
+  uint32_t depth;                                  /* likewise */
   uint64_t calls, eager, rendezvous, calc, queued; /* calls; queued: had to wait for depth */
   uint64_t host_steps;                             /* reductions and copies between stages */
   /* How many blocks the caller's buffers have, unless in place. Of neighbor_* the template alone
    * knows it: that of `in`, `out` has to be what the communicator says. */
   uint64_t in_blocks, out_blocks, data_blocks;
 };
+/* Tells what a plan holds and has done so far. As all functions of a plan, by one thread at a time.
+ */
 void nbc_plan_query(const nbc_plan *, struct nbc_plan_info *);
 
-/* MPI_IN_PLACE, as nbc_call.in (scatter: as nbc_call.out). reduce_scatter: then `out`
- * has the P blocks of `in`; the result is put in the first, the others are unspecified. */
+/* Stands for a buffer: MPI_IN_PLACE, as nbc_call.in (scatter: as nbc_call.out). reduce_scatter:
+ * then `out` has the P blocks of `in`; the result is put in the first, the others are unspecified.
+ */
 #define NBC_IN_PLACE ((void *)-1)
 
+/* What a call is about: buffers, how much, which operation. Read by nbc_start; need not stay. */
 struct nbc_call {
-  const void *in; /* bcast: both null, the buffer is `data` */
-  void *out;
-  void *data;
-  size_t count; /* elements of a block, or of the vector */
-  enum nbc_type type;
+  const void *in; /* contributions; null where a rank has none (bcast, barrier; scatter's others) */
+  void *out;      /* results; null where a rank has none */
+  void *data;     /* bcast's one buffer, and whatever a declared collective calls `data` */
+  size_t count;   /* elements of a block, or of the vector; of a barrier not looked at */
+  enum nbc_type type;        /* of an element */
   enum nbc_op op;            /* reductions */
   nbc_reduce_function *user; /* NBC_USER */
-  void *user_context;
-  size_t element_bytes; /* NBC_OPAQUE */
+  void *user_context;        /* handed to `user` */
+  size_t element_bytes;      /* NBC_OPAQUE: of an element, at least 1 */
 
   /* MPI's v- and w-variants, for plans of templates made with --lengths=each (else
    * NBC_ERROR_UNSUPPORTED): of each rank's block in `in` and `out`, where that buffer has a
@@ -245,26 +310,47 @@ struct nbc_call {
    * that are written must not overlap. All blocks of a buffer are registered as one piece of
    * memory, gaps included. */
   const size_t *in_counts, *out_counts;
-  const ptrdiff_t *in_displacements, *out_displacements;
-  const enum nbc_type *in_types, *out_types;
+  const ptrdiff_t *in_displacements, *out_displacements; /* as said with in_counts */
+  const enum nbc_type *in_types, *out_types;             /* likewise */
 };
 
-/* Opaque; owned by the caller, in use until nbc_test says done or nbc_wait
- * returns. Must not move meanwhile. */
+/* A call under way. Opaque; owned by the caller, in use from nbc_start until nbc_test says done or
+ * nbc_wait returns. Must not move meanwhile. One of zeros is of no call, which is done. */
 typedef struct nbc_request {
-  uint64_t opaque[40];
+  uint64_t opaque[40]; /* the runtime's */
 } nbc_request;
 
-/* On failure nothing is under way and the request is not used. The buffers must
- * not be touched (`in` may be read) until the call is done. */
+/* Starts a call and returns at once. A plan may have any number of calls under way, each with a
+ * request of its own; they are done in the order in which they were started. `call` may go
+ * afterwards, but not its arrays. Until the call is done the buffers must stay, and not be touched
+ * (`in` may be read).
+ *
+ * Errors, after which nothing is under way on this rank and the request is not in use:
+ *
+ * - NBC_ERROR_ARGUMENT: a null pointer, also of a buffer that this rank needs for more than no
+ *   bytes; a plan that is not connected; a type or operator that does not exist, or not for each
+ *   other; NBC_IN_PLACE for the wrong buffer; counts, displacements or types that cannot be.
+ * - NBC_ERROR_TOO_LONG: more bytes than the plan, or the device, can do.
+ * - NBC_ERROR_UNSUPPORTED: counts of its own for each block where the template is for equal ones,
+ * or in place where it has no variant for that.
+ * - NBC_ERROR_RESOURCES, NBC_ERROR_MEMORY: no memory can be registered any more.
+ * - NBC_ERROR_TEMPLATE: the template passed its checks, and yet is none that nbcc makes.
+ * - NBC_ERROR_DEVICE, NBC_ERROR_ABANDONED: what has happened to the plan before.
+ *
+ * Other ranks are not told: if they have started the call, it does not end there. Semantics are
+ * those of MPI's nonblocking and persistent collectives (MPI 4.1, sections 6.12 and 6.13), but for
+ * the order, which is that of the plan's calls instead of the communicator's. */
 int nbc_start(nbc_plan *, const struct nbc_call *, nbc_request *);
 
-/* Sets *done to 1 when the call is done (then the request is free again), else 0.
- * Moves all calls of the plan on. Never waits. A failed call is done and
- * returns its status. */
+/* Sets *done to 1 when the call is done (then the request is free again), else 0. Moves all calls
+ * of the plan on. Never waits. Of a request that is free: done.
+ *
+ * A failed call is done and returns its status, once: NBC_ERROR_DEVICE, NBC_ERROR_ABANDONED. Then
+ * so do all calls of the plan that are under way. NBC_ERROR_ARGUMENT for null. */
 int nbc_test(nbc_request *, int *done);
 
-/* Returns once the call is done; sleeps when there is nothing to do. */
+/* Returns once the call is done, with what nbc_test would return; sleeps, or yields the processor,
+ * when there is nothing to do. */
 int nbc_wait(nbc_request *);
 
 #ifdef __cplusplus

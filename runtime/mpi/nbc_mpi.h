@@ -34,11 +34,11 @@
 extern "C" {
 #endif
 
-/* Collective over the communicator, which may be freed or used for anything afterwards. The new one
- * has a device of target mpi, and one of target shm if that can be opened on all ranks (nbc/shm.h):
- * for the ranks that MPI_Comm_split_type finds on this node; what plans of target shm send to
- * other nodes goes over MPI. NBC_ERROR_ARGUMENT for an intercommunicator; NBC_ERROR_DEVICE: MPI
- * could not duplicate it. */
+/* Makes a communicator of one of MPI's. Collective over that, which may be freed or used for
+ * anything afterwards. The new one has a device of target mpi, and one of target shm if that can be
+ * opened on all ranks (nbc/shm.h): for the ranks that MPI_Comm_split_type finds on this node; what
+ * plans of target shm send to other nodes goes over MPI. NBC_ERROR_ARGUMENT for an
+ * intercommunicator; NBC_ERROR_DEVICE: MPI could not duplicate it. */
 int nbc_comm_create_mpi(MPI_Comm, nbc_comm **);
 
 /* The same with options; zero: the default. Those of all ranks must be the same. */

@@ -28,8 +28,8 @@ extern "C" {
 /* One rank's neighbours, in the communicator's order, as MPI_Dist_graph_neighbors gives them; -1:
  * nobody. */
 struct nbc_build_neighbors {
-  const int32_t *sources, *destinations;
-  uint32_t indegree, outdegree;
+  const int32_t *sources, *destinations; /* whom it gets from, whom it gives to */
+  uint32_t indegree, outdegree;          /* how many of each */
 };
 
 /* Who is whose neighbour: a grid, or each rank's. They differ where two ranks are neighbours more
@@ -40,19 +40,22 @@ struct nbc_build_graph {
   const struct nbc_build_neighbors *of; /* of each rank */
 };
 
+/* Of which algorithm, for which target and rank. Read by nbc_build_template; need not stay. */
 struct nbc_build_request {
-  const char *algorithm; /* "allgather.bruck" */
-  const char *target;    /* "coredirect"; one of those that the library was made for */
-  enum nbc_lengths lengths;
-  uint32_t ranks, rank, root;          /* root: where the collective has one */
-  const int64_t *parameters;           /* as many as the algorithm has; NULL: the library's */
-  const int32_t *node_of;              /* of each rank; NULL: not known */
+  const char *algorithm;      /* "allgather.bruck" */
+  const char *target;         /* "coredirect"; one of those that the library was made for */
+  enum nbc_lengths lengths;   /* of blocks: EQUAL, or EACH its own, for plans of the v-variants */
+  uint32_t ranks, rank, root; /* root: where the collective has one */
+  const int64_t *parameters;  /* as many as the algorithm has; NULL: the library's */
+  const int32_t *node_of;     /* of each rank; NULL: not known */
   const struct nbc_build_graph *graph; /* NULL: nobody has neighbours */
 };
 
-/* On success *template_data is aligned for nbc_plan_create(), and to be given to free(). Else a
- * negative nbc_status, and what is wrong in `why`, cut off after `capacity` bytes, a line for each
- * mistake: NBC_ERROR_ARGUMENT     no such algorithm, target, rank, root, node or neighbour
+/* Makes the template of one rank. Local. On success *template_data is aligned for
+ * nbc_plan_create(), and to be given to free(). Else a negative nbc_status, and what is wrong in
+ * `why`, cut off after `capacity` bytes, a line for each mistake:
+ *
+ *   NBC_ERROR_ARGUMENT     no such algorithm, target, rank, root, node or neighbour
  *   NBC_ERROR_LIBRARY      it speaks another version of what `build` calls than this one
  *   NBC_ERROR_UNSUPPORTED  the algorithm cannot do it: `requires`, lengths of blocks, the device
  *   NBC_ERROR_MEMORY */

@@ -40,16 +40,17 @@ extern "C" {
 #endif
 
 #define NBC_LIBRARY_MAGIC 0x315262694c63626eu /* "nbcLibR1" */
-#define NBC_LIBRARY_VERSION 2u
+#define NBC_LIBRARY_VERSION 2u                /* of the structs below */
 /* Of an object file, by which the tables are found; of a shared object also its symbol. */
 #define NBC_LIBRARY_SECTION ".nbc_library"
-#define NBC_LIBRARY_SYMBOL "nbc_library"
+#define NBC_LIBRARY_SYMBOL "nbc_library" /* as said with NBC_LIBRARY_SECTION */
 
 /* Stands for no function. */
 #define NBC_LIBRARY_NONE UINT32_MAX
 
+/* What a library begins with. `pad` is 0, here and below. */
 struct nbc_library {
-  uint64_t magic;
+  uint64_t magic;           /* NBC_LIBRARY_MAGIC, in the byte order of the machine */
   uint32_t version;         /* of these tables */
   uint32_t build_version;   /* of what `build` functions call; libnbc-build refuses others */
   uint64_t bytes;           /* of all, templates included */
@@ -59,7 +60,8 @@ struct nbc_library {
   char name[64];            /* "colls" of libcolls.so */
   char compiler[32];        /* "nbcc 0.1.0" */
   char architecture[16];    /* "x86_64" */
-  uint32_t cpu_level, pad;  /* x86_64: its code needs x86-64-v<cpu_level>, at least 1; else 0 */
+  uint32_t cpu_level;       /* its code needs x86-64-v1, -v2, ... of x86_64; else 0 */
+  uint32_t pad;             /* 0 */
   /* Follow in this order; entries of 8 bytes first. */
   struct nbc_table code;       /* int32_t: where a function is, from the beginning of this struct */
   struct nbc_table algorithms; /* struct nbc_library_algorithm, ascending in their names */
@@ -73,6 +75,7 @@ struct nbc_library {
   struct nbc_table text;      /* bytes; strings are offsets in it and end with a 0 */
 };
 
+/* What is known of an algorithm. */
 enum nbc_library_flags {
   NBC_LIBRARY_TOPOLOGY = 1,      /* what it does depends on where the ranks are */
   NBC_LIBRARY_NEIGHBORS = 2,     /* and on who is whose neighbour */
@@ -83,6 +86,7 @@ enum nbc_library_flags {
   NBC_LIBRARY_FLAGS = 64
 };
 
+/* An algorithm, with the values of its parameters that were given when the library was made. */
 struct nbc_library_algorithm {
   uint64_t place;    /* in the source: line << 32 | column << 16 | index in `sources` */
   uint32_t name;     /* text: "allgather.bruck" */
@@ -93,38 +97,40 @@ struct nbc_library_algorithm {
   uint32_t views;    /* of memory that `build` names */
   uint32_t build;    /* index in code */
   uint32_t ensures;  /* likewise, of a declared collective; else NONE */
-  uint32_t proven_from, proven_to; /* numbers of ranks; 0, 0: not proven */
-  struct nbc_range parameters, requirements, extents;
+  uint32_t proven_from, proven_to;                    /* numbers of ranks; 0, 0: not proven */
+  struct nbc_range parameters, requirements, extents; /* in the tables of these names */
 };
 
+/* A parameter of an algorithm. */
 struct nbc_library_parameter {
   int64_t value; /* that templates were made with and that was proven */
   uint32_t name; /* text */
-  uint32_t pad;
+  uint32_t pad;  /* 0 */
 };
 
 /* One of `requires`; or how many blocks a buffer of a declared collective has. */
 struct nbc_library_function {
-  uint64_t place;
-  uint32_t code; /* index in code; NONE: the kind says it */
-  uint32_t name; /* text: of the buffer */
+  uint64_t place; /* as of an algorithm */
+  uint32_t code;  /* index in code; NONE: the kind says it */
+  uint32_t name;  /* text: of the buffer */
 };
 
 /* Templates were made for this, and `build` makes them for it: a target, and what was said of it on
  * the command line. */
 struct nbc_library_target {
-  uint32_t name, device; /* text */
-  uint32_t facts;        /* text, for people: what the compiler took the device to be */
-  uint32_t protocol;     /* as the compiler numbers them; 2: all */
-  uint32_t depth;        /* calls under way at once */
-  uint32_t lengths;      /* enum nbc_lengths */
-  uint32_t slot_per_block, pad;
+  uint32_t name, device;        /* text */
+  uint32_t facts;               /* text, for people: what the compiler took the device to be */
+  uint32_t protocol;            /* as the compiler numbers them; 2: all */
+  uint32_t depth;               /* calls under way at once */
+  uint32_t lengths;             /* enum nbc_lengths */
+  uint32_t slot_per_block, pad; /* 1: as by --slot-per-block */
 };
 
+/* A finished template. */
 struct nbc_library_template {
-  uint32_t algorithm, target; /* indices */
-  uint32_t ranks, root, rank, pad;
-  uint64_t offset, bytes; /* from the beginning of struct nbc_library; aligned to 64 */
+  uint32_t algorithm, target;      /* indices */
+  uint32_t ranks, root, rank, pad; /* what it is for; root: 0 where there is none */
+  uint64_t offset, bytes;          /* from the beginning of struct nbc_library; aligned to 64 */
 };
 
 /* A user's operator, of --op=FILE:NAME. */
@@ -134,48 +140,52 @@ struct nbc_library_operator {
   uint32_t element_bytes; /* of the type */
 };
 
-/* Of all before the templates, but for checksum, seal and the
+/* The checksum of all before the templates, but for checksum, seal and the
  * code table, which a linker fills in. Templates have checksums of their own, and nbc_plan_create()
  * looks at those. */
 uint64_t nbc_library_checksum(const struct nbc_library *);
 
-/* Whether it is whole: magic, version, checksum, and every index and offset inside its table. Looks
- * at no byte behind `bytes`. Says nothing about whether it can be used here. */
+/* Says whether a library is whole: magic, version, checksum, and every index and offset inside its
+ * table. Looks at no byte behind `bytes`. Says nothing about whether it can be used here. */
 int nbc_library_check(const struct nbc_library *, size_t bytes, const char **why);
 
-/* The same, and whether this machine can run its code. Of one that is linked with the program. */
+/* Says whether a library that is linked with the program can be used: what nbc_library_check says,
+ * and whether this machine can run its code. NBC_ERROR_LIBRARY if not, also of null. */
 int nbc_library_use(const struct nbc_library *, const char **why);
 
-/* Of a shared object, by path; "./" in front is not needed. One file may be opened several times.
- */
+/* Opens a shared object, by path; "./" in front is not needed. One file may be opened several
+ * times, each to be closed. NBC_ERROR_LIBRARY where it is not there, damaged or foreign;
+ * NBC_ERROR_ARGUMENT for null; NBC_ERROR_MEMORY. It reads all of the file but its templates. */
 int nbc_library_open(const char *path, const struct nbc_library **, const char **why);
-/* Templates that were found in it must not be used any more; plans made of them may. NULL is fine.
- */
+/* Closes what nbc_library_open has opened. Templates that were found in it must not be used any
+ * more; plans made of them may. NULL is fine. */
 int nbc_library_close(const struct nbc_library *);
 
-/* A finished template, for nbc_plan_create(); NULL: there is none. The root of a collective that
+/* Finds a finished template, for nbc_plan_create(). NULL: there is none. It is part of the library,
+ * and *bytes long. The root of a collective that
  * has none is not looked at. */
 const void *nbc_library_find(const struct nbc_library *, const char *algorithm, const char *target,
                              enum nbc_lengths lengths, uint32_t ranks, uint32_t rank, uint32_t root,
                              size_t *bytes);
 
-/* An algorithm by its name, "allgather.bruck"; NULL: there is none. */
+/* Finds an algorithm by its name, such as allgather.bruck. NULL: there is none. Part of the
+ * library. */
 const struct nbc_library_algorithm *nbc_library_named(const struct nbc_library *, const char *name);
 
-/* A user's operator by its name, for nbc_call.user; its context is not looked at. NULL: there is
- * none. The elements are *element_bytes long (nbc_call.type NBC_OPAQUE, or a type as long). It runs
- * as long as the library is open. */
+/* Finds a user's operator by its name, for nbc_call.user; its context is not looked at. NULL: there
+ * is none. The elements are *element_bytes long (nbc_call.type NBC_OPAQUE, or a type as long). It
+ * runs as long as the library is open. */
 nbc_reduce_function *nbc_library_reduction(const struct nbc_library *, const char *name,
                                            size_t *element_bytes);
 
-/* Where the tables are in the bytes of an ELF file, a shared object or an object file: at `*at`, so
+/* Finds the tables in the bytes of an ELF file, a shared object or an object file: at `*at`, so
  * many bytes. The file is taken to be hostile. */
 int nbc_library_locate(const void *file, size_t bytes, size_t *at, size_t *length,
                        const char **why);
 
-/* Of a shared object whose tables are at `at`: the same of its headers and of all that is loaded of
- * it, but for the seal, the templates, and where its sections are: `strip` may be used on it. So
- * code that was damaged is not run, and the loader not given headers that were. */
+/* The seal of a shared object whose tables are at `at`: a checksum of its headers and of all that
+ * is loaded of it, but for the seal, the templates, and where its sections are: `strip` may be used
+ * on it. So code that was damaged is not run, and the loader not given headers that were. */
 uint64_t nbc_library_seal(const void *file, size_t bytes, size_t at);
 
 static inline const void *nbc_library_table(const struct nbc_library *lib, struct nbc_table table) {

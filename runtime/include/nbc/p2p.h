@@ -25,22 +25,25 @@
 extern "C" {
 #endif
 
+/* The target of templates that run on such a device. */
 #define NBC_P2P_TARGET "mpi"
 
 /* A message under way. The device's; an MPI_Request is an int or a pointer. */
 union nbc_p2p_message {
-  void *pointer;
-  uint64_t number;
+  void *pointer;   /* either of them, */
+  uint64_t number; /* as the device likes */
 };
 
 struct nbc_p2p;
 
+/* What a device does. A rank number is that of the communicator, and never one's own. */
 struct nbc_p2p_ops {
-  const char *name;
+  const char *name; /* for people; static */
   /* To and from another rank. 0: under way, until `test` or `forget` has ended it; 1: done already,
    * and there is no message; or a negative nbc_status, likewise. Of 0 bytes, memory may be null. */
   int (*send)(struct nbc_p2p *, const void *from, uint64_t bytes, uint32_t rank, uint32_t tag,
               union nbc_p2p_message *);
+  /* Likewise. `to` holds the message once it is done, and may hold anything before. */
   int (*receive)(struct nbc_p2p *, void *to, uint64_t bytes, uint32_t rank, uint32_t tag,
                  union nbc_p2p_message *);
   /* 1: done, and the message is gone. 0: not yet. A negative nbc_status: it failed, and is gone. */
@@ -55,10 +58,10 @@ struct nbc_p2p_ops {
 
 /* Every implementation's state begins with this. */
 struct nbc_p2p {
-  struct nbc_device device; /* of NBC_P2P_TARGET */
-  const struct nbc_p2p_ops *ops;
-  uint32_t largest_tag; /* tags from 0 to this one are the runtime's, one for each plan */
-  uint64_t longest;     /* bytes of a message, at most */
+  struct nbc_device device;      /* of NBC_P2P_TARGET */
+  const struct nbc_p2p_ops *ops; /* static */
+  uint32_t largest_tag;          /* tags from 0 to this one are the runtime's, one for each plan */
+  uint64_t longest;              /* bytes of a message, at most */
 };
 
 #ifdef __cplusplus
