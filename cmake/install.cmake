@@ -12,6 +12,7 @@
 #   lib/libnbc-openmpi.so, ...   communicators of an MPI library (nbc_mpi.h), for each that was found
 #   include/nbc.h, include/nbc/
 #   share/nbc/stdlib_algos/      the algorithms
+#   share/man/, share/doc/nbcc/  pages of the headers, if they were made (target `docs`)
 #   lib/pkgconfig/               nbc.pc, nbc-build.pc, nbc-soft.pc, nbc-shm.pc, nbc-openmpi.pc, ...
 #   lib/cmake/nbcc/              find_package(nbcc): nbcc::nbc, nbcc::build, nbcc::soft, nbcc::shm, nbcc_add_library(),
 #                                nbcc_ALGORITHMS
@@ -70,6 +71,8 @@ install(FILES runtime/include/nbc.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY runtime/include/nbc DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(FILES devices/hca/hca.h devices/p2p/p2p.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/nbc/soft)
 install(DIRECTORY stdlib_algos DESTINATION ${CMAKE_INSTALL_DATADIR}/nbc)
+install(DIRECTORY ${PROJECT_BINARY_DIR}/docs/man/ DESTINATION ${CMAKE_INSTALL_MANDIR} OPTIONAL)
+install(DIRECTORY ${PROJECT_BINARY_DIR}/docs/html DESTINATION ${CMAKE_INSTALL_DOCDIR} OPTIONAL)
 
 install(EXPORT nbcc-targets NAMESPACE nbcc:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/nbcc)
 set(NBCC_ALGORITHMS ${CMAKE_INSTALL_DATADIR}/nbc/stdlib_algos)

@@ -7,6 +7,7 @@
 
 import os
 import re
+import shutil
 import sys
 
 import lit.formats
@@ -45,6 +46,16 @@ for mpi, launcher in LAUNCHERS.items():
         config.available_features.add(mpi)
     config.substitutions.append((f"%run_{mpi}", f"timeout 240 {launcher}"))
 config.environment["OMPI_ALLOW_RUN_AS_ROOT"] = config.environment["OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"] = "1"
+
+# `REQUIRES: doxygen`, `groff`: see scripts/setup, group docs. %doxygen is the one that CMake found, or that has come since.
+with open(os.path.join(build, "CMakeCache.txt"), encoding="utf-8") as cache:
+    found = re.search(r"^DOXYGEN_EXECUTABLE:\w+=(/.+)$", cache.read(), re.MULTILINE)
+doxygen = found.group(1) if found else shutil.which("doxygen")
+if doxygen:
+    config.available_features.add("doxygen")
+    config.substitutions.append(("%doxygen", doxygen))
+if shutil.which("groff"):
+    config.available_features.add("groff")
 
 # `UNSUPPORTED: sanitizer` is for tests that measure time or memory, or link what was built with a plain cc.
 with open(os.path.join(build, "CMakeCache.txt"), encoding="utf-8") as cache:

@@ -41,12 +41,13 @@ extern "C" {
  * intercommunicator; NBC_ERROR_DEVICE: MPI could not duplicate it. */
 int nbc_comm_create_mpi(MPI_Comm, nbc_comm **);
 
-/* The same with options; zero: the default. Those of all ranks must be the same. */
+/* How a communicator is made. Zero: the default. The same on all ranks. */
 struct nbc_mpi_options {
   int without_shm;       /* target mpi alone */
   const uint32_t *nodes; /* for each rank, where it is to be taken for being (nbc_shm_options);
                             null: as MPI says */
 };
+/* Makes a communicator as nbc_comm_create_mpi does, with options; null: the default. */
 int nbc_comm_create_mpi_with(MPI_Comm, const struct nbc_mpi_options *, nbc_comm **);
 
 #ifdef __cplusplus

@@ -50,9 +50,10 @@
 extern "C" {
 #endif
 
+/* The target of templates that run on such a device. */
 #define NBC_SHM_TARGET "shm"
 
-/* Zero: the default. */
+/* How a device is made. Zero: the default. */
 struct nbc_shm_options {
   /* A number for each rank, the same for ranks of one node, and the same array on all ranks. Null:
    * by host name, boot and /dev/shm. It need not be all ranks of a machine. */
@@ -60,8 +61,13 @@ struct nbc_shm_options {
   int never_pull; /* sends all that is long through the window */
 };
 
-/* Collective over all ranks of the bootstrap, which is not used afterwards. Keys of the bootstrap
- * begin with "nbc.shm.". */
+/* Makes a device. Collective over all ranks of the bootstrap, whose keys begin with "nbc.shm."
+ * here, and which is not used afterwards. The options may be null, and need not stay. The device is
+ * the communicator's: nbc_comm_free closes it.
+ *
+ * Errors, after which there is none: NBC_ERROR_ARGUMENT for a null pointer, or a bootstrap that
+ * cannot be; NBC_ERROR_BOOTSTRAP where `put`, `get` or `fence` fails; NBC_ERROR_MEMORY. Who fails
+ * enters the fence all the same. Thread safe, as far as the bootstrap is. */
 int nbc_shm_open(const struct nbc_bootstrap *, const struct nbc_shm_options *,
                  struct nbc_device **);
 
