@@ -19,6 +19,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import textwrap
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 # What is meant for users, and for those who bring a device of their own.
@@ -54,11 +55,13 @@ def function_pages(header, page):
     for part in functions.split('\n.SS "')[1:]:
         declaration, _, text = part.partition('"\n')
         name = re.search(r"(\w+) \(", plain(declaration)).group(1)
+        whole = re.sub(r"(?<!,) ", "\0", plain(declaration).rstrip().replace("* ", "*").replace(" (", "("))
+        declared = textwrap.fill(whole + ";", 72, subsequent_indent=" " * 4).replace("\0", " ")
         brief = re.split(r"(?<=\w)\\?&?[.:;](?:\s|$)", plain(text.replace("\n.PP\n", "", 1)).strip())[0]
         yield name, "\n".join([
             f'.TH "{name}" 3 {title}', ".ad l", ".nh", ".SH NAME",
             f"{name} \\- {brief[:1].lower()}{brief[1:]}".replace("\n", " "), ".SH SYNOPSIS", ".nf",
-            f"#include <{header}>", "", plain(declaration).rstrip() + ";", ".fi", ".SH DESCRIPTION",
+            f"#include <{header}>", "", declared, ".fi", ".SH DESCRIPTION",
             text.strip(), ".SH SEE ALSO", f"{pathlib.Path(header).name}(3)", ""])
 
 
@@ -98,8 +101,9 @@ def main():
         parser.add_argument(f"--{name}", required=True)
     given = parser.parse_args()
     output = pathlib.Path(given.output).resolve()
-    if output.exists():
-        shutil.rmtree(output)
+    for folder in ("html", "man"):  # of an earlier time
+        if (output / folder).exists():
+            shutil.rmtree(output / folder)
     with tempfile.TemporaryDirectory() as folder:
         made = pathlib.Path(folder)
         run_doxygen(given.doxygen, given.version, made)
