@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// link.h - a shared object from an object file, by the system's linker.
+// link.h - a shared object from an object file.
 
 #pragma once
 
@@ -9,9 +9,9 @@
 
 namespace nbcc {
 
-/// Writes lib<name>.so, sealed, to `path`. Reports what the linker said where it fails, or that
-/// there is none.
-void linkShared(const std::string &object, const std::string &path, Diag &);
+/// The bytes of a shared object, sealed; `name` is what the loader will call it. It exports what
+/// the object exports. Empty: it cannot be linked, which was reported.
+std::string linkShared(const std::string &object, const std::string &name, Diag &);
 
 /// Writes a file beside `path`, then gives it that name: nobody sees half of it.
 void writeWhole(const std::string &bytes, const std::string &path, Diag &);

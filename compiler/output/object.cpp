@@ -19,12 +19,10 @@
 #include <llvm/TargetParser/Host.h>
 #include <llvm/TargetParser/Triple.h>
 
-#include "compiler/output/output.h"
-
 namespace nbcc {
 namespace {
 
-std::unique_ptr<llvm::TargetMachine> machineOf(int cpuLevel, Diag &diag) {
+std::unique_ptr<llvm::TargetMachine> machineOf(const LibraryContent &content, Diag &diag) {
   llvm::InitializeNativeTarget();
   llvm::InitializeNativeTargetAsmPrinter();
   const llvm::Triple triple(llvm::sys::getDefaultTargetTriple());
@@ -36,10 +34,10 @@ std::unique_ptr<llvm::TargetMachine> machineOf(int cpuLevel, Diag &diag) {
   }
   std::string cpu;
   if (triple.getArch() == llvm::Triple::x86_64)
-    cpu = cpuLevel == 1 ? "x86-64" : cat("x86-64-v", cpuLevel);
-  return std::unique_ptr<llvm::TargetMachine>(
-      target->createTargetMachine(triple.str(), cpu, "", llvm::TargetOptions(), llvm::Reloc::PIC_,
-                                  llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default));
+    cpu = content.cpuLevel == 1 ? "x86-64" : cat("x86-64-v", content.cpuLevel);
+  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
+      triple.str(), cpu, "", llvm::TargetOptions(), llvm::Reloc::PIC_, llvm::CodeModel::Small,
+      content.quick ? llvm::CodeGenOptLevel::None : llvm::CodeGenOptLevel::Default));
 }
 
 }  // namespace
@@ -53,8 +51,8 @@ int hostCpuLevel() {
   return 1;
 }
 
-std::string objectOf(llvm::Module &module, int cpuLevel, Diag &diag) {
-  const std::unique_ptr<llvm::TargetMachine> machine = machineOf(cpuLevel, diag);
+std::string objectOf(llvm::Module &module, const LibraryContent &content, Diag &diag) {
+  const std::unique_ptr<llvm::TargetMachine> machine = machineOf(content, diag);
   if (!machine) return "";
   module.setTargetTriple(machine->getTargetTriple().str());
   module.setDataLayout(machine->createDataLayout());

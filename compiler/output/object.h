@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "dsl/diag.h"
+#include "compiler/output/output.h"
 
 namespace llvm {
 class Module;
@@ -15,7 +15,7 @@ class Module;
 namespace nbcc {
 
 /// Empty: it cannot be done, which was reported.
-std::string objectOf(llvm::Module &, int cpuLevel, Diag &);
+std::string objectOf(llvm::Module &, const LibraryContent &, Diag &);
 std::string archiveOf(const std::string &object, const std::string &member, Diag &);
 /// What is in an archive; `why` says what was wrong with it, after the members before that.
 std::vector<std::string> membersOf(const std::string &archive, std::string &why);

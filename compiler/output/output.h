@@ -22,7 +22,8 @@ namespace nbcc {
 struct LibraryContent {
   std::string name;  // "colls" of libcolls.so
   std::vector<const ast::File *> files;
-  int cpuLevel = 1;  // x86-64-v1 to -v4; elsewhere not looked at
+  int cpuLevel = 1;    // x86-64-v1 to -v4; elsewhere not looked at
+  bool quick = false;  // compiled in half the time, to code that is half as good
 
   struct Algorithm {
     size_t file = 0;
@@ -60,8 +61,12 @@ std::string fullName(const ast::Algorithm &);
 enum class LibraryForm { shared, archive, object };
 
 /// Writes a library to `path`. Nothing is there, or what was there before, where anything is
-/// wrong: the system has no linker, or the file cannot be written, which is reported.
+/// wrong: it cannot be linked, or the file not be written, which is reported.
 void writeLibrary(LibraryContent, LibraryForm, const std::string &path, Diag &);
+
+/// The bytes of a shared object that the loader will call `name`; empty: something is wrong, which
+/// was reported.
+std::string sharedLibrary(LibraryContent, const std::string &name, Diag &);
 
 /// --emit=header: a C header that declares the library and says what is in it.
 void writeHeader(const LibraryContent &, std::ostream &);

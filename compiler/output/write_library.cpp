@@ -31,6 +31,20 @@ std::string macroName(std::string_view name) {
   return result;
 }
 
+/// An object file. The content's templates are used up.
+std::string compiled(LibraryContent &content, bool asSharedObject, Diag &diag) {
+  LibraryTables tables = layOut(content, diag);
+  if (tables.rest.size() > kMostBytes) {
+    diag.error(Loc(), "the library's tables and templates come to ", tables.rest.size(),
+               " bytes; at most ", kMostBytes, " are written (fewer --ranks, or --root)");
+    return "";
+  }
+  llvm::LLVMContext context;
+  const std::unique_ptr<llvm::Module> module =
+      moduleOf(content, tables, asSharedObject, context, diag);
+  return module ? objectOf(*module, content, diag) : "";
+}
+
 }  // namespace
 
 std::string libraryName(std::string_view path) {
@@ -43,27 +57,25 @@ std::string libraryName(std::string_view path) {
 }
 
 void writeLibrary(LibraryContent content, LibraryForm form, const std::string &path, Diag &diag) {
-  LibraryTables tables = layOut(content, diag);
-  if (tables.rest.size() > kMostBytes)
-    return diag.error(Loc(), "the library's tables and templates come to ", tables.rest.size(),
-                      " bytes; at most ", kMostBytes, " are written (fewer --ranks, or --root)");
-  llvm::LLVMContext context;
-  const std::unique_ptr<llvm::Module> module =
-      moduleOf(content, tables, form == LibraryForm::shared, context, diag);
-  if (!module) return;
-  const std::string object = objectOf(*module, content.cpuLevel, diag);
-  if (!diag.ok()) return;
-  switch (form) {
-    case LibraryForm::shared:
-      return linkShared(object, path, diag);
-    case LibraryForm::archive: {
-      const std::string archive = archiveOf(object, content.name + ".o", diag);
-      if (diag.ok()) writeWhole(archive, path, diag);
-      return;
+  const std::string bytes = [&]() -> std::string {
+    switch (form) {
+      case LibraryForm::shared:
+        return sharedLibrary(std::move(content), std::filesystem::path(path).filename(), diag);
+      case LibraryForm::archive: {
+        const std::string object = compiled(content, false, diag);
+        return diag.ok() ? archiveOf(object, content.name + ".o", diag) : "";
+      }
+      case LibraryForm::object:
+        return compiled(content, false, diag);
     }
-    case LibraryForm::object:
-      return writeWhole(object, path, diag);
-  }
+    return "";
+  }();
+  if (diag.ok()) writeWhole(bytes, path, diag);
+}
+
+std::string sharedLibrary(LibraryContent content, const std::string &name, Diag &diag) {
+  const std::string object = compiled(content, true, diag);
+  return diag.ok() ? linkShared(object, name, diag) : "";
 }
 
 void writeHeader(const LibraryContent &content, std::ostream &out) {
