@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -185,9 +186,7 @@ static int load(const char *path, const struct nbc_library **result, const char 
   return 0;
 }
 
-// `real` has a / in it, or the loader would search.
-static int open_file(int file, const char *real, const struct nbc_library **result,
-                     const char **why) {
+static int check_open_file(int file, const char **why) {
   struct stat facts;
   if (fstat(file, &facts)) return unfit(why, "%s", strerror(errno));
   if (!S_ISREG(facts.st_mode)) return unfit(why, "not a file");
@@ -199,7 +198,7 @@ static int open_file(int file, const char *real, const struct nbc_library **resu
   size_t at;
   int status = check_file(f, &at, why);
   munmap(memory, f.bytes);
-  return status ? status : load(real, result, why);
+  return status;
 }
 
 int nbc_library_open(const char *path, const struct nbc_library **result, const char **why) {
@@ -213,10 +212,36 @@ int nbc_library_open(const char *path, const struct nbc_library **result, const 
   char *real = realpath(path, NULL);
   if (!real) return unfit(why, "%s", strerror(errno));
   int file = open(real, O_RDONLY | O_CLOEXEC);
-  int status = file < 0 ? unfit(why, "%s", strerror(errno)) : open_file(file, real, result, why);
+  int status = file < 0 ? unfit(why, "%s", strerror(errno)) : check_open_file(file, why);
   if (file >= 0) close(file);
+  // It has a / in it, or the loader would search.
+  if (!status) status = load(real, result, why);
   free(real);
   return status;
+}
+
+// A descriptor's path, as nobody has written it before: the loader knows what it has loaded by
+// name, and descriptors get the same numbers again and again.
+static void name_of_file(int file, char name[128]) {
+  static atomic_uint count;
+  unsigned bits = atomic_fetch_add(&count, 1);
+  char *end = name + sprintf(name, "/proc/self/fd/");
+  for (int i = 0; i < 32; ++i) end += sprintf(end, bits >> i & 1 ? ".//" : "./");
+  sprintf(end, "%d", file);
+}
+
+int nbc_library_open_file(int file, const struct nbc_library **result, const char **why) {
+  const char *unused;
+  if (!why) why = &unused;
+  *why = "";
+  if (!result) {
+    *why = "no place for the result";
+    return NBC_ERROR_ARGUMENT;
+  }
+  char name[128];
+  name_of_file(file, name);
+  int status = check_open_file(file, why);
+  return status ? status : load(name, result, why);
 }
 
 int nbc_library_close(const struct nbc_library *lib) {

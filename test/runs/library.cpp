@@ -4,7 +4,9 @@
 
 #include "nbc/library.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cstring>
@@ -100,6 +102,41 @@ TEST(LibraryFile, mayBeOpenedTwiceAndClosedOnceEach) {
   EXPECT_EQ(nbc_library_close(two), 0);
   EXPECT_EQ(nbc_library_close(two), NBC_ERROR_ARGUMENT);
   EXPECT_EQ(nbc_library_close(nullptr), 0);
+}
+
+/// A descriptor has the number, and so the path, that another had before; the loader goes by paths.
+TEST(LibraryFile, isThatOfItsDescriptorWhateverWasOpenedThereBefore) {
+  const SharedObject first, second;
+  std::vector<const nbc_library *> open;
+  int number = -1;
+  for (const std::string &path : {first.path, second.path, first.path, second.path}) {
+    const int file = ::open(path.c_str(), O_RDONLY);
+    if (number < 0) number = file;
+    ASSERT_EQ(file, number);
+    const char *why = "";
+    ASSERT_EQ(nbc_library_open_file(file, &open.emplace_back(), &why), 0) << why;
+    close(file);
+  }
+  EXPECT_NE(open[0], open[1]);
+  EXPECT_EQ(open[0], open[2]);
+  EXPECT_EQ(open[1], open[3]);
+  for (const nbc_library *lib : open) EXPECT_EQ(nbc_library_close(lib), 0);
+  const nbc_library *none = nullptr;
+  const char *why = "";
+  EXPECT_EQ(nbc_library_open_file(-1, &none, &why), NBC_ERROR_LIBRARY);
+  EXPECT_STREQ(why, "Bad file descriptor");
+}
+
+TEST(LibraryFile, needsNoName) {
+  const SharedObject file;
+  const int memory = memfd_create("library", MFD_CLOEXEC);
+  ASSERT_EQ(write(memory, file.bytes.data(), file.bytes.size()), ssize_t(file.bytes.size()));
+  const nbc_library *lib = nullptr;
+  const char *why = "";
+  EXPECT_EQ(nbc_library_open_file(memory, &lib, &why), 0) << why;
+  close(memory);
+  EXPECT_NE(nbc_library_named(lib, "scan.linear"), nullptr);
+  EXPECT_EQ(nbc_library_close(lib), 0);
 }
 
 /// What is refused says why; what is opened has templates that are refused, or all as they were.

@@ -157,6 +157,11 @@ int nbc_library_use(const struct nbc_library *, const char **why);
  * times, each to be closed. NBC_ERROR_LIBRARY where it is not there, damaged or foreign;
  * NBC_ERROR_ARGUMENT for null; NBC_ERROR_MEMORY. It reads all of the file but its templates. */
 int nbc_library_open(const char *path, const struct nbc_library **, const char **why);
+/* Opens a library by a file that is open for reading, and may have no name (memfd_create). What was
+ * checked is what is loaded, whoever may write to the folder meanwhile. The descriptor stays the
+ * caller's, who may close it. Errors are those of nbc_library_open; also where there is no /proc.
+ */
+int nbc_library_open_file(int file, const struct nbc_library **, const char **why);
 /* Closes what nbc_library_open has opened. Templates that were found in it must not be used any
  * more; plans made of them may. NULL is fine. */
 int nbc_library_close(const struct nbc_library *);
