@@ -293,6 +293,9 @@ struct File {
   std::vector<std::unique_ptr<Algorithm>> algorithms;  // the importer's own only
   /// Algorithms of other files that `run` reaches, directly or not.
   std::vector<std::unique_ptr<Algorithm>> called;
+  /// Where something was looked for that was found later, or elsewhere: with the texts that were
+  /// read, all that this tree depends on.
+  std::vector<std::string> absent;
 };
 
 }  // namespace nbcc::ast

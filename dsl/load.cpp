@@ -237,7 +237,10 @@ class Loader {
     const std::vector<fs::path> places = candidates(run, from);
     for (const fs::path &path : places) {
       std::error_code ignored;
-      if (!fs::exists(path, ignored)) continue;
+      if (!fs::exists(path, ignored)) {
+        result_->absent.push_back(path.string());
+        continue;
+      }
       const int before = diag_.errors();
       const Loaded *source = read(path, run.loc);
       if (!source || diag_.errors() != before) return {};

@@ -29,7 +29,9 @@ Compilation::Compilation(const ast::File &file, const Options &options, Diag &di
   std::string known;
   for (const auto &a : file.algorithms) {
     known += (known.empty() ? "" : ", ") + a->name;
-    if (options.algorithm.empty() ? file.algorithms.size() == 1 : a->name == options.algorithm)
+    if (options.algorithm.empty()
+            ? file.algorithms.size() == 1
+            : a->name == options.algorithm || cat(a->kindName, ".", a->name) == options.algorithm)
       algorithm_ = a.get();
   }
   if (!algorithm_) {
