@@ -112,6 +112,9 @@ const nbc_library_algorithm &algorithmOf(const nbc_library &lib, const nbc_build
   if (r.lengths == NBC_LENGTHS_EACH && !(a->flags & NBC_LIBRARY_ANY_LENGTHS))
     refuse(NBC_ERROR_UNSUPPORTED, r.algorithm,
            " was not proven to be right where blocks differ in length");
+  if (r.parameters && r.parameter_count && r.parameter_count != a->parameters.count)
+    refuse(NBC_ERROR_ARGUMENT, r.algorithm, " has ", a->parameters.count, " parameters; ",
+           r.parameter_count, " were given");
   if (a->flags & NBC_LIBRARY_TOPOLOGY && !r.node_of)
     refuse(NBC_ERROR_UNSUPPORTED, r.algorithm, " asks where the ranks are: node_of is to say it");
   if (a->flags & NBC_LIBRARY_NEIGHBORS && !r.graph)

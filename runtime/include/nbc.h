@@ -249,6 +249,24 @@ int nbc_plan_create(nbc_comm *, const void *template_data, size_t bytes,
  * Who has failed enters the fence all the same, so nobody waits for it there. By one thread at a
  * time for each communicator whose bootstrap is not thread safe. */
 int nbc_plan_connect(nbc_plan *);
+
+/* Makes templates of algorithms by name; nbc_algorithms_open() (nbc/algorithms.h) gives one.
+ * Whoever implements it has its state begin with this. */
+struct nbc_build_request; /* nbc/build.h */
+struct nbc_algorithms {
+  /* As nbc_build_template(); *why is good until the thread's next call. */
+  int (*build)(struct nbc_algorithms *, const struct nbc_build_request *, void **template_data,
+               size_t *bytes, const char **why);
+  void (*close)(struct nbc_algorithms *); /* may be null */
+};
+/* From now on nbc_plan_make() asks these, which nbc_comm_free closes; those before are closed now.
+ * Null: none. */
+int nbc_comm_take(nbc_comm *, struct nbc_algorithms *);
+/* nbc_plan_create() with this rank's template of an algorithm. Of the request, ranks and rank are
+ * the communicator's; no target: that of its only device. On failure *why says what is wrong, of a
+ * source with line and caret; it is good until this thread's next call. */
+int nbc_plan_make(nbc_comm *, const struct nbc_build_request *, const struct nbc_plan_options *,
+                  nbc_plan **, const char **why);
 /* Gives up all calls under way: they are done, with NBC_ERROR_ABANDONED, their buffers
  * are not touched any more (over an MPI, those of sends that nobody has received may still be
  * read), and the plan can only be freed. Local: peers that wait for

@@ -60,6 +60,7 @@ int nbc_comm_create(const struct nbc_bootstrap *bootstrap, struct nbc_device *co
 int nbc_comm_free(nbc_comm *comm) {
   if (!comm) return 0;
   if (atomic_load(&comm->plans_alive)) return NBC_ERROR_BUSY;
+  close_algorithms(comm);
   struct nbc_device *devices[NBC_MOST_DEVICES];
   size_t count = comm->device_count;
   for (size_t i = 0; i < count; ++i) devices[i] = comm->devices[i].device;

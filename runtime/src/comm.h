@@ -21,9 +21,13 @@ struct nbc_comm {
   atomic_uint plans_alive;
   uint32_t plans_made;  // under the mutex
   pthread_mutex_t mutex;
+  struct nbc_algorithms *algorithms;  // null: none were given
   size_t device_count;
   struct attachment devices[];  // one for each target at most
 };
+
+// Ends what the communicator was given to make templates.
+void close_algorithms(nbc_comm *);
 
 // Null: the communicator has none for this target.
 const struct attachment *comm_device(const nbc_comm *, const struct target *);

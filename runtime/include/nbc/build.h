@@ -49,6 +49,8 @@ struct nbc_build_request {
   const int64_t *parameters;  /* as many as the algorithm has; NULL: the library's */
   const int32_t *node_of;     /* of each rank; NULL: not known */
   const struct nbc_build_graph *graph; /* NULL: nobody has neighbours */
+  uint32_t parameter_count; /* 0: not looked at, but for a source (nbc/algorithms.h) that is not
+                               compiled yet */
 };
 
 /* Makes the template of one rank. Local. On success *template_data is aligned for
