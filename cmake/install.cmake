@@ -5,7 +5,8 @@
 #   bin/nbcc                     finds share/nbc/stdlib_algos beside it
 #   bin/nbc-bench-openmpi, ...   measures libraries beside that MPI's own collectives (tools/bench)
 #   lib/libnbc.so, libnbc.a      the runtime: C, needs the C library alone
-#   lib/libnbc-build.so          templates from a library, for any number of ranks
+#   lib/libnbc-build.so          templates from a library, for any number of ranks; algorithms by name
+#   lib/libnbc-jit.so            the compiler, which libnbc-build.so loads for sources it does not know
 #   lib/libnbc-operators.so      users' operators, for nbcc
 #   lib/libnbc-soft.so           devices made of software (nbc/soft/hca.h, nbc/soft/p2p.h)
 #   lib/libnbc-shm.so            ranks of one node over shared memory (nbc/shm.h)
@@ -13,10 +14,9 @@
 #   include/nbc.h, include/nbc/
 #   share/nbc/stdlib_algos/      the algorithms
 #   share/man/, share/doc/nbcc/  pages of the headers, if they were made (target `docs`)
-#   lib/pkgconfig/               nbc.pc, nbc-build.pc, nbc-soft.pc, nbc-shm.pc, nbc-openmpi.pc, ...
-#   lib/cmake/nbcc/              find_package(nbcc): nbcc::nbc, nbcc::build, nbcc::soft, nbcc::shm, nbcc_add_library(),
-#                                nbcc_ALGORITHMS
-include(GNUInstallDirs)
+#   lib/pkgconfig/               nbc.pc, nbc-build.pc, nbc-jit.pc, nbc-soft.pc, nbc-shm.pc, nbc-openmpi.pc, ...
+#   lib/cmake/nbcc/              find_package(nbcc): nbcc::nbc, nbcc::build, nbcc::jit, nbcc::soft, nbcc::shm,
+#                                nbcc_add_library(), nbcc_ALGORITHMS
 include(CMakePackageConfigHelpers)
 
 # The runtime, as a program is linked with it: the objects are those of nbc_runtime_src.
@@ -57,15 +57,16 @@ if(mpis)
 endif()
 
 set_target_properties(nbcc PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
-foreach(library nbc nbc-static nbc-build nbc-soft nbc-shm ${mpi_libraries})
+foreach(library nbc nbc-static nbc-build nbc-jit nbc-soft nbc-shm ${mpi_libraries})
   target_include_directories(${library} INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 endforeach()
 set_target_properties(nbc-build PROPERTIES EXPORT_NAME build)
+set_target_properties(nbc-jit PROPERTIES EXPORT_NAME jit)
 set_target_properties(nbc-soft PROPERTIES EXPORT_NAME soft)
 set_target_properties(nbc-shm PROPERTIES EXPORT_NAME shm)
 set_target_properties(nbc-static PROPERTIES EXPORT_NAME nbc-static)
 
-install(TARGETS nbcc nbc nbc-static nbc-build nbc-soft nbc-shm ${mpi_libraries} EXPORT nbcc-targets)
+install(TARGETS nbcc nbc nbc-static nbc-build nbc-jit nbc-soft nbc-shm ${mpi_libraries} EXPORT nbcc-targets)
 install(TARGETS nbc-operators)
 install(FILES runtime/include/nbc.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY runtime/include/nbc DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
@@ -94,6 +95,7 @@ function(nbc_package name description)
 endfunction()
 nbc_package(nbc "Runs compiled collective algorithms")
 nbc_package(nbc-build "Makes templates of compiled collective algorithms, for any number of ranks" nbc)
+nbc_package(nbc-jit "Compiles collective algorithms while the program runs" nbc)
 nbc_package(nbc-soft "Devices made of software, for collective algorithms" nbc)
 nbc_package(nbc-shm "Collective algorithms over the shared memory of a node" nbc)
 foreach(mpi ${mpis})
