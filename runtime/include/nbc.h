@@ -250,23 +250,35 @@ int nbc_plan_create(nbc_comm *, const void *template_data, size_t bytes,
  * time for each communicator whose bootstrap is not thread safe. */
 int nbc_plan_connect(nbc_plan *);
 
-/* Makes templates of algorithms by name; nbc_algorithms_open() (nbc/algorithms.h) gives one.
- * Whoever implements it has its state begin with this. */
 struct nbc_build_request; /* nbc/build.h */
+
+/* What makes templates of algorithms by name. nbc_algorithms_open() (nbc/algorithms.h) gives one;
+ * whoever implements it has its state begin with this. */
 struct nbc_algorithms {
   /* As nbc_build_template(); *why is good until the thread's next call. */
   int (*build)(struct nbc_algorithms *, const struct nbc_build_request *, void **template_data,
                size_t *bytes, const char **why);
   void (*close)(struct nbc_algorithms *); /* may be null */
 };
-/* From now on nbc_plan_make() asks these, which nbc_comm_free closes; those before are closed now.
- * Null: none. */
+
+/* Gives a communicator the algorithms that nbc_plan_make() finds; those before are closed. They are
+ * the communicator's from now on: nbc_comm_free() closes them. Null: none. Local.
+ * NBC_ERROR_ARGUMENT: a null communicator, or algorithms without `build`. */
 int nbc_comm_take(nbc_comm *, struct nbc_algorithms *);
-/* nbc_plan_create() with this rank's template of an algorithm. Of the request, ranks and rank are
- * the communicator's; no target: that of its only device. On failure *why says what is wrong, of a
- * source with line and caret; it is good until this thread's next call. */
+
+/* Creates a plan of an algorithm by its name: nbc_plan_create() with this rank's template. Of the
+ * request, ranks and rank are the communicator's; no target: that of its only device. On failure
+ * *why says what is wrong, of a source with line and caret; it is good until this thread's next
+ * call. Local; it may compile.
+ *
+ * - NBC_ERROR_ARGUMENT: no such algorithm, target, root or neighbour; a null pointer; the
+ *   communicator was given no algorithms.
+ * - NBC_ERROR_UNSUPPORTED: a source is wrong, or the algorithm cannot do what is asked for.
+ * - NBC_ERROR_LIBRARY: a library does not fit.
+ * - NBC_ERROR_MEMORY, NBC_ERROR_RESOURCES, and what nbc_plan_create() returns. */
 int nbc_plan_make(nbc_comm *, const struct nbc_build_request *, const struct nbc_plan_options *,
                   nbc_plan **, const char **why);
+
 /* Gives up all calls under way: they are done, with NBC_ERROR_ABANDONED, their buffers
  * are not touched any more (over an MPI, those of sends that nobody has received may still be
  * read), and the plan can only be freed. Local: peers that wait for

@@ -37,7 +37,7 @@
 extern "C" {
 #endif
 
-/* Zero: the default, in brackets. */
+/* How a set of algorithms works. Zero: the default, in brackets. */
 struct nbc_algorithms_options {
   const char *cache;    /* a folder, "off": none [see above] */
   uint64_t cache_bytes; /* it is kept below this [256 MiB] */
@@ -46,27 +46,32 @@ struct nbc_algorithms_options {
                            beyond, blocks of unlike length are refused */
 };
 
-/* `from`: sources (NAME.nbc), libraries (libNAME.so), folders of sources (KIND/NAME.nbc). They are
- * opened now: *why says what is wrong with one, and is good until this thread's next call of one of
- * these functions. Imports of a relative path are looked for when it is compiled. */
+/* Opens a set of algorithms: sources (NAME.nbc), libraries (libNAME.so), folders of sources
+ * (KIND/NAME.nbc). They are opened now, and compiled when they are needed; imports of a relative
+ * path are looked for then. *why says what is wrong with one, and is good until this thread's next
+ * call of one of these functions. NBC_ERROR_ARGUMENT: a null pointer, a source that cannot be read;
+ * NBC_ERROR_LIBRARY: a library that cannot be used; NBC_ERROR_MEMORY. */
 int nbc_algorithms_open(const char *const from[], size_t count,
                         const struct nbc_algorithms_options *, struct nbc_algorithms **,
                         const char **why);
-/* A source without a file. `name` is for messages, and imports are relative to its folder. */
+/* Adds a source without a file. `name` is for messages, and imports are relative to its folder.
+ * NBC_ERROR_ARGUMENT for null; NBC_ERROR_MEMORY. */
 int nbc_algorithms_add(struct nbc_algorithms *, const char *name, const char *text);
-/* A library that is linked with the program, and stays. */
+/* Adds a library that is linked with the program, and stays. NBC_ERROR_ARGUMENT for null;
+ * NBC_ERROR_LIBRARY: it cannot be used; NBC_ERROR_MEMORY. */
 int nbc_algorithms_add_library(struct nbc_algorithms *, const struct nbc_library *,
                                const char **why);
-/* Only of what no communicator has taken. NULL is fine. */
+/* Closes a set that no communicator has taken. NULL is fine. */
 void nbc_algorithms_close(struct nbc_algorithms *);
 
+/* What a set has done, and where its cache is. */
 struct nbc_algorithms_info {
   const char *cache;   /* its folder; NULL: none is used */
   const char *trouble; /* why none is used, or what could not be written last; "": nothing */
   uint64_t found;      /* sources whose libraries were in the cache */
   uint64_t compiled;   /* those that were not */
 };
-/* Texts are good until the next call with this set. */
+/* Tells what a set has done. Texts are good until the next call with this set. */
 void nbc_algorithms_query(const struct nbc_algorithms *, struct nbc_algorithms_info *);
 
 #ifdef __cplusplus

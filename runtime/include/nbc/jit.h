@@ -27,12 +27,13 @@
 extern "C" {
 #endif
 
+/* Which algorithm of which source. Read by nbc_jit_compile; need not stay. */
 struct nbc_jit_request {
   const char *file;          /* its name; imports are relative to the folder of this */
   const char *text;          /* what is in it; NULL: it is read */
   const char *algorithm;     /* "allgather.bruck" */
   const int64_t *parameters; /* as many as it has; NULL: those that it says itself */
-  uint32_t parameter_count;
+  uint32_t parameter_count;  /* how many */
   uint32_t ranks;      /* it is proven for so many; 0: not, and then refused for blocks of unlike
                           length */
   const char *library; /* the folder of algorithms that `run` knows; NULL: the installed one */
@@ -45,6 +46,7 @@ struct nbc_jit_input {
   size_t bytes;
 };
 
+/* What came of it: a library, or what is wrong. */
 struct nbc_jit_result {
   void *library; /* aligned to 8; NULL where it could not be made */
   size_t bytes;
@@ -53,11 +55,14 @@ struct nbc_jit_result {
   size_t input_count;
 };
 
-/* NBC_ERROR_ARGUMENT     no file, no such algorithm in it, too few or too many parameters
+/* Compiles an algorithm, and proves it for the ranks at hand. Local.
+ *
+ * NBC_ERROR_ARGUMENT     no file, no such algorithm in it, too few or too many parameters
  * NBC_ERROR_UNSUPPORTED  the source is wrong: `said` has the compiler's words
  * NBC_ERROR_MEMORY, NBC_ERROR_RESOURCES
  * There is a result in each case (but that of no memory for it, when it is NULL). */
 int nbc_jit_compile(const struct nbc_jit_request *, struct nbc_jit_result **);
+/* Frees a result with all that it leads to. NULL is fine. */
 void nbc_jit_free(struct nbc_jit_result *);
 
 #ifdef __cplusplus
