@@ -26,6 +26,7 @@ MAY_INCLUDE = {
     "compiler/exchange": IR,
     "codegen": IR + ["runtime/include"],
     "codegen/common": IR + ["codegen", "runtime/include"],
+    "codegen/messages": IR + ["codegen", "codegen/common", "runtime/include"],
     "compiler/templates": IR + ["compiler/passes", "codegen"],
     "compiler/shipped": IR + ["compiler/abi", "compiler/elaborate", "compiler/templates", "codegen",
                               "runtime/include"],
@@ -43,7 +44,7 @@ MAY_INCLUDE = {
     "devices": ["runtime/include"],
     "tools/bench": ["dsl", "runtime/include", "runtime/mpi"],
 }
-EACH_TARGET = IR + ["codegen", "codegen/common", "runtime/include"]
+EACH_TARGET = IR + ["codegen", "codegen/common", "codegen/messages", "runtime/include"]
 LIST_OF_TARGETS = "codegen/targets.cpp"
 
 # Large foreign headers, and where they end.

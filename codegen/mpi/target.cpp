@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // target.cpp - the target as a value. It has one device: what all MPIs have in common.
 
+#include "codegen/messages/messages.h"
 #include "codegen/mpi/mpi.h"
 
 namespace nbcc {
@@ -25,9 +26,10 @@ const Target mpi = {
     .devices = devices,
     .legalize = mpi_legalize,
     .emit = mpi_emit,
-    .printTasks = mpi_printTasks,
-    .printResources = mpi_printResources,
-    .verifyTemplate = mpi_verifyTemplate,
+    .printTasks = messages::printTasks,
+    .printResources = messages::printResources,
+    .verifyTemplate = [](const Template &t, std::span<const Legal> legals,
+                         Diag &diag) { messages::verifyTemplate(t, legals, "mpi", diag); },
 };
 
 }  // namespace nbcc

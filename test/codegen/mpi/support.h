@@ -5,8 +5,9 @@
 
 #include <cstring>
 
+#include "codegen/messages/messages.h"
+#include "codegen/messages/view.h"
 #include "codegen/mpi/mpi.h"
-#include "codegen/mpi/view.h"
 #include "test/codegen/schedules.h"
 
 namespace nbcc {
@@ -25,7 +26,7 @@ inline std::vector<Legal> ways(const Schedule &s, const TargetOptions &options =
 inline std::string verified(const Template &t, const std::vector<Legal> &legals) {
   std::ostringstream said;
   Diag diag(said);
-  mpi_verifyTemplate(t, legals, diag);
+  mpi.verifyTemplate(t, legals, diag);
   return said.str();
 }
 
@@ -48,7 +49,7 @@ inline std::string legal(const Schedule &s, const TargetOptions &options = {}) {
 
 inline std::string tasks(const Template &t) {
   std::ostringstream out;
-  mpi_printTasks(t, out);
+  messages::printTasks(t, out);
   return out.str();
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// view.h - a template of this target read back: records from their bytes.
+// view.h - a template of messages read back: records from their bytes.
 //
 // For those who look at what was emitted (disassemble.cpp, verify_template.cpp); emit.cpp shares
 // nothing with it but the layout in template.h and message_record.h.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// program.cpp - the order of mpi.h: what is posted when, and what is waited for.
+// program.cpp - the order of messages.h: what is posted when, and what is waited for.
 //
 //   %0 = copy in -> out[1] by host       stage 0   RECV %1, RECV %3
 //   %1 = recv out[0] from 0        =>    stage 1   host %0; SEND %2, WAIT %1, SEND %4
@@ -12,7 +12,7 @@
 // peer. When it is 0, the message is posted, wherever the walk is. The walk stops at a message that
 // was not, and makes the first thing happen that is missing.
 
-#include "codegen/mpi/program.h"
+#include "codegen/messages/program.h"
 
 #include <algorithm>
 #include <cassert>

@@ -16,13 +16,11 @@
 #include <iomanip>
 #include <ostream>
 
-#include "codegen/mpi/mpi.h"
-#include "codegen/mpi/view.h"
+#include "codegen/messages/messages.h"
+#include "codegen/messages/view.h"
 
-namespace nbcc {
+namespace nbcc::messages {
 namespace {
-
-using namespace messages;
 
 struct Counts {
   uint64_t sends = 0, receives = 0, waits = 0;
@@ -73,13 +71,13 @@ void printVariant(const View &view, const nbc_variant &variant, std::ostream &ou
 
 }  // namespace
 
-void mpi_printTasks(const Template &t, std::ostream &out) {
+void printTasks(const Template &t, std::ostream &out) {
   const View view(t);
   view.printTitle(out);
   for (const nbc_variant &variant : view.variants) printVariant(view, variant, out);
 }
 
-void mpi_printResources(const Template &t, std::ostream &out) {
+void printResources(const Template &t, std::ostream &out) {
   const View view(t);
   view.printTitle(out);
   uint64_t messages = 0, waits = 0, stages = 0, hosts = 0, staged = 0;
@@ -105,4 +103,4 @@ void mpi_printResources(const Template &t, std::ostream &out) {
       << "relocations: " << view.relocs.size() << "\n";
 }
 
-}  // namespace nbcc
+}  // namespace nbcc::messages

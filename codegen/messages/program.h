@@ -28,7 +28,7 @@ struct Program {
   std::vector<Stage> stages;
 };
 
-/// See mpi.h for the order. n log n in messages, linear in waits.
+/// See messages.h for the order. n log n in messages, linear in waits.
 Program programOf(const Schedule &);
 
 }  // namespace nbcc::messages

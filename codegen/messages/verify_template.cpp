@@ -22,14 +22,13 @@
 #include <algorithm>
 
 #include "codegen/common/verify_places.h"
-#include "codegen/mpi/mpi.h"
-#include "codegen/mpi/view.h"
+#include "codegen/messages/messages.h"
+#include "codegen/messages/view.h"
 
-namespace nbcc {
+namespace nbcc::messages {
 namespace {
 
 using namespace codegen;
-using namespace messages;
 
 constexpr int64_t kNever = INT64_MAX;
 
@@ -39,11 +38,12 @@ bool receives(const Step &step) {
 
 class Verifier {
  public:
-  Verifier(const View &view, const nbc_variant &variant, const Schedule &s,
+  Verifier(const View &view, const nbc_variant &variant, const Schedule &s, const char *target,
            std::vector<uint32_t> &owners, Diag &diag)
       : view_(view),
         variant_(variant),
         s_(s),
+        target_(target),
         diag_(diag),
         data_(view, s, static_cast<uint32_t>(&variant - view.variants.data()), owners),
         records_(view.records(variant)),
@@ -62,13 +62,13 @@ class Verifier {
  private:
   template <class... Part>
   void wrong(const Part &...parts) {
-    diag_.error(Loc{}, "mpi: variant ", view_.variantName(variant_), ": ", parts...);
+    diag_.error(Loc{}, target_, ": variant ", view_.variantName(variant_), ": ", parts...);
   }
 
   template <class... Part>
   void wrongStep(StepId i, const Part &...parts) {
-    diag_.error(s_.steps[i].loc, "mpi: variant ", view_.variantName(variant_), ": ", say(i), " ",
-                parts...);
+    diag_.error(s_.steps[i].loc, target_, ": variant ", view_.variantName(variant_), ": ", say(i),
+                " ", parts...);
   }
 
   std::string say(StepId i) const {
@@ -230,6 +230,7 @@ class Verifier {
   const View &view_;
   const nbc_variant &variant_;
   const Schedule &s_;
+  const char *const target_;
   Diag &diag_;
   PlaceVerifier data_;
   const std::span<const nbc_message_record> records_;
@@ -246,25 +247,26 @@ class Verifier {
 
 }  // namespace
 
-void mpi_verifyTemplate(const Template &t, std::span<const Legal> legals, Diag &diag) {
+void verifyTemplate(const Template &t, std::span<const Legal> legals, const char *target,
+                    Diag &diag) {
   const char *why = nullptr;
   if (nbc_template_check(t.data(), t.bytes, &why) != 0) {
-    diag.error({}, "mpi: the template is damaged: ", why);
+    diag.error({}, target, ": the template is damaged: ", why);
     return;
   }
   const View view(t);
   if (view.variants.size() != legals.size())
-    diag.error({}, "mpi: ", view.variants.size(), " variants of ", legals.size());
+    diag.error({}, target, ": ", view.variants.size(), " variants of ", legals.size());
   if (view.header.ahead_segments.count > 0)
-    diag.error({}, "mpi: receives are posted ahead of any call");
+    diag.error({}, target, ": receives are posted ahead of any call");
   std::vector<uint32_t> owners(view.buffers.size(), UINT32_MAX);
   for (size_t v = 0; v < std::min(view.variants.size(), legals.size()); ++v) {
     const nbc_variant &variant = view.variants[v];
     if (variant.protocol != legals[v].protocol || variant.flags != legals[v].flags)
-      diag.error({}, "mpi: variant ", v, " is not what it was emitted from");
+      diag.error({}, target, ": variant ", v, " is not what it was emitted from");
     else
-      Verifier(view, variant, legals[v].schedule, owners, diag).run();
+      Verifier(view, variant, legals[v].schedule, target, owners, diag).run();
   }
 }
 
-}  // namespace nbcc
+}  // namespace nbcc::messages
