@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "compiler/ir/schedule.h"
+#include "compiler/ir/topology.h"
 #include "dsl/diag.h"
 
 namespace nbcc {
@@ -42,6 +43,8 @@ struct TargetOptions {
   bool slotPerBlock =
       false;      // eager: one message and one slot per block, as in the allgather paper
   int depth = 2;  // calls under way at once
+  /// Where the ranks are, for targets that reach one node only. Null: all on one.
+  const Topology *topology = nullptr;
   /// Whether the ranks that this rank sends to are those it receives from, as its
   /// schedule is written. Not given: taken to be so.
   std::function<bool(int64_t rank)> symmetric;

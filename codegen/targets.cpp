@@ -3,11 +3,12 @@
 
 #include "codegen/coredirect/coredirect.h"
 #include "codegen/mpi/mpi.h"
+#include "codegen/shm/shm.h"
 #include "codegen/target.h"
 
 namespace nbcc {
 
-static const Target *const list[] = {&coredirect, &mpi};
+static const Target *const list[] = {&coredirect, &mpi, &shm};
 
 std::span<const Target *const> targets() {
   return list;

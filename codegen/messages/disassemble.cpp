@@ -35,9 +35,10 @@ std::string count(uint64_t n, const char *one) {
   return cat(n, " ", one, n == 1 ? "" : "s");
 }
 
-/// "recv from 0"
+/// "recv from 0", "recv from 4 on another node"
 std::string messageText(const View &view, const nbc_message_record &record) {
-  return cat(record.op == NBC_MESSAGE_SEND ? "send to " : "recv from ", view.peers[record.peer]);
+  return cat(record.op == NBC_MESSAGE_SEND ? "send to " : "recv from ", view.rank(record.peer),
+             view.isRemote(record.peer) ? " on another node" : "");
 }
 
 void printVariant(const View &view, const nbc_variant &variant, std::ostream &out) {

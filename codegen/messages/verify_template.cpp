@@ -78,6 +78,12 @@ class Verifier {
     return text + ")";
   }
 
+  /// Common checks know whether this target carries such messages at all.
+  bool mayBePieces(const nbc_message_record &record, const nbc_reloc &r) const {
+    return r.rule == NBC_RELOC_PIECES && record.op != NBC_MESSAGE_WAIT &&
+           !view_.isRemote(record.peer);
+  }
+
   /// One segment, and nothing filled in but records of messages.
   bool shape() {
     const auto segments = view_.segmentsOf(variant_.segments);
@@ -98,7 +104,7 @@ class Verifier {
         wrong("record ", k, " holds what is not known before a call, or means nothing");
       if (fills.size() > !wait) wrong("record ", k, " has ", fills.size(), " relocations");
       for (const nbc_reloc &r : fills)
-        if (r.rule != NBC_RELOC_SGE ||
+        if ((r.rule != NBC_RELOC_SGE && !mayBePieces(record, r)) ||
             r.at != segments[0].offset + k * sizeof record + NBC_MESSAGE_RECORD_SGE)
           wrong("record ", k, ": a relocation of rule ", int(r.rule), " is at ", r.at);
     }
@@ -115,7 +121,7 @@ class Verifier {
     };
     for (uint32_t k = 0; k < records_.size(); ++k)
       if (records_[k].op != NBC_MESSAGE_WAIT)
-        row(records_[k].op == NBC_MESSAGE_RECV, view_.peers[records_[k].peer]).push_back(k);
+        row(records_[k].op == NBC_MESSAGE_RECV, view_.rank(records_[k].peer)).push_back(k);
     std::vector<uint32_t> next(rows.size());
     for (StepId i = 0; i < static_cast<StepId>(s_.steps.size()); ++i) {
       const Step &step = s_.steps[i];
@@ -174,7 +180,7 @@ class Verifier {
     data_.want(receives(step) ? s_.to(step) : s_.from(step));
     bool right = true;
     for (const nbc_reloc &r : view_.fills(variant_, k))
-      right = right && data_.found(r.what, r.extra + 1, true);
+      right = right && data_.found(r.what, r.extra + 1, r.rule == NBC_RELOC_SGE);
     if (!right || !data_.complete()) wrongStep(i, "is of other data: ", data_.why);
   }
 

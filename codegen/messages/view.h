@@ -17,6 +17,10 @@ namespace nbcc::messages {
 struct View : codegen::TemplateView {
   using TemplateView::TemplateView;
 
+  /// The rank of a record's peer; whether a target of one node does not reach it.
+  uint32_t rank(uint32_t peer) const { return peers[peer] & ~NBC_PEER_REMOTE; }
+  bool isRemote(uint32_t peer) const { return peers[peer] & NBC_PEER_REMOTE; }
+
   /// Of the variant's first segment; none: it has no segment.
   std::span<const nbc_message_record> records(const nbc_variant &v) const {
     if (v.segments.count == 0) return {};

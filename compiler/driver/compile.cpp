@@ -166,8 +166,9 @@ std::optional<Schedule> Compilation::transformed(int64_t ranks, int64_t rank, in
 
 std::optional<Template> Compilation::compile(int64_t ranks, int64_t rank, int64_t root,
                                              bool inPlace, std::vector<Legal> *legal) {
-  return maker_.make({ranks, rank, root}, collective(), inPlace, *options_.target,
-                     options_.targetOptions, legal);
+  TargetOptions options = options_.targetOptions;
+  options.topology = request(ranks, rank, root).topology;
+  return maker_.make({ranks, rank, root}, collective(), inPlace, *options_.target, options, legal);
 }
 
 }  // namespace nbcc

@@ -127,7 +127,7 @@ Template build(const nbc_library &lib, const nbc_build_request &r, std::ostream 
     refuse(NBC_ERROR_LIBRARY, "the library ", lib.name, " was made by ", lib.compiler,
            ", whose `build` functions call what is not called so here");
   const nbc_library_algorithm &a = algorithmOf(lib, r);
-  const Platform platform = platformOf(lib, r);
+  Platform platform = platformOf(lib, r);
 
   CompiledAlgorithm compiled;
   fill(compiled, lib, a);
@@ -140,6 +140,7 @@ Template build(const nbc_library &lib, const nbc_build_request &r, std::ostream 
             : entries<nbc_library_parameter>(lib, lib.parameters)[a.parameters.begin + i].value);
   std::optional<Topology> topology;
   if (r.node_of) request.topology = &topology.emplace(topologyOf(r.node_of, r.ranks));
+  platform.options.topology = request.topology;
   std::optional<Graph> graph;
   if (a.flags & NBC_LIBRARY_NEIGHBORS) request.graph = &graph.emplace(graphOf(*r.graph, r.ranks));
 

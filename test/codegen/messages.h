@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// messages.h - a schedule through the stages of a target of messages; its template, to be changed.
+//
+// Which target, who includes this has said before: nbcc::tested.
+
+#pragma once
+
+#include <cstring>
+
+#include "codegen/messages/messages.h"
+#include "codegen/messages/view.h"
+#include "test/codegen/schedules.h"
+
+namespace nbcc {
+
+/// Legal ways; whatever is wrong with them is a failure.
+inline std::vector<Legal> ways(const Schedule &s, const TargetOptions &options = {},
+                               const Schedule *inPlace = nullptr) {
+  std::ostringstream said;
+  Diag diag(said);
+  std::vector<Legal> legals = tested.legalize(s, inPlace, options, diag);
+  for (const Legal &legal : legals) verify(legal.schedule, diag);
+  EXPECT_EQ(said.str(), "") << printed(s);
+  return legals;
+}
+
+inline std::string verified(const Template &t, const std::vector<Legal> &legals) {
+  std::ostringstream said;
+  Diag diag(said);
+  tested.verifyTemplate(t, legals, diag);
+  return said.str();
+}
+
+/// What legalize says of a schedule that it refuses.
+inline std::string refused(const Schedule &s, const TargetOptions &options = {}) {
+  std::ostringstream said;
+  Diag diag(said);
+  EXPECT_TRUE(tested.legalize(s, nullptr, options, diag).empty()) << printed(s);
+  return said.str();
+}
+
+/// The steps of the last way, without the first line and `end`.
+inline std::string legal(const Schedule &s, const TargetOptions &options = {}) {
+  const std::vector<Legal> all = ways(s, options);
+  if (all.empty()) return "";
+  std::string text = printed(all.back().schedule);
+  text.erase(0, text.find('\n') + 1);
+  return text.erase(text.rfind("end\n"));
+}
+
+inline std::string tasks(const Template &t) {
+  std::ostringstream out;
+  tested.printTasks(t, out);
+  return out.str();
+}
+
+inline void seal(Template &t) {
+  auto *header = reinterpret_cast<nbc_template *>(t.words.data());
+  header->checksum = nbc_template_checksum(t.words.data(), t.bytes);
+}
+
+/// A table's entry or a record, to be changed.
+template <class T>
+T &changed(const T &entry) {
+  return const_cast<T &>(entry);
+}
+
+/// Records of one variant, with what fills them in: both are one behind the other.
+struct Editor {
+  messages::View view;
+  const nbc_variant &variant;
+  std::span<const nbc_message_record> records;
+  std::span<const nbc_stage> stages;
+
+  explicit Editor(const Template &t, size_t v = 0)
+      : view(t),
+        variant(view.variants[v]),
+        records(view.records(variant)),
+        stages(view.stages.subspan(variant.stages.begin, variant.stages.count)) {}
+
+  nbc_reloc *fill(uint32_t k) {
+    const auto fills = view.fills(variant, k);
+    return fills.empty() ? nullptr : &changed(fills[0]);
+  }
+
+  /// Two neighbours change places, and whoever waits for one of them knows it.
+  void swap(uint32_t k) {
+    nbc_reloc *first = fill(k), *second = fill(k + 1);
+    constexpr auto size = static_cast<uint32_t>(sizeof(nbc_message_record));
+    if (first) first->at += size;
+    if (second) second->at -= size;
+    if (first && second) std::swap(*first, *second);
+    std::swap(changed(records[k]), changed(records[k + 1]));
+    for (const nbc_message_record &r : records)
+      if (r.op == NBC_MESSAGE_WAIT && (r.record == k || r.record == k + 1))
+        changed(r).record = 2 * k + 1 - r.record;
+  }
+
+  /// Takes out a record, which is a WAIT.
+  void drop(uint32_t k) {
+    constexpr auto size = static_cast<uint32_t>(sizeof(nbc_message_record));
+    nbc_segment &segment = changed(view.segments[variant.segments.begin]);
+    for (const nbc_reloc &r : view.relocs.subspan(variant.relocs.begin, variant.relocs.count))
+      if (r.at > segment.offset + k * size) changed(r).at -= size;
+    auto *all = const_cast<nbc_message_record *>(records.data());
+    std::memmove(all + k, all + k + 1, (records.size() - k - 1) * size);
+    segment.bytes -= size;
+    --segment.entries;
+    for (size_t i = 0; i + 1 < records.size(); ++i)
+      if (all[i].op == NBC_MESSAGE_WAIT && all[i].record > k) --all[i].record;
+    for (const nbc_stage &stage : stages)
+      if (stage.enabled > k) --changed(stage).enabled;
+  }
+};
+
+}  // namespace nbcc
