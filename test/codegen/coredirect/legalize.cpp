@@ -152,7 +152,7 @@ TEST(Rendezvous, LeavesDataInTheirPlace) {
   EXPECT_EQ(legal(passed(standardExchange(4, 0)), rendezvous), R"(  in in[1]
   out out[4]
   %0 = copy in -> out[0] round 0 by nic
-  %1 = send out[0] to 1 round 0 after %0
+  %1 = send in to 1 round 0
   %2 = recv out[1] from 1 round 0
   %3 = send out[0 +: 2] to 2 round 1 after %0, %2
   %4 = recv out[2 +: 2] from 2 round 1

@@ -119,9 +119,9 @@ TEST(OwnLengths, aRankKnowsItsOwnBlockOfAnAbsentRow) {
 TEST(OwnLengths, whatIsRightForEqualBlocksOnlyIsRefused) {
   const std::string copies =
       "schedule @x allgather rank 0 of 3 root 0 order rounds rounds 1\n  in in[1]\n  out out[3]\n"
-      "  scratch tmp[1] like out[1]\n  copy in -> tmp round 0\n  send tmp to 1 round 0\nend\n";
+      "  copy in -> out[1] round 0\n  send out[1] to 1 round 0\nend\n";
   EXPECT_TRUE(says(refusal(copies, each()),
-                   "copies in -> tmp in round 0, which is right only if all blocks are equally "
+                   "copies in -> out[1] in round 0, which is right only if all blocks are equally "
                    "long: out[0] need not be as long as out[1]"));
   const std::string adds =
       "schedule @x reduce_scatter rank 1 of 2 root 0 order rounds rounds 1\n  in in[2]\n"

@@ -30,9 +30,9 @@ TEST(MpiEmit, WritesRecordsOf32Bytes) {
   EXPECT_EQ(e.view.segments[0].entries, 5u);
   EXPECT_EQ(e.view.segments[0].bytes, 5u * 32);
   EXPECT_EQ(e.view.segments[0].send_cqes, 0u);
-  // recv from 0, recv from 0, send to 2, wait for the first, send to 2; rank 2 is the first peer.
+  // recv from 0, send to 2, recv from 0, wait for the first, send to 2; rank 2 is the first peer.
   const uint32_t expected[5][4] = {
-      {1, 1, 0, 0}, {1, 1, 0, 0}, {0, 0, 0, 0}, {2, 0, 0, 0}, {0, 0, 0, 0}};
+      {1, 1, 0, 0}, {0, 0, 0, 0}, {1, 1, 0, 0}, {2, 0, 0, 0}, {0, 0, 0, 0}};
   for (size_t k = 0; k < 5; ++k)
     EXPECT_EQ(std::memcmp(&e.records[k], expected[k], sizeof expected[k]), 0) << k;
   std::string filled;

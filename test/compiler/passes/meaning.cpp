@@ -411,6 +411,20 @@ TEST_P(Meaning, PlaceReceives) {
   EXPECT_GT(less, 20);
 }
 
+TEST_P(Meaning, ReadOriginals) {
+  int changed = 0, less = 0;
+  forMany([&](const Schedule &s, Random &random) {
+    const Schedule now = with(s, {"read-originals"});
+    changed += printed(now) != printed(s);
+    expectSame(s, now, random);
+    const Schedule rest = with(now, {"drop-dead-copies"});
+    less += rest.steps.size() < s.steps.size();
+    expectSame(s, rest, random);
+  });
+  EXPECT_GT(changed, 5);
+  EXPECT_GT(less, 5);
+}
+
 TEST_P(Meaning, InferWaits) {
   forMany([&](const Schedule &s, Random &random) {
     const Schedule now = with(s, {"infer-waits"});
