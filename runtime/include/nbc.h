@@ -38,8 +38,10 @@
  * Who moves a call on: for coredirect the adapter. The host is needed, in
  * nbc_test or nbc_wait of any call of the plan, to reduce where the adapter
  * cannot (host steps), to copy eager data out at the end, and to send out calls
- * that were started while `depth` earlier ones were under way. For mpi the host, in
- * those two functions; a test that finds nothing tests one message, or two.
+ * that were started while `depth` earlier ones were under way. For mpi and shm the host, in
+ * those two functions; a test that finds nothing tests one message, or two. There nbc_start takes
+ * no longer for long calls than for short ones: it posts what can be posted, and leaves copies and
+ * reductions to the first nbc_test or nbc_wait.
  */
 #ifndef NBC_H
 #define NBC_H

@@ -13,6 +13,11 @@
 //
 // Nothing here allocates, locks or enters the system, but for a registration that is
 // missing and the sleep in nbc_wait.
+//
+// nbc_start takes as long for a long call as for a short one where the target lets the host's work
+// wait (host_waits): what a stage has to copy or reduce beyond a little is owed until the next
+// nbc_test or nbc_wait, and nothing is looked at that others may have sent. Where the host's work
+// stands before a doorbell, nobody would ring it meanwhile, so there it is done at once.
 
 #include "nbc/mlx5_wqe.h"
 #include "runtime/src/calc.h"
@@ -45,6 +50,30 @@ static const struct nbc_stage *stages(const struct call *c) {
   return c->plan->tables.stages + c->variant->v->stages.begin;
 }
 
+// Bytes that the host writes in nbc_start: in front of something for the device to do, and behind
+// all of it.
+enum { LITTLE_BEFORE = 512, LITTLE_BEHIND = 64 };
+
+static bool is_much(const nbc_plan *plan, const struct call *c) {
+  const struct nbc_stage *s = stages(c) + c->stage;
+  bool behind = s->enabled == (c->stage ? s[-1].enabled : 0);
+  uint64_t bytes;
+  return __builtin_mul_overflow(plan->host_blocks[s - plan->tables.stages], c->block, &bytes) ||
+         bytes > (behind ? LITTLE_BEHIND : LITTLE_BEFORE);
+}
+
+// The host's work of the stage that the call is at, or the debt of it.
+static int work(nbc_plan *plan, struct call *c) {
+  c->owes = plan->starting && is_much(plan, c);
+  return c->owes ? 0 : host_run(plan, c);
+}
+
+static int work_off(nbc_plan *plan, struct call *c) {
+  if (!c->owes) return 0;
+  c->owes = false;
+  return host_run(plan, c);
+}
+
 static int admit(nbc_plan *plan, struct call *c) {
   bool eager = c->variant->v->protocol == NBC_EAGER;
   if (plan->memory) {
@@ -56,7 +85,7 @@ static int admit(nbc_plan *plan, struct call *c) {
   c->stage = 0;
   int status = plan->own_lengths ? lengths_find(plan, c) : 0;
   if (!status) status = plan->target->prepare(plan, c);
-  if (!status) status = host_run(plan, c);
+  if (!status) status = work(plan, c);
   if (status) return status;
 
   plan->target->admit(plan, c);
@@ -72,15 +101,20 @@ static int admit(nbc_plan *plan, struct call *c) {
   return 0;
 }
 
-// Enables what may be: stages of the call whose turn it is, then of those behind it.
-static void ring(nbc_plan *plan) {
+// Enables what may be: stages of the call whose turn it is, then of those behind it. Fails where
+// work that was owed does.
+static int ring(nbc_plan *plan) {
   for (struct call *c = plan->ringer; c && !c->enabled; c = plan->ringer) {
+    if (c->owes && plan->starting) break;
+    int status = work_off(plan, c);
+    if (status) return status;
     c->pending = plan->target->enable(plan, c);
     c->enabled = true;
     const struct nbc_stage *s = stages(c);
     if (s[c->stage].enabled != s[c->variant->v->stages.count - 1].enabled) break;
     plan->ringer = c->next && c->next->state == CALL_ADMITTED ? c->next : NULL;
   }
+  return 0;
 }
 
 // The oldest call has passed its last stage.
@@ -102,12 +136,17 @@ static int finish(nbc_plan *plan, struct call *c) {
 // Goes on until the device has something to do, or nobody has.
 static void advance(nbc_plan *plan) {
   for (;;) {
-    ring(plan);
+    int status = ring(plan);
     struct call *c = plan->oldest;
-    if (!c || !c->enabled || c->pending) return;
-    int status = 0;
-    if (++c->stage < c->variant->v->stages.count) {
-      status = host_run(plan, c);
+    if (status) {
+      fail(plan);
+      return;
+    }
+    if (!c || !c->enabled || c->pending || (c->owes && plan->starting)) return;
+    if (c->owes) {
+      status = work_off(plan, c);
+    } else if (++c->stage < c->variant->v->stages.count) {
+      status = work(plan, c);
       c->enabled = plan->ringer != c;  // all is enabled already: this stage is over, too
     } else if (c->stage == c->variant->v->stages.count && plan->target->lingers &&
                plan->target->lingers(plan, c)) {
@@ -124,7 +163,8 @@ static void advance(nbc_plan *plan) {
 
 // Takes in what the device has done. Returns whether that was anything.
 static bool move(nbc_plan *plan) {
-  bool moved = false;
+  bool moved = (plan->oldest && plan->oldest->owes) || (plan->ringer && plan->ringer->owes);
+  if (moved) advance(plan);
   while (plan->oldest && plan->oldest->pending) {
     int over = plan->target->poll(plan);
     if (over == 0) break;
@@ -241,7 +281,8 @@ static int refuse(struct call *c, int status) {
 
 int nbc_start(nbc_plan *plan, const struct nbc_call *call, nbc_request *request) {
   if (!plan || !call || !request || !plan->connected) return NBC_ERROR_ARGUMENT;
-  if (plan->under_way == plan->depth) move(plan);  // there may be room by now
+  bool quick = plan->target->host_waits;
+  if (plan->under_way == plan->depth && !quick) move(plan);  // there may be room by now
   if (plan->status) return plan->status;
   struct call *c = (struct call *)request;
   c->acquired = false;
@@ -249,9 +290,13 @@ int nbc_start(nbc_plan *plan, const struct nbc_call *call, nbc_request *request)
   if (!status) status = acquire(plan, c);
   if (status) return refuse(c, status);
 
+  plan->starting = quick;
   if (plan->under_way < plan->depth) {  // then none is waiting
     status = admit(plan, c);
-    if (status) return refuse(c, status);
+    if (status) {
+      plan->starting = false;
+      return refuse(c, status);
+    }
   } else {
     c->state = CALL_WAITING;
     if (!plan->waiting) plan->waiting = c;
@@ -267,6 +312,7 @@ int nbc_start(nbc_plan *plan, const struct nbc_call *call, nbc_request *request)
   if (c->variant->v->flags & NBC_VARIANT_CALC) ++plan->info.calc;
   ++*(c->variant->v->protocol == NBC_EAGER ? &plan->info.eager : &plan->info.rendezvous);
   advance(plan);
+  plan->starting = false;
   return 0;
 }
 

@@ -71,6 +71,7 @@ static uint64_t longest(const nbc_plan *plan) {
 
 const struct target mpi = {
     .name = NBC_P2P_TARGET,
+    .host_waits = true,
     .longest = longest,
     .check = messages_check,
     .create = create,

@@ -173,6 +173,21 @@ static uint64_t measure_variant(nbc_plan *plan, struct variant *variant) {
   return __builtin_mul_overflow(u.staging, plan->stride[v->protocol], &bytes) ? UINT64_MAX : bytes;
 }
 
+// How much the host writes in each stage: nbc_start leaves what is much to others.
+static int measure_stages(nbc_plan *plan) {
+  const struct tables *s = &plan->tables;
+  uint32_t stages = s->header->stages.count;
+  plan->host_blocks = (uint64_t *)calloc((size_t)stages + 1, sizeof *plan->host_blocks);
+  if (!plan->host_blocks) return NBC_ERROR_MEMORY;
+  for (uint32_t i = 0; i < stages; ++i)
+    for (uint32_t h = 0; h < s->stages[i].hosts_count; ++h) {
+      struct nbc_range to = s->hosts[s->stages[i].hosts_begin + h].to;
+      for (uint32_t k = to.begin; k < to.begin + to.count; ++k)
+        plan->host_blocks[i] += (s->pieces[k].count + s->pieces[k].parts - 1) / s->pieces[k].parts;
+    }
+  return 0;
+}
+
 static int make_memory(nbc_plan *plan) {
   const struct nbc_template *t = plan->tables.header;
   uint64_t staging = 0, slots = 0;
@@ -241,6 +256,7 @@ static void free_plan(nbc_plan *plan) {
   if (plan->memory && !plan->memory_in_use) munmap(plan->memory, plan->memory_bytes);
   for (int role = 0; role < CALLER_ROLES; ++role) free(plan->blocks[role]);
   free(plan->found);
+  free(plan->host_blocks);
   free(plan->places);
   free(plan->variants);
   free((void *)plan->tables.header);
@@ -267,6 +283,7 @@ static int make_plan(nbc_plan *plan, const void *data, size_t bytes,
   place_pieces(plan);
   status = make_memory(plan);
   if (!status) status = make_lengths(plan);
+  if (!status) status = measure_stages(plan);
   return status ? status : plan->target->create(plan);
 }
 

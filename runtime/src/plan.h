@@ -90,6 +90,8 @@ struct nbc_plan {
   uint32_t window;      // eager calls since the last window was opened
   int status;           // not 0: of no more use
   bool connected;
+  bool starting;          // in nbc_start, of a target that lets the host's work wait
+  uint64_t *host_blocks;  // by stage: blocks that the host writes, at most
   struct nbc_plan_info info;
   void *state;  // the target's
 };
@@ -121,6 +123,7 @@ struct __attribute__((may_alias)) call {
   bool pending;       // and it is not over
   bool empty;         // some piece may have no bytes
   bool acquired;      // and not released
+  bool owes;          // the host's work of its stage
 };
 _Static_assert(sizeof(struct call) <= sizeof(nbc_request), "a request holds a call");
 

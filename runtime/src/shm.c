@@ -210,6 +210,7 @@ static uint64_t longest(const nbc_plan *plan) {
 
 const struct target shm = {
     .name = NBC_SHM_TARGET,
+    .host_waits = true,
     .longest = longest,
     .check = messages_check,
     .create = create,

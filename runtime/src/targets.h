@@ -32,6 +32,9 @@ struct target {
   int (*make_known)(void *shared, void *begin, size_t bytes);
   int (*forget)(void *shared, const void *begin, size_t bytes);
 
+  // Whether the host's work may wait for the first nbc_test or nbc_wait, so that nbc_start is
+  // short: nothing is to be looked at, either, while plan->starting.
+  bool host_waits;
   // Bytes that one SGE relocation may stand for.
   uint64_t (*longest)(const nbc_plan *);
   // What nbc_template_check() left: the bytes of segments.

@@ -165,8 +165,8 @@ struct nbc_host {
  * WQEBBs from the variant's first). The stage is over when its last entry has
  * completed, which is signalled, and no other entry of the management queue is;
  * a stage that enables nothing new is over at once. The call is complete after
- * the last stage, which enables all. The first stage's hosts run in nbc_start,
- * the others in nbc_test.
+ * the last stage, which enables all. The first stage's hosts run in nbc_start (of the queue
+ * MESSAGES, if they have little to do), the others in nbc_test.
  * Of the queue MESSAGES, records up to `enabled` are carried out one after the
  * other. The stage is over when the last one was; the call is complete after the
  * last stage, when all messages are done. */
