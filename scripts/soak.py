@@ -29,6 +29,7 @@ LIBRARY = ROOT / "stdlib_algos"
 TARGETS = {
     "coredirect": (["auto", "eager", "rendezvous"], ["auto", "rendezvous"]),
     "mpi": (["auto"], ["auto"]),
+    "shm": (["auto"], ["auto"]),
 }
 
 # Parameters beside the defaults: each line one set.

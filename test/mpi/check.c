@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // check.c - templates on an MPI, against its own collectives and against what they mean.
 //
-//   mpirun -n P check [--in-place] FILE...
+//   mpirun -n P check [--in-place] [--nodes=N] FILE...
 //
 // A file holds the templates of all P ranks, one behind the other, as nbcc --emit=template
 // --rank=all writes them. Of each file one plan is made; then calls of many lengths, several under
@@ -328,22 +328,34 @@ static int check_file(nbc_comm *comm) {
   return calls;
 }
 
+// With its ranks on so many nodes, one behind the other, as the templates have them.
+static nbc_comm *create(int nodes) {
+  nbc_comm *comm;
+  uint32_t *where = (uint32_t *)malloc((size_t)ranks * sizeof *where);
+  if (!where) must(NBC_ERROR_MEMORY, "nodes");
+  for (int r = 0; r < ranks; ++r) where[r] = (uint32_t)(r / (ranks / nodes));
+  struct nbc_mpi_options options = {.nodes = nodes > 1 ? where : NULL};
+  must(nbc_comm_create_mpi_with(MPI_COMM_WORLD, &options, &comm), "create");
+  free(where);
+  return comm;
+}
+
 int main(int argc, char **argv) {
-  int calls = 0, files = 0, all = 0;
+  int calls = 0, files = 0, all = 0, nodes = 1;
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  nbc_comm *comm;
   file_name = "communicator";
-  must(nbc_comm_create_mpi(MPI_COMM_WORLD, &comm), "create");
+  nbc_comm *comm = NULL;
   for (int i = 1; i < argc; ++i) {
     if (strcmp(argv[i], "--in-place") == 0) {
       in_place = true;
-      continue;
+    } else if (sscanf(argv[i], "--nodes=%d", &nodes) != 1) {
+      if (!comm) comm = create(nodes);
+      file_name = argv[i];
+      calls += check_file(comm);
+      ++files;
     }
-    file_name = argv[i];
-    calls += check_file(comm);
-    ++files;
   }
   must(nbc_comm_free(comm), "free");
   MPI_Allreduce(&wrong, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);

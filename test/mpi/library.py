@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""library.py NBCC CHECK RANKS LAUNCHER... - every algorithm of the library on an MPI.
+"""library.py NBCC CHECK TARGET RANKS LAUNCHER... - every algorithm of the library on an MPI.
 
+TARGET is mpi or shm; shm:2 takes the ranks for being on two nodes, between which the MPI carries.
 For each number of ranks (1..9) nbcc makes the templates of all ranks of each algorithm, with
 parameters other than the defaults too; then one run of the program CHECK takes them all, so that
 starting the ranks costs once. LAUNCHER is a command that wants a number of ranks and a program. An algorithm is left out where its `requires` says so, and
@@ -20,13 +21,14 @@ sys.path.insert(0, str(ROOT / "scripts"))
 import soak  # noqa: E402 - the cases, and where ranks are placed
 
 
-def make(nbcc, path, ranks, parameters, number, folder):
+def make(nbcc, path, target, nodes, ranks, parameters, number, folder):
     """The file of templates, None where the algorithm does not apply, or what nbcc said."""
     algorithm = f"{path.parent.name}/{path.stem}"
-    case = soak.Case(algorithm, parameters, "mpi", "auto", ranks, "i64", "sum", number % ranks, "equal")
+    case = soak.Case(algorithm, parameters, target, "auto", ranks, "i64", "sum", number % ranks, "equal")
     file = folder / f"{path.parent.name}-{path.stem}{parameters.replace('=', '')}-{ranks}"
-    line = [nbcc, path, "--target=mpi", f"--ranks={ranks}", f"--root={case.root}", "--rank=all",
-            "--in-place", "--no-prove", "--emit=template", "-o", file, *soak.placed(case)]
+    line = [nbcc, path, f"--target={target}", f"--ranks={ranks}", f"--root={case.root}", "--rank=all",
+            "--in-place", "--no-prove", "--emit=template", "-o", file]
+    line += [f"--topology={nodes}x{ranks // nodes}"] if nodes > 1 else soak.placed(case)
     line += [word for p in parameters.split() for word in ("-p", p)]
     made = subprocess.run(line, capture_output=True, text=True)
     if made.returncode == 0:
@@ -37,7 +39,9 @@ def make(nbcc, path, ranks, parameters, number, folder):
 
 
 def main():
-    nbcc, check, ranks, launcher = sys.argv[1], sys.argv[2], soak.ranges(sys.argv[3]), sys.argv[4:]
+    nbcc, check, ranks, launcher = sys.argv[1], sys.argv[2], soak.ranges(sys.argv[4]), sys.argv[5:]
+    target, _, nodes = sys.argv[3].partition(":")
+    nodes = int(nodes or 1)
     failed = False
     for count in ranks:
         with tempfile.TemporaryDirectory() as folder:
@@ -47,9 +51,11 @@ def main():
                 if path.parent.name.startswith("neighbor_"):
                     continue
                 for parameters in [""] + soak.PARAMETERS.get(algorithm, []):
-                    files.append(make(nbcc, path, count, parameters, number, pathlib.Path(folder)))
+                    files.append(make(nbcc, path, target, nodes, count, parameters, number,
+                                      pathlib.Path(folder)))
             files = [file for file in files if file]
-            run = subprocess.run([*launcher, str(count), check, "--in-place", *files], check=False)
+            run = subprocess.run([*launcher, str(count), check, "--in-place", f"--nodes={nodes}", *files],
+                                 check=False)
             failed |= run.returncode != 0
     sys.exit(failed)
 

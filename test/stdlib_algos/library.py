@@ -45,6 +45,8 @@ RUNS = [
     ("mpi", "auto", 0, 1, []),
     ("mpi", "auto", 37, 3, ["--seed=3"]),
     ("mpi", "auto", 5, 2, ["--in-place", "--seed=4"]),
+    ("shm", "auto", 37, 3, ["--seed=3"]),
+    ("shm", "auto", 700, 2, ["--in-place"]),
 ]
 INAPPLICABLE = re.compile(r"applies to no number of ranks|requires this, which does not hold")
 
@@ -178,6 +180,7 @@ LENGTHS = [
     ("coredirect", "auto", "--count=30", 1, ["--seed=1..8", "--vary"]),
     ("mpi", "auto", "--counts=0,0,5", 2, ["--in-place"]),
     ("mpi", "auto", "--count=30", 1, ["--seed=1..4", "--vary"]),
+    ("shm", "auto", "--count=30", 1, ["--seed=1..4", "--vary"]),
 ]
 OWN_LENGTHS = ("allgather", "alltoall", "gather", "scatter", "reduce_scatter", "neighbor_allgather",
                "neighbor_alltoall")
