@@ -21,7 +21,8 @@
  * Where the system lets no process read another's memory (a seccomp filter, another user or pid
  * namespace), the sender puts long messages through a window of the lane, part by part, while
  * either rank tests or waits. That is found out when the device is opened, and again should it
- * fail later. A message may consist of several runs of memory on either side; nothing is packed.
+ * fail later. (Where Yama restricts ptrace, a program may allow it by prctl(PR_SET_PTRACER)
+ * before.) A message may consist of several runs of memory on either side; nothing is packed.
  *
  * Memory. All is reserved when plans are made: there is no SIGBUS later, but NBC_ERROR_MEMORY from
  * nbc_plan_create when /dev/shm is full. nbc_plan_options.slot_memory bounds what a plan takes
