@@ -41,7 +41,7 @@
  * that were started while `depth` earlier ones were under way. For mpi and shm the host, in
  * those two functions; a test that finds nothing tests one message, or two. There nbc_start takes
  * no longer for long calls than for short ones: it posts what can be posted, and leaves copies and
- * reductions to the first nbc_test or nbc_wait.
+ * reductions to the first nbc_test or nbc_wait. Or a thread: nbc_comm_progress.
  */
 #ifndef NBC_H
 #define NBC_H
@@ -67,7 +67,8 @@ enum nbc_status {
   NBC_ERROR_BOOTSTRAP = -8,   /* the bootstrap could not exchange addresses */
   NBC_ERROR_BUSY = -9,        /* calls are still under way */
   NBC_ERROR_ABANDONED = -10,  /* by nbc_plan_abandon */
-  NBC_ERROR_LIBRARY = -11     /* damaged, or not for this runtime or machine (nbc/library.h) */
+  NBC_ERROR_LIBRARY = -11,    /* damaged, or not for this runtime or machine (nbc/library.h) */
+  NBC_ERROR_THREADS = -12     /* a progress thread needs devices that several threads may use */
 };
 /* What a status means, in words: "the template is damaged or not for this runtime". Never null;
  * static; thread safe. Of values that are no status, too. */
@@ -169,6 +170,7 @@ struct nbc_device {
   const char *target; /* as templates name it: "coredirect", "mpi" */
   /* The last that nbc_comm_free does with it. Null: nothing, it stays the caller's. */
   void (*close)(struct nbc_device *);
+  int one_thread; /* not 0: one thread alone may use it (an MPI below MPI_THREAD_MULTIPLE) */
 };
 enum { NBC_MOST_DEVICES = 16 };
 
@@ -192,6 +194,21 @@ int nbc_comm_create(const struct nbc_bootstrap *, struct nbc_device *const devic
  * says otherwise. NBC_ERROR_BUSY while it has plans: then nothing has happened. By one thread,
  * while no other uses the communicator. */
 int nbc_comm_free(nbc_comm *);
+
+/* Who moves calls on while the application computes. */
+enum nbc_progress {
+  NBC_PROGRESS_CALLS, /* the device; else nobody but nbc_start, nbc_test and nbc_wait [default] */
+  NBC_PROGRESS_THREAD /* a thread of the communicator's: it sleeps while there are no calls, else
+                         looks at them every 200 us */
+};
+/* Says who, until nbc_comm_free; ranks may choose differently. With a thread, nbc_start, nbc_test
+ * and nbc_wait lock the plan, and nbc_start wakes the thread, a system call, if it has slept. What
+ * a program does not say, its user may: NBC_PROGRESS=thread in the environment, or none; then it is
+ * nbc_comm_create that returns this function's errors. NBC_ERROR_BUSY while there are plans;
+ * NBC_ERROR_THREADS where a device cannot be used by several threads; NBC_ERROR_RESOURCES where
+ * the system makes no more threads; NBC_ERROR_MEMORY; NBC_ERROR_ARGUMENT for null and for what
+ * is none of the two. By one thread, while no other uses the communicator. */
+int nbc_comm_progress(nbc_comm *, enum nbc_progress);
 
 /* Makes memory known to the devices ahead of the first call that uses it; nothing happens where no
  * device of the communicator needs that. The memory stays the caller's. NBC_ERROR_ARGUMENT for

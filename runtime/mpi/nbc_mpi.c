@@ -131,14 +131,15 @@ static void close_endpoint(struct nbc_device *device) {
 
 // Of the duplicate: its errors are returned, its largest tags are the bootstrap's.
 static int set_up(struct endpoint *e, int *rank, int *ranks) {
-  int *largest = NULL, found = 0;
+  int *largest = NULL, found = 0, level;
   if (MPI_Comm_set_errhandler(e->comm, MPI_ERRORS_RETURN) || MPI_Comm_rank(e->comm, rank) ||
       MPI_Comm_size(e->comm, ranks) ||
-      MPI_Comm_get_attr(e->comm, MPI_TAG_UB, (void *)&largest, &found) || !found)
+      MPI_Comm_get_attr(e->comm, MPI_TAG_UB, (void *)&largest, &found) || !found ||
+      MPI_Query_thread(&level))
     return NBC_ERROR_DEVICE;
   e->question_tag = *largest;
   e->answer_tag = *largest - 1;
-  e->p2p = (struct nbc_p2p){.device = {NBC_P2P_TARGET, close_endpoint},
+  e->p2p = (struct nbc_p2p){.device = {NBC_P2P_TARGET, close_endpoint, level < MPI_THREAD_MULTIPLE},
                             .ops = &endpoint_ops,
                             .largest_tag = (uint32_t)*largest - 2,
                             .longest = INT64_MAX};

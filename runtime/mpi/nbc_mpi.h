@@ -14,7 +14,8 @@
  *
  * All messages go over a duplicate of the communicator, where errors are returned: a message that
  * fails makes its plan fail, with NBC_ERROR_DEVICE. Ranks must connect their plans one after the
- * other, in the same order. Plans of several threads need MPI_THREAD_MULTIPLE.
+ * other, in the same order. Plans of several threads need MPI_THREAD_MULTIPLE, and so
+ * does a progress thread (nbc_comm_progress).
  *
  * Messages longer than 2^30 bytes are sent whole, as a datatype of larger units, which is
  * made in nbc_start. nbc_wait tests in a loop, and soon yields the processor between tests: MPI has

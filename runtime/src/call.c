@@ -12,7 +12,7 @@
 // in order, too.
 //
 // Nothing here allocates, locks or enters the system, but for a registration that is
-// missing and the sleep in nbc_wait.
+// missing, the sleep in nbc_wait, and where the communicator has a thread (progress.h).
 //
 // nbc_start takes as long for a long call as for a short one where the target lets the host's work
 // wait (host_waits): what a stage has to copy or reduce beyond a little is owed until the next
@@ -22,6 +22,7 @@
 #include "nbc/mlx5_wqe.h"
 #include "runtime/src/calc.h"
 #include "runtime/src/plan.h"
+#include "runtime/src/progress.h"
 
 static void end(struct call *c, int status) {
   if (c->acquired) c->plan->target->release(c->plan, c);
@@ -279,12 +280,10 @@ static int refuse(struct call *c, int status) {
   return status;
 }
 
-int nbc_start(nbc_plan *plan, const struct nbc_call *call, nbc_request *request) {
-  if (!plan || !call || !request || !plan->connected) return NBC_ERROR_ARGUMENT;
+static int start(nbc_plan *plan, const struct nbc_call *call, struct call *c) {
   bool quick = plan->target->host_waits;
   if (plan->under_way == plan->depth && !quick) move(plan);  // there may be room by now
   if (plan->status) return plan->status;
-  struct call *c = (struct call *)request;
   c->acquired = false;
   int status = set_arguments(plan, c, call);
   if (!status) status = acquire(plan, c);
@@ -316,6 +315,22 @@ int nbc_start(nbc_plan *plan, const struct nbc_call *call, nbc_request *request)
   return 0;
 }
 
+int nbc_start(nbc_plan *plan, const struct nbc_call *call, nbc_request *request) {
+  if (!plan || !call || !request || !plan->connected) return NBC_ERROR_ARGUMENT;
+  plan_lock(plan);
+  int status = start(plan, call, (struct call *)request);
+  plan_unlock(plan);
+  progress_wake(plan);
+  return status;
+}
+
+bool plan_move(nbc_plan *plan) {
+  if (move(plan)) return true;
+  // What failed may be what the device would have had to wait for.
+  if (plan->oldest && plan->target->glance(plan)) fail(plan);
+  return false;
+}
+
 static int collect(struct call *c, int *done) {
   *done = c->state == CALL_DONE;
   if (!*done) return 0;
@@ -327,30 +342,38 @@ int nbc_test(nbc_request *request, int *done) {
   struct call *c = (struct call *)request;
   if (!request || !done) return NBC_ERROR_ARGUMENT;
   *done = 1;
-  if (!c->plan) return 0;
-  // What failed may be what the device would have had to wait for.
-  if (c->state != CALL_DONE && !move(c->plan) && c->plan->target->glance(c->plan)) fail(c->plan);
-  return collect(c, done);
+  nbc_plan *plan = c->plan;
+  if (!plan) return 0;
+  *done = 0;
+  if (!plan_try_lock(plan)) return 0;
+  if (c->state != CALL_DONE) plan_move(plan);
+  int status = collect(c, done);
+  plan_unlock(plan);
+  return status;
 }
 
 int nbc_wait(nbc_request *request) {
   struct call *c = (struct call *)request;
   if (!request) return NBC_ERROR_ARGUMENT;
-  if (!c->plan) return 0;
+  nbc_plan *plan = c->plan;
+  if (!plan) return 0;
+  plan_lock(plan);  // a thread leaves the plan alone: who waits is quicker
   while (c->state != CALL_DONE) {
-    nbc_plan *plan = c->plan;
     if (move(plan)) continue;
     if (plan->target->failed(plan))
       fail(plan);
     else
       plan->target->sleep(plan);
   }
-  int done;
-  return collect(c, &done);
+  int done, status = collect(c, &done);
+  plan_unlock(plan);
+  return status;
 }
 
 int nbc_plan_abandon(nbc_plan *plan) {
   if (!plan) return NBC_ERROR_ARGUMENT;
+  plan_lock(plan);
   if (!plan->status) give_up(plan, NBC_ERROR_ABANDONED);
+  plan_unlock(plan);
   return 0;
 }

@@ -8,6 +8,9 @@
 #include "runtime/src/comm.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+#include "runtime/src/progress.h"
 
 const struct attachment *comm_device(const nbc_comm *comm, const struct target *target) {
   for (size_t i = 0; i < comm->device_count; ++i)
@@ -33,6 +36,21 @@ static int attach(nbc_comm *comm, struct nbc_device *device) {
   return 0;
 }
 
+int nbc_comm_progress(nbc_comm *comm, enum nbc_progress how) {
+  if (!comm || (how != NBC_PROGRESS_CALLS && how != NBC_PROGRESS_THREAD)) return NBC_ERROR_ARGUMENT;
+  if (atomic_load(&comm->plans_alive)) return NBC_ERROR_BUSY;
+  if (how == NBC_PROGRESS_THREAD) return progress_start(comm);
+  progress_stop(comm);
+  return 0;
+}
+
+// What the user of a program wants who has not said it itself.
+static int ask_environment(nbc_comm *comm) {
+  const char *said = getenv("NBC_PROGRESS");
+  if (!said || !*said || strcmp(said, "none") == 0) return 0;
+  return strcmp(said, "thread") == 0 ? progress_start(comm) : NBC_ERROR_ARGUMENT;
+}
+
 int nbc_comm_create(const struct nbc_bootstrap *bootstrap, struct nbc_device *const devices[],
                     size_t count, nbc_comm **result) {
   if (!bootstrap || !result || bootstrap->ranks < 1 || bootstrap->rank < 0 ||
@@ -49,6 +67,7 @@ int nbc_comm_create(const struct nbc_bootstrap *bootstrap, struct nbc_device *co
   }
   int status = 0;
   for (size_t i = 0; i < count && !status; ++i) status = attach(comm, devices[i]);
+  if (!status) status = ask_environment(comm);
   if (status) {
     destroy(comm);
     return status;
@@ -61,6 +80,7 @@ int nbc_comm_free(nbc_comm *comm) {
   if (!comm) return 0;
   if (atomic_load(&comm->plans_alive)) return NBC_ERROR_BUSY;
   close_algorithms(comm);
+  progress_stop(comm);
   struct nbc_device *devices[NBC_MOST_DEVICES];
   size_t count = comm->device_count;
   for (size_t i = 0; i < count; ++i) devices[i] = comm->devices[i].device;

@@ -9,6 +9,8 @@
 #include "nbc.h"
 #include "runtime/src/targets.h"
 
+struct progress;
+
 // A device of a communicator's, and what its target keeps for all plans on it.
 struct attachment {
   const struct target *target;
@@ -22,6 +24,7 @@ struct nbc_comm {
   uint32_t plans_made;  // under the mutex
   pthread_mutex_t mutex;
   struct nbc_algorithms *algorithms;  // null: none were given
+  struct progress *progress;  // null: no thread; set before there are plans, until there are none
   size_t device_count;
   struct attachment devices[];  // one for each target at most
 };

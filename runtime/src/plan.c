@@ -13,6 +13,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "runtime/src/progress.h"
+
 enum {
   DEFAULT_DEPTH = 2,
   MOST_DEPTH = 1024,
@@ -260,6 +262,7 @@ static void free_plan(nbc_plan *plan) {
   free(plan->places);
   free(plan->variants);
   free((void *)plan->tables.header);
+  pthread_mutex_destroy(&plan->lock);
   free(plan);
 }
 
@@ -295,6 +298,7 @@ int nbc_plan_create(nbc_comm *comm, const void *data, size_t bytes,
   nbc_plan *plan = (nbc_plan *)calloc(1, sizeof *plan);
   if (!plan) return NBC_ERROR_MEMORY;
   plan->comm = comm;
+  pthread_mutex_init(&plan->lock, NULL);  // cannot fail on Linux
   pthread_mutex_lock(&comm->mutex);
   plan->number = comm->plans_made;
   if (plan->number != UINT32_MAX) ++comm->plans_made;
@@ -326,12 +330,17 @@ int nbc_plan_connect(nbc_plan *plan) {
     snprintf(prefix, sizeof prefix, "nbc.%u.", plan->number);
     b->forget(b->context, prefix);
   }
+  if (plan->connected) progress_add(plan);
   return status;
 }
 
 int nbc_plan_free(nbc_plan *plan) {
   if (!plan) return 0;
-  if (plan->oldest) return NBC_ERROR_BUSY;
+  plan_lock(plan);
+  bool busy = plan->oldest != NULL;
+  plan_unlock(plan);
+  if (busy) return NBC_ERROR_BUSY;
+  progress_remove(plan);
   atomic_fetch_sub(&plan->comm->plans_alive, 1);
   free_plan(plan);
   return 0;
@@ -375,5 +384,7 @@ uint64_t touched_bytes(const nbc_plan *plan, const struct call *c, uint32_t role
 }
 
 void nbc_plan_query(const nbc_plan *plan, struct nbc_plan_info *info) {
+  plan_lock((nbc_plan *)plan);
   *info = plan->info;
+  plan_unlock((nbc_plan *)plan);
 }

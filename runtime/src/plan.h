@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <pthread.h>
 #include <stdbool.h>
 
 #include "runtime/src/comm.h"
@@ -94,6 +95,9 @@ struct nbc_plan {
   uint64_t *host_blocks;  // by stage: blocks that the host writes, at most
   struct nbc_plan_info info;
   void *state;  // the target's
+  // progress.h: where the communicator has a thread.
+  pthread_mutex_t lock;
+  nbc_plan *next_of_thread;
 };
 
 enum call_state { CALL_DONE, CALL_WAITING, CALL_ADMITTED };
@@ -146,6 +150,11 @@ static inline uint64_t block_bytes(const struct block *b) {
 int lengths_set(nbc_plan *, struct call *, bool in_place);
 // Sets `found`: of the instance that the call is about to get.
 int lengths_find(nbc_plan *, struct call *);
+
+// call.c
+
+// What nbc_test does for the plan's calls. Returns whether something was moved on.
+bool plan_move(nbc_plan *);
 
 // plan.c
 

@@ -30,6 +30,9 @@ const char *nbc_status_text(int status) {
       return "the plan was abandoned";
     case NBC_ERROR_LIBRARY:
       return "the library is damaged or not for this runtime or machine";
+    case NBC_ERROR_THREADS:
+      return "a progress thread needs devices that may be used by several threads "
+             "(MPI_THREAD_MULTIPLE)";
   }
   return "no known error";
 }

@@ -341,8 +341,10 @@ static nbc_comm *create(int nodes) {
 }
 
 int main(int argc, char **argv) {
-  int calls = 0, files = 0, all = 0, nodes = 1;
-  MPI_Init(&argc, &argv);
+  int calls = 0, files = 0, all = 0, nodes = 1, level;
+  // NBC_PROGRESS=thread in the environment wants it.
+  MPI_Init_thread(&argc, &argv, getenv("NBC_PROGRESS") ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE,
+                  &level);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   file_name = "communicator";

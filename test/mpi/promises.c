@@ -2,14 +2,17 @@
 // promises.c - what nbc_mpi.h promises beside right results, on 2 ranks.
 //
 //   mpirun -n 2 promises FILE OTHER LARGE
+//   NBC_PROGRESS=thread mpirun ...                   the same, and that the thread is there
 //
 // FILE holds templates of an allgather, OTHER of another algorithm, LARGE says how many bytes are
 // sent at once. Each part prints its name on rank 0 before it begins, so that a hang shows where.
 
 #include <mpi.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "nbc/template.h"
 #include "runtime/mpi/nbc_mpi.h"
@@ -66,6 +69,27 @@ static void gather(nbc_plan *plan, size_t n) {
       MPI_Abort(MPI_COMM_WORLD, 1);
     }
   }
+  free(in);
+  free(out);
+}
+
+// A long block arrives in memory that is looked at, without a call of anything.
+static void unattended(nbc_comm *comm, const struct nbc_template *t) {
+  enum { BYTES = 4 << 20 };
+  part("a thread moves calls on");
+  nbc_plan *plan = connected(comm, t);
+  unsigned char *in = (unsigned char *)malloc(BYTES), *out = (unsigned char *)calloc(2, BYTES);
+  CHECK(in && out);
+  memset(in, 1 + rank, BYTES);
+  nbc_request r;
+  struct nbc_call call = {.in = in, .out = out, .count = BYTES};
+  CHECK(nbc_start(plan, &call, &r) == 0);
+  const volatile unsigned char *last = out + (rank ? 0 : BYTES) + BYTES - 1;
+  while (*last != 2 - rank) usleep(100);
+  CHECK(nbc_wait(&r) == 0);
+  CHECK(out[0] == 1 && out[BYTES] == 2);
+  CHECK(nbc_comm_progress(comm, NBC_PROGRESS_CALLS) == NBC_ERROR_BUSY);
+  CHECK(nbc_plan_free(plan) == 0);
   free(in);
   free(out);
 }
@@ -149,7 +173,9 @@ static void refused(void) {
 int main(int argc, char **argv) {
   nbc_comm *comm;
   MPI_Comm copy;
-  MPI_Init(&argc, &argv);
+  bool threaded = getenv("NBC_PROGRESS") != NULL;
+  int level;
+  MPI_Init_thread(&argc, &argv, threaded ? MPI_THREAD_MULTIPLE : MPI_THREAD_SERIALIZED, &level);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   CHECK(argc == 4);
   struct nbc_template *t = load(argv[1]), *other = load(argv[2]);
@@ -157,6 +183,10 @@ int main(int argc, char **argv) {
   MPI_Comm_dup(MPI_COMM_WORLD, &copy);
   CHECK(nbc_comm_create_mpi(copy, &comm) == 0);
   MPI_Comm_free(&copy);
+  if (threaded)
+    unattended(comm, t);
+  else
+    CHECK(nbc_comm_progress(comm, NBC_PROGRESS_THREAD) == NBC_ERROR_THREADS);
   apart(comm, t);
   large(comm, t, (size_t)atol(argv[3]));
   apart_from_others(comm, t, other);

@@ -55,11 +55,9 @@ void writeJson(const Facts &f, const Options &o, const Computation &c,
   j["mpi"] = {{"library", f.mpi}, {"thread_level", f.thread}};
   j["machine"] = {{"ranks", f.ranks}, {"ranks_of_node", f.ranksOfNode}, {"cores_of_node", f.cores}};
   if (!f.host.empty()) j["machine"]["host"] = f.host;
-  j["options"] = {{"files", o.files},
-                  {"type", o.typeName},
-                  {"root", o.root},
-                  {"barrier", o.barrierEach ? "call" : "batch"},
-                  {"compute", o.compute}};
+  j["options"] = {{"files", o.files},     {"type", o.typeName},
+                  {"root", o.root},       {"barrier", o.barrierEach ? "call" : "batch"},
+                  {"compute", o.compute}, {"thread", o.thread}};
   if (o.calls)
     j["options"]["iterations"] = o.calls;
   else

@@ -148,6 +148,13 @@ void bench(const Options &o, int level) {
 
   nbc_comm *comm;
   must(nbc_comm_create_mpi(MPI_COMM_WORLD, &comm), "communicator");
+  if (o.thread) {
+    const int status = nbc_comm_progress(comm, NBC_PROGRESS_THREAD);
+    if (status) nbc_comm_free(comm);
+    together([&] {
+      if (status) throw Refused(std::string("--thread: ") + nbc_status_text(status));
+    });
+  }
   const std::vector<Result> results = measureAll(o, computation, comm, algorithms.all);
   must(nbc_comm_free(comm), "communicator");
   onRankZero([&] { writeFiles(o, facts, computation, algorithms, results, gnuplot); });
@@ -161,7 +168,7 @@ int main(int argc, char **argv) {
   Options options;
   const std::optional<Said> said = readOptions(argc, argv, options);
   int level, status = 0;
-  MPI_Init_thread(&argc, &argv, MPI_THREAD_SINGLE, &level);
+  MPI_Init_thread(&argc, &argv, options.thread ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &level);
   if (said) {
     if (rankHere() == 0) (said->status ? std::cerr : std::cout) << said->text;
     status = said->status;

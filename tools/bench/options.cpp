@@ -121,6 +121,8 @@ std::optional<Said> readOptions(int argc, char **argv, Options &o) {
   app.add_option("--barrier", barrier,
                  "call: one before each, as OSU has it; batch: before each batch")
       ->check(CLI::IsMember({"call", "batch"}));
+  app.add_flag("--thread", o.thread,
+               "a progress thread for the algorithms (MPI_THREAD_MULTIPLE, for all)");
   app.add_flag("!--no-mpi", o.mpi, "leave out the MPI's own collectives");
   app.add_flag("--blocking", o.blocking, "measure the MPI's blocking ones, too");
 

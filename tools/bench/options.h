@@ -31,6 +31,7 @@ struct Options {
   double compute = 1;       // how long is computed, in latencies
   bool barrierEach = true;  // before each call, else before each batch
   bool mpi = true;          // measure MPI's own as well
+  bool thread = false;      // a thread moves the plans' calls on
   bool blocking = false;    // and those that block
 
   std::string json, plot;  // empty: not written

@@ -27,6 +27,7 @@ void printHead(const Facts &f, const Options &o, const std::vector<Skipped> &ski
   if (!f.host.empty()) out << "# on " << f.host << "\n";
   out << "# microseconds: medians of the slowest rank, quartiles in brackets; CPU of an average "
          "rank\n";
+  if (o.thread) out << "# a progress thread moves the algorithms' calls on\n";
   if (!o.barrierEach) out << "# calls follow each other without a barrier\n";
   for (const Skipped &s : skipped)
     out << "# left out: " << s.name << ": " << s.why.substr(0, s.why.find('\n')) << "\n";
