@@ -194,7 +194,8 @@ int main(int argc, char **argv) {
     double t0 = now(), t1 = now();
     must(nbc_start(plan, &call, &request));
     double t2 = now();
-    must(nbc_test(&request, &done));
+    do must(nbc_test(&request, &done));
+    while (!done);  // a progress thread may be at it
     double t3 = now();
     clocks.push_back(t1 - t0), starts[i % 2].push_back(t2 - t1), tests.push_back(t3 - t2);
   }
