@@ -23,7 +23,7 @@ import textwrap
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 # What is meant for users, and for those who bring a device of their own.
-HEADERS = ["runtime/include/nbc.h", "runtime/include/nbc/library.h", "runtime/include/nbc/build.h",
+HEADERS = ["runtime/include/nbc.h", "runtime/include/nbc/library.h", "runtime/include/nbc/build.h", "runtime/include/nbc/algorithms.h", "runtime/include/nbc/jit.h",
            "runtime/include/nbc/p2p.h", "runtime/include/nbc/shm.h", "runtime/mpi/nbc_mpi.h"]
 
 

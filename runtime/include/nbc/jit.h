@@ -41,18 +41,18 @@ struct nbc_jit_request {
 
 /* A file that the library depends on. */
 struct nbc_jit_input {
-  const char *path;
+  const char *path; /* as it was opened */
   const char *text; /* as it was read, without a byte order mark; NULL: it was not there */
-  size_t bytes;
+  size_t bytes;     /* of the text */
 };
 
 /* What came of it: a library, or what is wrong. */
 struct nbc_jit_result {
-  void *library; /* aligned to 8; NULL where it could not be made */
-  size_t bytes;
+  void *library;    /* aligned to 8; NULL where it could not be made */
+  size_t bytes;     /* of the library */
   const char *said; /* errors, with line and caret, and notes; "" where there is nothing to say */
-  const struct nbc_jit_input *inputs;
-  size_t input_count;
+  const struct nbc_jit_input *inputs; /* the source first, then what it imports */
+  size_t input_count;                 /* how many */
 };
 
 /* Compiles an algorithm, and proves it for the ranks at hand. Local.
