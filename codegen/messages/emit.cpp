@@ -47,13 +47,15 @@ class Emitter {
     TemplateWriter::Sizes sizes;
     for (const Variant &variant : variants_) {
       ++sizes.variants;
-      ++sizes.segments;
+      sizes.segments += !peers_.empty();
       sizes.hosts += static_cast<uint32_t>(variant.hosts.size());
       sizes.stages += static_cast<uint32_t>(variant.program.stages.size());
       sizes.relocs += variant.relocs;
       sizes.code += bytesOf(variant);
     }
-    writer_.layOut(peers_, {{NBC_QUEUE_MESSAGES, kNone, NBC_BOTH_WAYS}}, sizes);
+    std::vector<nbc_queue> queues;  // none: then no device is needed
+    if (!peers_.empty()) queues.push_back({NBC_QUEUE_MESSAGES, kNone, NBC_BOTH_WAYS});
+    writer_.layOut(peers_, queues, sizes);
     for (size_t v = 0; v < variants_.size(); ++v) write(static_cast<uint32_t>(v));
     assert(reloc_ == sizes.relocs && used_ == sizes.code);
     return writer_.finish(target_, options_);
@@ -118,6 +120,7 @@ class Emitter {
       stages.push_back({0, stage.hosts, stage.enabled});
     out.stages = writer_.addStages(stages, variant.hosts);
 
+    if (peers_.empty()) return;
     out.segments = {v, 1};
     nbc_segment &segment = writer_.segments()[v];
     segment.queue = 0;

@@ -180,7 +180,8 @@ typedef struct nbc_comm nbc_comm;
 typedef struct nbc_plan nbc_plan;
 
 /* Makes a communicator. `devices`: `count` of them, at most one for each target; a plan runs on the
- * one that its template is for. None are needed where there is one rank. The devices and the
+ * one that its template is for. Templates of messages (mpi, shm) for a rank that sends and receives
+ * nothing, as where there is one rank, need none. The devices and the
  * bootstrap's context stay the caller's and must outlive the communicator (but a device that has
  * `close` goes with it); the array and the struct need not. Local: nothing is asked of other ranks.
  *

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Records where they must be, in the order of mpi.h, and what is filled in.
 
+#include "nbc.h"
 #include "test/codegen/mpi/support.h"
 
 namespace nbcc {
@@ -39,6 +40,28 @@ TEST(MpiEmit, WritesRecordsOf32Bytes) {
   for (const nbc_reloc &r : e.view.relocs) filled += cat(" ", r.at, ":", int(r.rule));
   EXPECT_EQ(filled, " 16:0 48:0 80:0 144:0");
   EXPECT_EQ(e.variant.bind.count, 0u);
+}
+
+TEST(MpiEmit, WhoHasNoPeersNeedsNoDevice) {
+  const Template t = emitted(passed(ring(1, 0)));
+  EXPECT_EQ(Editor(t).view.queues.size(), 0u);
+  nbc_bootstrap alone{};
+  alone.ranks = 1;
+  nbc_comm *comm = nullptr;
+  nbc_plan *plan = nullptr;
+  ASSERT_EQ(nbc_comm_create(&alone, nullptr, 0, &comm), 0);
+  ASSERT_EQ(nbc_plan_create(comm, t.data(), t.bytes, nullptr, &plan), 0);
+  ASSERT_EQ(nbc_plan_connect(plan), 0);
+  const int64_t in = 7;
+  int64_t out = 0;
+  nbc_call call{};
+  call.in = &in, call.out = &out, call.count = 1, call.type = NBC_I64;
+  nbc_request request;
+  ASSERT_EQ(nbc_start(plan, &call, &request), 0);
+  EXPECT_EQ(nbc_wait(&request), 0);
+  EXPECT_EQ(out, 7);
+  EXPECT_EQ(nbc_plan_free(plan), 0);
+  EXPECT_EQ(nbc_comm_free(comm), 0);
 }
 
 TEST(MpiEmit, ARoomOfSeveralShapesIsOneRun) {
