@@ -165,9 +165,9 @@ struct nbc_bootstrap {
 };
 
 /* What carries templates of one target out: an adapter (nbc/hca.h), messages between ranks
- * (nbc/p2p.h). Every implementation's state begins with this. */
+ * (nbc/p2p.h), the memory of a node (nbc/shm.h). Every implementation's state begins with this. */
 struct nbc_device {
-  const char *target; /* as templates name it: "coredirect", "mpi" */
+  const char *target; /* as templates name it: "coredirect", "mpi", "shm" */
   /* The last that nbc_comm_free does with it. Null: nothing, it stays the caller's. */
   void (*close)(struct nbc_device *);
   int one_thread; /* not 0: one thread alone may use it (an MPI below MPI_THREAD_MULTIPLE) */

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What nbc.h promises its users, on each device made of software, with threads for ranks: ranks
+// What nbc.h promises its users, on each device that there is, with threads for ranks: ranks
 // ahead of each other, calls in flight, threads of a rank, things that end in the wrong order.
 
 #include <latch>
 #include <thread>
 
+#include "nbc/shm.h"
 #include "test/runtime/messages.h"
 #include "test/runtime/world.h"
 
@@ -35,19 +36,45 @@ struct Gather {
   }
 };
 
-/// As both devices are used alike: how one is made, and a template for it.
+/// How a rank gets its device, and a template for it. `prepare` comes before there are ranks.
 struct Adapters {
   hca::Fabric fabric{{.mode = hca::Mode::RealTime}};
-  nbc_device *add() { return &fabric.addAdapter()->device; }
+  std::vector<nbc_device *> devices;
+  void prepare(int ranks) {
+    while (ranks--) devices.push_back(&fabric.addAdapter()->device);
+  }
+  int open(const nbc_bootstrap &b, nbc_device **device) {
+    *device = devices[size_t(b.rank)];
+    return 0;
+  }
   static build::Bytes allgather(int ranks, int rank) {
     return build::allgather(uint32_t(ranks), uint32_t(rank));
   }
 };
 struct Endpoints {
   p2p::Fabric fabric{{.mode = p2p::Mode::RealTime}};
-  nbc_device *add() { return &fabric.addEndpoint()->device; }
+  std::vector<nbc_device *> devices;
+  void prepare(int ranks) {
+    while (ranks--) devices.push_back(&fabric.addEndpoint()->device);
+  }
+  int open(const nbc_bootstrap &b, nbc_device **device) {
+    *device = devices[size_t(b.rank)];
+    return 0;
+  }
   static build::Bytes allgather(int ranks, int rank) {
     return build::ringAllgather(uint32_t(ranks), uint32_t(rank));
+  }
+};
+struct SharedMemory {
+  void prepare(int) {}
+  static int open(const nbc_bootstrap &b, nbc_device **device) {
+    return nbc_shm_open(&b, nullptr, device);
+  }
+  static build::Bytes allgather(int ranks, int rank) {
+    build::Bytes b = build::ringAllgather(uint32_t(ranks), uint32_t(rank));
+    std::strcpy(b.header()->target, NBC_SHM_TARGET);
+    b.seal();
+    return b;
   }
 };
 
@@ -60,17 +87,18 @@ class Promises : public testing::Test {
     Device device;
     Meeting meeting;
     meeting.ranks = ranks;
-    std::vector<nbc_device *> devices;
-    for (int rank = 0; rank < ranks; ++rank) devices.push_back(device.add());
+    device.prepare(ranks);
     std::vector<std::thread> threads;
     for (int me = 0; me < ranks; ++me)
       threads.emplace_back([&, me] {
         Meeting::Context context = {&meeting, {&meeting.board, me}};
         nbc_bootstrap b = {me, ranks, &context, Meeting::put, Meeting::get, Meeting::fence};
+        nbc_device *mine = nullptr;
         nbc_comm *comm = nullptr;
         std::vector<nbc_plan *> plans(count);
         build::Bytes bytes = Device::allgather(ranks, me);
-        EXPECT_EQ(nbc_comm_create(&b, &devices[size_t(me)], 1, &comm), 0);
+        EXPECT_EQ(device.open(b, &mine), 0);
+        EXPECT_EQ(nbc_comm_create(&b, &mine, 1, &comm), 0);
         for (nbc_plan *&p : plans) {
           EXPECT_EQ(nbc_plan_create(comm, bytes.data(), bytes.size(), &options, &p), 0);
           EXPECT_EQ(nbc_plan_connect(p), 0);
@@ -83,7 +111,7 @@ class Promises : public testing::Test {
     for (std::thread &t : threads) t.join();
   }
 };
-using Devices = testing::Types<Adapters, Endpoints>;
+using Devices = testing::Types<Adapters, Endpoints, SharedMemory>;
 TYPED_TEST_SUITE(Promises, Devices);
 
 TYPED_TEST(Promises, aRankMayBeAHundredCallsAhead) {
