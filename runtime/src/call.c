@@ -51,16 +51,16 @@ static const struct nbc_stage *stages(const struct call *c) {
   return c->plan->tables.stages + c->variant->v->stages.begin;
 }
 
-// Bytes that the host writes in nbc_start: in front of something for the device to do, and behind
-// all of it.
-enum { LITTLE_BEFORE = 512, LITTLE_BEHIND = 64 };
+// Bytes that the host writes in nbc_start, in front of something for the device to do. Behind all
+// of it nothing is written: it would make the start longer and the call no shorter.
+enum { LITTLE_BEFORE = 512 };
 
 static bool is_much(const nbc_plan *plan, const struct call *c) {
   const struct nbc_stage *s = stages(c) + c->stage;
   bool behind = s->enabled == (c->stage ? s[-1].enabled : 0);
   uint64_t bytes;
   return __builtin_mul_overflow(plan->host_blocks[s - plan->tables.stages], c->block, &bytes) ||
-         bytes > (behind ? LITTLE_BEHIND : LITTLE_BEFORE);
+         bytes > (behind ? 0 : LITTLE_BEFORE);
 }
 
 // The host's work of the stage that the call is at, or the debt of it.
@@ -317,6 +317,8 @@ static int start(nbc_plan *plan, const struct nbc_call *call, struct call *c) {
 
 int nbc_start(nbc_plan *plan, const struct nbc_call *call, nbc_request *request) {
   if (!plan || !call || !request || !plan->connected) return NBC_ERROR_ARGUMENT;
+  fetch_warm(&plan->warm);
+  fetch(request, sizeof(struct call));
   plan_lock(plan);
   int status = start(plan, call, (struct call *)request);
   plan_unlock(plan);
