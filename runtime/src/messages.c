@@ -161,6 +161,21 @@ int messages_complete(nbc_plan *plan, struct call *c) {
   return 0;
 }
 
+void messages_keep_warm(nbc_plan *plan) {
+  const struct messages *s = messages_of(plan);
+  struct warm *w = &plan->warm;
+  enum { FEW = 8 };  // peers, records: a call that has more waits for them as they come
+  uint32_t peers = plan->tables.header->peers.count;
+  uint32_t most = s->most < FEW ? s->most : FEW;
+  keep_warm(w, s, sizeof *s);
+  keep_warm(w, s->variants, sizeof *s->variants);
+  keep_warm(w, s->variants[0].record, most * sizeof *s->variants[0].record);
+  keep_warm(w, s->variants[0].places, most * sizeof *s->variants[0].places);
+  keep_warm(w, s->lanes, (peers < FEW ? peers : FEW) * sizeof *s->lanes);
+  for (uint32_t i = 0; i < plan->depth; ++i)
+    keep_warm(w, s->messages + (size_t)i * s->most, most * sizeof *s->messages);
+}
+
 // Whatever fails is seen by whoever tests it.
 bool messages_failed(nbc_plan *plan) {
   return messages_of(plan)->status < 0;

@@ -110,6 +110,7 @@ int messages_poll(nbc_plan *);
 bool messages_linger(nbc_plan *, struct call *);
 int messages_complete(nbc_plan *, struct call *);
 bool messages_failed(nbc_plan *);
+void messages_keep_warm(nbc_plan *);
 void messages_destroy(nbc_plan *);
 
 // mpi.c: a lane over a p2p device. NBC_ERROR_RESOURCES: it has no tag for this plan.

@@ -76,6 +76,7 @@ const struct target mpi = {
     .check = messages_check,
     .create = create,
     .connect = messages_connect,
+    .keep_warm = messages_keep_warm,
     .prepare = messages_prepare,
     .admit = messages_admit,
     .enable = messages_enable,

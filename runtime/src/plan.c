@@ -318,6 +318,22 @@ int nbc_plan_create(nbc_comm *comm, const void *data, size_t bytes,
   return 0;
 }
 
+static void keep_plan_warm(nbc_plan *plan) {
+  const struct tables *t = &plan->tables;
+  struct warm *w = &plan->warm;
+  enum { FEW = 2 };  // variants, stages: those behind are seldom used
+  keep_warm(w, plan, offsetof(nbc_plan, lock));
+  keep_warm(w, plan->target, sizeof *plan->target);
+  keep_warm(w, t->header, sizeof *t->header);
+  if (t->header->variants.count) {
+    keep_warm(w, plan->variants, FEW * sizeof *plan->variants);
+    keep_warm(w, t->variants, FEW * sizeof *t->variants);
+    keep_warm(w, t->stages, FEW * sizeof *t->stages);
+    keep_warm(w, plan->host_blocks, FEW * sizeof *plan->host_blocks);
+  }
+  if (plan->target->keep_warm) plan->target->keep_warm(plan);
+}
+
 int nbc_plan_connect(nbc_plan *plan) {
   if (!plan || plan->connected) return NBC_ERROR_ARGUMENT;
   int status = plan->target->connect(plan);
@@ -325,6 +341,7 @@ int nbc_plan_connect(nbc_plan *plan) {
   // Also after a failure: others wait here for all.
   if (b->fence && b->fence(b->context) && !status) status = NBC_ERROR_BOOTSTRAP;
   plan->connected = !status;
+  if (plan->connected) keep_plan_warm(plan);
   if (plan->connected && b->fence && b->forget) {  // then all have what they asked for
     char prefix[32];
     snprintf(prefix, sizeof prefix, "nbc.%u.", plan->number);

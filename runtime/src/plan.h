@@ -8,6 +8,7 @@
 
 #include "runtime/src/comm.h"
 #include "runtime/src/targets.h"
+#include "runtime/src/warm.h"
 
 // What nbc_start needs to know of a variant.
 struct variant {
@@ -98,6 +99,7 @@ struct nbc_plan {
   // progress.h: where the communicator has a thread.
   pthread_mutex_t lock;
   nbc_plan *next_of_thread;
+  struct warm warm;
 };
 
 enum call_state { CALL_DONE, CALL_WAITING, CALL_ADMITTED };

@@ -208,6 +208,21 @@ static uint64_t longest(const nbc_plan *plan) {
   return INT64_MAX;
 }
 
+static void keep_near_warm(nbc_plan *plan) {
+  const struct near *n = near_of(plan);
+  messages_keep_warm(plan);
+  if (!n || !n->lanes) return;
+  struct warm *w = &plan->warm;
+  uint32_t most = messages_of(plan)->most;
+  keep_warm(w, n, sizeof *n);
+  keep_warm(w, n->shm, sizeof *n->shm);
+  keep_warm(w, n->shm->ops, sizeof *n->shm->ops);
+  keep_warm(w, &lane_ops, sizeof lane_ops);
+  keep_warm(w, n->lanes, n->shm->ops->hot_bytes(n->lanes));
+  for (uint32_t i = 0; i < plan->depth; ++i)
+    keep_warm(w, n->under_way + (size_t)i * most, (most < 4 ? most : 4) * sizeof *n->under_way);
+}
+
 const struct target shm = {
     .name = NBC_SHM_TARGET,
     .host_waits = true,
@@ -215,6 +230,7 @@ const struct target shm = {
     .check = messages_check,
     .create = create,
     .connect = messages_connect,
+    .keep_warm = keep_near_warm,
     .prepare = messages_prepare,
     .admit = messages_admit,
     .enable = messages_enable,

@@ -42,6 +42,8 @@ struct target {
   // Makes queues and posts what is received ahead; then meets its peers.
   int (*create)(nbc_plan *);
   int (*connect)(nbc_plan *);
+  // Names what a call reads of its own (warm.h). Null: nothing.
+  void (*keep_warm)(nbc_plan *);
   // Of the caller's memory that the device touches in a call: all of it, or a negative
   // status and nothing. Release comes after complete, or after destroy. Null: nothing.
   int (*acquire)(nbc_plan *, struct call *);

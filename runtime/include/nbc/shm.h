@@ -111,6 +111,8 @@ struct nbc_shm_ops {
   int (*make)(struct nbc_shm *, const struct nbc_shm_wish *, struct nbc_shm_lanes **);
   void (*describe)(const struct nbc_shm_lanes *, uint32_t lane, struct nbc_shm_address *);
   int (*connect)(struct nbc_shm_lanes *, uint32_t lane, const struct nbc_shm_address *);
+  /* Of the lanes, what sending and receiving looks at. */
+  size_t (*hot_bytes)(const struct nbc_shm_lanes *);
   /* Bytes that were reserved. */
   size_t (*memory)(const struct nbc_shm_lanes *);
   /* 1: done. 0: under way. Or a negative status. The k-th to be sent is the k-th received. Both
