@@ -305,7 +305,8 @@ class Runner {
       line(key.c_str()) << value << "\n";
     line("host steps") << steps << "\n";
     line("time") << std::fixed << std::setprecision(2) << end_ / 1e3 << std::defaultfloat << " us";
-    if (!threads()) out << " simulated (" << device_.cost << ")";
+    if (!threads() && device_.cost.empty()) out << ", one thread for all ranks";
+    if (!threads() && !device_.cost.empty()) out << " simulated (" << device_.cost << ")";
     out << "\n";
     line("data") << "right on all ranks, byte for byte\n";
   }

@@ -36,7 +36,7 @@ struct RunDevice {
   std::function<std::vector<std::string>()> wrong;    // what the device has against the run
   /// What moved, where the schedules say that `messages` do: keys and values of the report.
   std::function<std::vector<std::pair<std::string, std::string>>(int64_t messages)> report;
-  std::string cost;  // of simulated time: "L 1, o 0.2"
+  std::string cost;  // of simulated time: "L 1, o 0.2"; empty: `now` is real
   std::function<Timeline()> timeline;
 };
 

@@ -302,9 +302,10 @@ int nbc_plan_make(nbc_comm *, const struct nbc_build_request *, const struct nbc
 /* Gives up all calls under way: they are done, with NBC_ERROR_ABANDONED, their buffers
  * are not touched any more (over an MPI, those of sends that nobody has received may still be
  * read), and the plan can only be freed. Local: peers that wait for
- * this rank see its queue pairs fail, or must abandon their plans, too (over messages always). For
- * a call that cannot end because a peer has died: who only receives from the dead is told by
- * nobody. Their requests are still to be tested or waited for. NBC_ERROR_ARGUMENT for null. */
+ * this rank see its queue pairs fail, or must abandon their plans, too (over an MPI always; over
+ * shared memory never). For a call that cannot end because a peer has died: who only receives from
+ * the dead is told by nobody, but over shared memory. Their requests are still to be tested or
+ * waited for. NBC_ERROR_ARGUMENT for null. */
 int nbc_plan_abandon(nbc_plan *);
 /* Ends a plan. No rank may before all ranks' calls of it are done. Null is fine. Local.
  * NBC_ERROR_BUSY while calls are under way: then nothing has happened. A request whose call was
