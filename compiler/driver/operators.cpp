@@ -27,10 +27,10 @@ std::optional<OperatorKernel> compile(const std::string &which, int cpuLevel, Di
   if (!compiler) return std::nullopt;
   const size_t colon = which.rfind(':');
   OperatorKernel kernel;
-  const std::string said =
-      compiler(which.substr(0, colon), which.substr(colon + 1), cpuLevel, kernel);
-  if (said.empty()) return kernel;
-  diag.error(Loc(), said.substr(0, said.find_last_not_of('\n') + 1));
+  std::string why;
+  if (compiler(which.substr(0, colon), which.substr(colon + 1), cpuLevel, kernel, why))
+    return kernel;
+  diag.error(Loc(), why.substr(0, why.find_last_not_of('\n') + 1));
   return std::nullopt;
 }
 

@@ -252,32 +252,34 @@ std::string unfit(llvm::Module &module, const std::string &name, int cpuLevel) {
 }  // namespace
 }  // namespace nbcc
 
-std::string nbcc_compile_operator(const std::string &file, const std::string &name, int cpuLevel,
-                                  nbcc::OperatorKernel &kernel) {
+bool nbcc_compile_operator(const std::string &file, const std::string &name, int cpuLevel,
+                           nbcc::OperatorKernel &kernel, std::string &why) {
   using namespace nbcc;
-  if (!isIdentifier(name)) return "'" + name + "' cannot be the name of a function";
-  if (!std::ifstream(file)) return "cannot read " + file;
+  if (!isIdentifier(name)) why = "'" + name + "' cannot be the name of a function";
+  if (why.empty() && !std::ifstream(file)) why = "cannot read " + file;
+  if (!why.empty()) return false;
   llvm::InitializeNativeTarget();
   llvm::InitializeNativeTargetAsmParser();
   llvm::InitializeNativeTargetAsmPrinter();
-  std::string said;
   Found found;
   SearchAction search(name, found);
-  if (!run(search, file, "", cpuLevel, said)) return said;
-  if (!found.why.empty()) return file + ": " + found.why;
+  if (!run(search, file, "", cpuLevel, why)) return false;
+  why = found.why.empty() ? "" : file + ": " + found.why;
+  if (!why.empty()) return false;
 
   llvm::LLVMContext context;
   clang::EmitLLVMOnlyAction emit(&context);
-  if (!run(emit, file, kernelText(file, name, found.type), cpuLevel, said)) return said;
+  if (!run(emit, file, kernelText(file, name, found.type), cpuLevel, why)) return false;
   const std::unique_ptr<llvm::Module> module = emit.takeModule();
   dropUnused(*module);
-  if (const std::string why = unfit(*module, name, cpuLevel); !why.empty())
-    return file + ": " + why;
+  why = unfit(*module, name, cpuLevel);
+  if (!why.empty()) why = file + ": " + why;
+  if (!why.empty()) return false;
   llvm::raw_string_ostream out(kernel.bitcode);
   llvm::WriteBitcodeToFile(*module, out);
   out.flush();
   kernel.type = found.type;
   kernel.element = found.element;
   kernel.elementBytes = found.bytes;
-  return "";
+  return true;
 }

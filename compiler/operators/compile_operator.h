@@ -28,10 +28,10 @@ struct OperatorKernel {
   size_t elementBytes = 0;
 };
 
-/// Empty: done. Else what is wrong, a line each, "max.cpp:3:5: error: ..." or without a place.
+/// False: `why` says what is wrong, a line each, "max.cpp:3:5: error: ..." or without a place.
 /// `cpuLevel`: of x86-64; elsewhere not looked at.
-using CompileOperator = std::string(const std::string &file, const std::string &name, int cpuLevel,
-                                    OperatorKernel &);
+using CompileOperator = bool(const std::string &file, const std::string &name, int cpuLevel,
+                             OperatorKernel &, std::string &why);
 
 }  // namespace nbcc
 
