@@ -24,11 +24,20 @@
 #include "runtime/src/plan.h"
 #include "runtime/src/progress.h"
 
+static void set_state(struct call *c, enum call_state state) {
+  __atomic_store_n(&c->state, (uint8_t)state, __ATOMIC_RELEASE);
+}
+
 static void end(struct call *c, int status) {
   if (c->acquired) c->plan->target->release(c->plan, c);
   c->acquired = false;
   c->status = status;
-  c->state = CALL_DONE;
+  set_state(c, CALL_DONE);
+}
+
+// A call that is done may be asked for when its plan is gone.
+static bool is_done(const struct call *c) {
+  return __atomic_load_n(&c->state, __ATOMIC_ACQUIRE) == CALL_DONE;
 }
 
 // The device is not to be trusted or waited for any more: all that was asked of it has failed.
@@ -90,7 +99,7 @@ static int admit(nbc_plan *plan, struct call *c) {
   if (status) return status;
 
   plan->target->admit(plan, c);
-  c->state = CALL_ADMITTED;
+  set_state(c, CALL_ADMITTED);
   c->enabled = c->pending = false;
   if (!plan->ringer) plan->ringer = c;
   ++plan->under_way;
@@ -297,7 +306,7 @@ static int start(nbc_plan *plan, const struct nbc_call *call, struct call *c) {
       return refuse(c, status);
     }
   } else {
-    c->state = CALL_WAITING;
+    set_state(c, CALL_WAITING);
     if (!plan->waiting) plan->waiting = c;
     ++plan->info.queued;
   }
@@ -333,9 +342,7 @@ bool plan_move(nbc_plan *plan) {
   return false;
 }
 
-static int collect(struct call *c, int *done) {
-  *done = c->state == CALL_DONE;
-  if (!*done) return 0;
+static int collect(struct call *c) {
   c->plan = NULL;
   return c->status;
 }
@@ -343,15 +350,15 @@ static int collect(struct call *c, int *done) {
 int nbc_test(nbc_request *request, int *done) {
   struct call *c = (struct call *)request;
   if (!request || !done) return NBC_ERROR_ARGUMENT;
-  *done = 1;
   nbc_plan *plan = c->plan;
+  *done = !plan || is_done(c);
   if (!plan) return 0;
-  *done = 0;
-  if (!plan_try_lock(plan)) return 0;
-  if (c->state != CALL_DONE) plan_move(plan);
-  int status = collect(c, done);
-  plan_unlock(plan);
-  return status;
+  if (!*done && plan_try_lock(plan)) {
+    plan_move(plan);
+    *done = is_done(c);
+    plan_unlock(plan);
+  }
+  return *done ? collect(c) : 0;
 }
 
 int nbc_wait(nbc_request *request) {
@@ -359,17 +366,17 @@ int nbc_wait(nbc_request *request) {
   if (!request) return NBC_ERROR_ARGUMENT;
   nbc_plan *plan = c->plan;
   if (!plan) return 0;
+  if (is_done(c)) return collect(c);
   plan_lock(plan);  // a thread leaves the plan alone: who waits is quicker
-  while (c->state != CALL_DONE) {
+  while (!is_done(c)) {
     if (move(plan)) continue;
     if (plan->target->failed(plan))
       fail(plan);
     else
       plan->target->sleep(plan);
   }
-  int done, status = collect(c, &done);
   plan_unlock(plan);
-  return status;
+  return collect(c);
 }
 
 int nbc_plan_abandon(nbc_plan *plan) {
