@@ -58,7 +58,7 @@ void Engine::ring(Adapter &adapter, uint32_t number) {
     post(Kind::Doorbell, number, adapter.hostFree, static_cast<uint16_t>(limit));
     return;
   }
-  s->limit.store(limit, std::memory_order_relaxed);
+  s->limit.store(limit, std::memory_order_release);
   if (s->rung.exchange(1) == 0) {
     uint32_t head = rung.load(std::memory_order_relaxed);
     do s->nextRung.store(head, std::memory_order_relaxed);
@@ -74,7 +74,7 @@ void Engine::takeDoorbells() {
     s->rung.exchange(0);
     QueuePair *qp = s->queuePair.load(std::memory_order_acquire);
     if (qp && !qp->adapter->dead)
-      doorbell(*qp, static_cast<uint16_t>(s->limit.load(std::memory_order_relaxed)));
+      doorbell(*qp, static_cast<uint16_t>(s->limit.load(std::memory_order_acquire)));
     number = following;
   }
 }
