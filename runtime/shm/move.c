@@ -13,6 +13,10 @@
 
 #include "runtime/shm/shm.h"
 
+#ifdef NBC_SHM_TOLD
+char lanes_order;
+#endif
+
 static void append(struct queue *q, struct nbc_shm_message *m) {
   m->next = NULL;
   if (q->first)
@@ -74,6 +78,7 @@ static uint64_t part_of(uint32_t window, uint64_t at, uint64_t bytes) {
 // How many messages the peer has taken.
 static int look(struct lane *l) {
   uint32_t taken = atomic_load_explicit(&l->out.note->taken, memory_order_acquire);
+  told_acquire();
   if (taken - l->seen > l->sent - l->seen) return NBC_ERROR_DEVICE;
   l->seen = taken;
   return 0;
@@ -112,6 +117,7 @@ static int post(struct lane *l, struct nbc_shm_message *m) {
   atomic_store_explicit(&cell->kind, (uint16_t)kind, memory_order_relaxed);
   m->kind = (uint32_t)kind;
   m->number = l->sent++;
+  told_release();
   atomic_store_explicit(&cell->flag, l->sent, memory_order_release);
   return kind <= KIND_SLOT;
 }
@@ -131,6 +137,7 @@ int lane_send(struct nbc_shm_lanes *lanes, uint32_t lane, struct nbc_shm_message
 
 static int fill_window(struct nbc_shm_lanes *lanes, struct lane *l, struct nbc_shm_message *m) {
   uint64_t drawn = atomic_load_explicit(&l->out.note->drawn, memory_order_acquire);
+  told_acquire();
   uint32_t window = l->out.sizes.window;
   if (l->filled - drawn > window) return NBC_ERROR_DEVICE;
   uint64_t room = least(window - (l->filled - drawn), m->bytes - m->moved);
@@ -138,6 +145,7 @@ static int fill_window(struct nbc_shm_lanes *lanes, struct lane *l, struct nbc_s
     uint64_t n = part_of(window, l->filled, room);
     gather_runs(m, m->moved, l->out.window + (l->filled & (window - 1)), n);
     m->moved += n, l->filled += n, room -= n;
+    told_release();
     atomic_store_explicit(&l->out.supply->filled, l->filled, memory_order_release);
     lanes->idle = 0;
   }
@@ -152,6 +160,7 @@ static int move_sends(struct nbc_shm_lanes *lanes, struct lane *l) {
   struct nbc_shm_message *m = l->posted.first;
   if (m && !status) {
     uint32_t asked = atomic_load_explicit(&l->out.note->asked, memory_order_acquire);
+    told_acquire();
     if (m->kind == KIND_WINDOW || asked == m->number + 1) status = fill_window(lanes, l, m);
   }
   while (!status && (m = l->waiting.first) && l->sent - l->seen < l->out.sizes.cells) {
@@ -176,6 +185,7 @@ int lane_receive(struct nbc_shm_lanes *lanes, uint32_t lane, struct nbc_shm_mess
 
 static int draw_window(struct nbc_shm_lanes *lanes, struct lane *l, struct nbc_shm_message *m) {
   uint64_t filled = atomic_load_explicit(&l->in.supply->filled, memory_order_acquire);
+  told_acquire();
   uint32_t window = l->in.sizes.window;
   if (filled - l->drawn > window) return NBC_ERROR_DEVICE;
   uint64_t there = least(filled - l->drawn, m->bytes - m->moved);
@@ -183,6 +193,7 @@ static int draw_window(struct nbc_shm_lanes *lanes, struct lane *l, struct nbc_s
     uint64_t n = part_of(window, l->drawn, there);
     scatter_runs(m, m->moved, l->in.window + (l->drawn & (window - 1)), n);
     m->moved += n, l->drawn += n, there -= n;
+    told_release();
     atomic_store_explicit(&l->in.note->drawn, l->drawn, memory_order_release);
     lanes->idle = 0;
   }
@@ -209,6 +220,7 @@ static int take(struct nbc_shm_lanes *lanes, struct lane *l, struct cell *cell, 
         int status = pull_message(l, cell, slot, m);
         if (status) return status;
         l->asked = true;
+        told_release();
         atomic_store_explicit(&l->in.note->asked, l->taken + 1, memory_order_release);
       }
       return draw_window(lanes, l, m);
@@ -223,10 +235,12 @@ static int move_receives(struct nbc_shm_lanes *lanes, struct lane *l) {
     uint32_t index = l->taken & (l->in.sizes.cells - 1);
     struct cell *cell = &l->in.cells[index];
     if (atomic_load_explicit(&cell->flag, memory_order_acquire) != l->taken + 1) return 0;
+    told_acquire();
     int status = take(lanes, l, cell, index, l->receives.first);
     if (status <= 0) return status;
     l->asked = false;
     ++l->taken;
+    told_release();
     atomic_store_explicit(&l->in.note->taken, l->taken, memory_order_release);
     finish_first(lanes, &l->receives);
   }
