@@ -24,10 +24,10 @@ struct warm {
 
 // As far as there is room: the first that are named matter most.
 static inline void keep_warm(struct warm *w, const void *memory, size_t bytes) {
-  const char *begin = (const char *)((uintptr_t)memory & ~(uintptr_t)(WARM_LINE - 1));
-  const char *end = (const char *)memory + bytes;
-  for (const char *line = begin; line < end && w->count < MOST_WARM; line += WARM_LINE)
-    w->lines[w->count++] = line;
+  uintptr_t end = (uintptr_t)memory + bytes;
+  for (uintptr_t line = (uintptr_t)memory & ~(uintptr_t)(WARM_LINE - 1);
+       line < end && w->count < MOST_WARM; line += WARM_LINE)
+    w->lines[w->count++] = (const char *)line;
 }
 
 static inline void fetch(const void *memory, size_t bytes) {
