@@ -37,7 +37,7 @@ SourceRequest requestOf(const nbc_jit_request &given) {
 
 void fill(Result &result, MadeLibrary &&made) {
   result.words.resize((made.bytes.size() + 7) / 8);
-  std::memcpy(result.words.data(), made.bytes.data(), made.bytes.size());
+  if (!made.bytes.empty()) std::memcpy(result.words.data(), made.bytes.data(), made.bytes.size());
   result.library = made.bytes.empty() ? nullptr : result.words.data();
   result.bytes = made.bytes.size();
   result.text = std::move(made.said);
