@@ -62,3 +62,7 @@ with open(os.path.join(build, "CMakeCache.txt"), encoding="utf-8") as cache:
     config.sanitizer = bool(re.search(r"^NBCC_SANITIZE:\w+=.+$", cache.read(), re.MULTILINE))
 if config.sanitizer:
     config.available_features.add("sanitizer")
+    # UCX, below MPICH, patches the code of mmap and others while it is loaded. Where those are the sanitizer's, in
+    # the program, that ends in a wild jump. It does without, and hwloc without plugins that leave memory behind.
+    config.environment["UCX_MEM_EVENTS"] = "n"
+    config.environment["HWLOC_COMPONENTS"] = "-gl,-opencl,-pci"
