@@ -290,21 +290,17 @@ static int refuse(struct call *c, int status) {
 }
 
 static int start(nbc_plan *plan, const struct nbc_call *call, struct call *c) {
-  bool quick = plan->target->host_waits;
-  if (plan->under_way == plan->depth && !quick) move(plan);  // there may be room by now
+  // There may be room by now.
+  if (plan->under_way == plan->depth && !plan->starting) move(plan);
   if (plan->status) return plan->status;
   c->acquired = false;
   int status = set_arguments(plan, c, call);
   if (!status) status = acquire(plan, c);
   if (status) return refuse(c, status);
 
-  plan->starting = quick;
   if (plan->under_way < plan->depth) {  // then none is waiting
     status = admit(plan, c);
-    if (status) {
-      plan->starting = false;
-      return refuse(c, status);
-    }
+    if (status) return refuse(c, status);
   } else {
     set_state(c, CALL_WAITING);
     if (!plan->waiting) plan->waiting = c;
@@ -320,7 +316,6 @@ static int start(nbc_plan *plan, const struct nbc_call *call, struct call *c) {
   if (c->variant->v->flags & NBC_VARIANT_CALC) ++plan->info.calc;
   ++*(c->variant->v->protocol == NBC_EAGER ? &plan->info.eager : &plan->info.rendezvous);
   advance(plan);
-  plan->starting = false;
   return 0;
 }
 
@@ -329,7 +324,9 @@ int nbc_start(nbc_plan *plan, const struct nbc_call *call, nbc_request *request)
   fetch_warm(&plan->warm);
   fetch(request, sizeof(struct call));
   plan_lock(plan);
+  plan->starting = plan->target->host_waits;
   int status = start(plan, call, (struct call *)request);
+  plan->starting = false;
   plan_unlock(plan);
   progress_wake(plan);
   return status;
