@@ -12,7 +12,7 @@
 //   call 1                        call 2
 //   SEND RECV WAIT 1 SEND         SEND RECV WAIT 1 SEND
 //             ^ cursor
-//
+
 #pragma once
 
 #include <sys/uio.h>
