@@ -216,13 +216,10 @@ TEST(Ways, RefuseTooManyMessagesBeforeAnythingElse) {
   Device small = coredirect.devices[0];
   small.name = "small";
   small.logQueue = 5;
-  std::ostringstream said;
-  Diag diag(said);
   TargetOptions options;
   options.device = &small;
-  EXPECT_TRUE(coredirect_legalize(passed(ring(33, 0)), nullptr, options, diag).empty());
   EXPECT_EQ(
-      said.str(),
+      refused(passed(ring(33, 0)), options),
       "nbcc: error: coredirect: a queue holds 32 entries on small, this schedule needs 64 for "
       "what it sends to rank 1: 32 for a call, 2 calls under way\n");
 }
@@ -231,13 +228,10 @@ TEST(Ways, RefuseQueuesThatAreTooLongAndSayBoth) {
   Device small = coredirect.devices[0];
   small.name = "small";
   small.logQueue = 6;
-  std::ostringstream said;
-  Diag diag(said);
   TargetOptions options = eager;
   options.device = &small;
-  EXPECT_TRUE(coredirect_legalize(passed(ring(33, 0)), nullptr, options, diag).empty());
   EXPECT_EQ(
-      said.str(),
+      refused(passed(ring(33, 0)), options),
       "nbcc: error: coredirect: the management queue holds 64 entries on small, this schedule "
       "needs 136: 65 for a call, 2 calls under way, 6 for credits\n"
       "nbcc: error: coredirect: the eager queue to rank 32 holds 64 receives on small, this "

@@ -16,11 +16,7 @@ TargetOptions each(Protocol protocol = Protocol::automatic) {
 
 /// What is said; the schedule is in rounds.
 std::string refusal(const std::string &text, const TargetOptions &options) {
-  const Schedule s = passed(text);
-  std::ostringstream said;
-  Diag diag(said);
-  EXPECT_TRUE(coredirect_legalize(s, nullptr, options, diag).empty()) << text;
-  return said.str();
+  return refused(passed(text), options);
 }
 
 ::testing::AssertionResult says(const std::string &text, const std::string &part) {

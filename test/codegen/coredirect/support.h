@@ -1,46 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// support.h - a schedule through the stages of the target.
+// support.h - what test/codegen/stages.h has, of this target.
 
 #pragma once
 
 #include "codegen/coredirect/coredirect.h"
 #include "codegen/coredirect/view.h"
 #include "nbc/mlx5_wqe.h"
-#include "test/codegen/schedules.h"
 
 namespace nbcc {
-
-/// Legal ways; whatever is wrong with them is a failure.
-inline std::vector<Legal> ways(const Schedule &s, const TargetOptions &options,
-                               const Schedule *inPlace = nullptr) {
-  std::ostringstream said;
-  Diag diag(said);
-  std::vector<Legal> legals = coredirect_legalize(s, inPlace, options, diag);
-  for (const Legal &legal : legals) verify(legal.schedule, diag);
-  EXPECT_EQ(said.str(), "") << printed(s);
-  return legals;
+inline const Target &tested = coredirect;
 }
 
-inline std::string verified(const Template &t, const std::vector<Legal> &legals) {
-  std::ostringstream said;
-  Diag diag(said);
-  coredirect_verifyTemplate(t, legals, diag);
-  return said.str();
-}
-
-/// The steps of one way, without the first line and `end`.
-inline std::string legal(const Schedule &s, const TargetOptions &options) {
-  const std::vector<Legal> all = ways(s, options);
-  if (all.empty()) return "";
-  std::string text = printed(all.back().schedule);
-  text.erase(0, text.find('\n') + 1);
-  return text.erase(text.rfind("end\n"));
-}
-
-inline std::string tasks(const Template &t) {
-  std::ostringstream out;
-  coredirect_printTasks(t, out);
-  return out.str();
-}
-
-}  // namespace nbcc
+#include "test/codegen/stages.h"
