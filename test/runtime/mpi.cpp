@@ -3,37 +3,10 @@
 
 #include <sys/mman.h>
 
+#include "test/runtime/gather.h"
 #include "test/runtime/messages.h"
 
 namespace {
-
-uint8_t byteOf(size_t rank, size_t call, size_t i) {
-  return uint8_t(rank * 31 + call * 7 + i + 1);
-}
-
-void gatherAll(MessageWorld &w, const std::vector<size_t> &bytes, bool inPlace = false) {
-  size_t ranks = w.plans.size(), calls = bytes.size();
-  std::vector<std::vector<uint8_t>> in(ranks * calls), out(ranks * calls);
-  std::vector<nbc_request> requests(ranks * calls);
-  for (size_t r = 0; r < ranks; ++r)
-    for (size_t c = 0; c < calls; ++c) {
-      size_t n = bytes[c], at = r * calls + c;
-      for (size_t i = 0; i < n; ++i) in[at].push_back(byteOf(r, c, i));
-      out[at].resize(n * ranks + 1, 0x77);
-      if (inPlace) std::copy(in[at].begin(), in[at].end(), out[at].begin() + ptrdiff_t(r * n));
-      nbc_call call = {
-          .in = inPlace ? NBC_IN_PLACE : in[at].data(), .out = out[at].data(), .count = n};
-      ASSERT_EQ(nbc_start(w.plans[r], &call, &requests[at]), 0);
-    }
-  ASSERT_TRUE(w.finish(requests));
-  for (size_t at = 0; at < out.size(); ++at) {
-    for (size_t from = 0; from < ranks; ++from)
-      for (size_t i = 0, n = bytes[at % calls]; i < n; ++i)
-        ASSERT_EQ(out[at][from * n + i], byteOf(from, at % calls, i))
-            << "rank " << at / calls << " call " << at % calls << " from " << from << " byte " << i;
-    ASSERT_EQ(out[at].back(), 0x77);
-  }
-}
 
 MessageWorld::Make ring(uint32_t ranks) {
   return [ranks](uint32_t rank) { return build::ringAllgather(ranks, rank); };

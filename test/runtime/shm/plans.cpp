@@ -1,38 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Target shm: right data for any length, way and order; refusals; who gives up tells the others.
 
+#include "test/runtime/gather.h"
 #include "test/runtime/shm/node.h"
 #include "test/runtime/shm/processes.h"
 
 namespace {
-
-uint8_t byteOf(size_t rank, size_t call, size_t i) {
-  return uint8_t(rank * 31 + call * 7 + i + 1);
-}
-
-void gatherAll(Node &w, const std::vector<size_t> &bytes, unsigned seed, bool inPlace = false) {
-  size_t ranks = w.plans.size(), calls = bytes.size();
-  std::vector<std::vector<uint8_t>> in(ranks * calls), out(ranks * calls);
-  std::vector<nbc_request> requests(ranks * calls);
-  for (size_t r = 0; r < ranks; ++r)
-    for (size_t c = 0; c < calls; ++c) {
-      size_t n = bytes[c], at = r * calls + c;
-      for (size_t i = 0; i < n; ++i) in[at].push_back(byteOf(r, c, i));
-      out[at].resize(n * ranks + 1, 0x77);
-      if (inPlace) std::copy(in[at].begin(), in[at].end(), out[at].begin() + ptrdiff_t(r * n));
-      nbc_call call = {
-          .in = inPlace ? NBC_IN_PLACE : in[at].data(), .out = out[at].data(), .count = n};
-      ASSERT_EQ(nbc_start(w.plans[r], &call, &requests[at]), 0);
-    }
-  ASSERT_TRUE(Node::finish(requests, seed));
-  for (size_t at = 0; at < out.size(); ++at) {
-    for (size_t from = 0; from < ranks; ++from)
-      for (size_t i = 0, n = bytes[at % calls]; i < n; ++i)
-        ASSERT_EQ(out[at][from * n + i], byteOf(from, at % calls, i))
-            << "rank " << at / calls << " call " << at % calls << " from " << from << " byte " << i;
-    ASSERT_EQ(out[at].back(), 0x77);
-  }
-}
 
 Node::Make ring(uint32_t ranks) {
   return [ranks](uint32_t rank) { return build::ringAllgather(ranks, rank); };
@@ -45,8 +18,8 @@ TEST(Shm, anyLengthSeveralInFlight) {
       nbc_plan_options options = {.depth = 1 + seed % 3, .eager_bytes = seed == 5 ? 16u : 0};
       w.addPlans(ring(ranks), options);
       EXPECT_EQ(namesInSharedMemory(), 0);
-      gatherAll(w, {0, 1, 48, 49, 1024, 1025, 3000, 0, 7, 70000, 2, 300001}, seed);
-      gatherAll(w, {5, 100, 0}, seed, true);
+      gatherAll(w, {0, 1, 48, 49, 1024, 1025, 3000, 0, 7, 70000, 2, 300001}, false, seed);
+      gatherAll(w, {5, 100, 0}, true, seed);
     }
 }
 
@@ -204,7 +177,7 @@ TEST(Shm, peersOnOtherNodesAreServedByTheOtherDevice) {
       if (nodes[peers[i]] != nodes[r]) peers[i] |= NBC_PEER_REMOTE;
     return b;
   });
-  gatherAll(w, {3, 0, 100, 5000, 70000}, 3);
+  gatherAll(w, {3, 0, 100, 5000, 70000}, false, 3u);
   EXPECT_EQ(fabric.counters().messages, 5u * 2 * 3);
 }
 

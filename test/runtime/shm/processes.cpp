@@ -9,11 +9,9 @@
 #include <sys/mount.h>
 #include <sys/syscall.h>
 
-namespace {
+#include "test/runtime/gather.h"
 
-uint8_t byteOf(int rank, size_t call, size_t i) {
-  return uint8_t(size_t(rank) * 31 + call * 7 + i + 1);
-}
+namespace {
 
 /// Calls of all lengths, one after the other, each checked.
 void gather(nbc_plan *plan, int rank, int ranks, size_t rounds = 3) {
@@ -21,14 +19,15 @@ void gather(nbc_plan *plan, int rank, int ranks, size_t rounds = 3) {
   for (size_t call = 0; call < rounds * std::size(lengths); ++call) {
     const size_t n = lengths[call % std::size(lengths)];
     std::vector<uint8_t> in, out(n * size_t(ranks) + 1, 0x77);
-    for (size_t i = 0; i < n; ++i) in.push_back(byteOf(rank, call, i));
+    for (size_t i = 0; i < n; ++i) in.push_back(byteOf(size_t(rank), call, i));
     nbc_call c = {.in = in.data(), .out = out.data(), .count = n};
     nbc_request request;
     Process::must(nbc_start(plan, &c, &request) == 0, "a call starts");
     Process::must(nbc_wait(&request) == 0, "a call ends well");
     for (int from = 0; from < ranks; ++from)
       for (size_t i = 0; i < n; ++i)
-        Process::must(out[size_t(from) * n + i] == byteOf(from, call, i), "the data are right");
+        Process::must(out[size_t(from) * n + i] == byteOf(size_t(from), call, i),
+                      "the data are right");
     Process::must(out.back() == 0x77, "nothing is written beside them");
   }
 }
