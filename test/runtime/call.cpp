@@ -10,7 +10,7 @@ build::Bytes allgatherOf(uint32_t ranks, uint32_t rank) {
   return build::allgather(ranks, rank);
 }
 
-World::Make everyone(uint32_t ranks) {
+MakeTemplate everyone(uint32_t ranks) {
   return [ranks](uint32_t rank) { return allgatherOf(ranks, rank); };
 }
 

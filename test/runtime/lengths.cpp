@@ -16,7 +16,7 @@ build::Bytes own(build::Bytes b) {
   return b;
 }
 
-World::Make allgatherv(uint32_t ranks) {
+MakeTemplate allgatherv(uint32_t ranks) {
   return [ranks](uint32_t rank) { return own(build::allgather(ranks, rank)); };
 }
 

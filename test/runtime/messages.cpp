@@ -138,7 +138,8 @@ Bytes allBarrier(uint32_t ranks, uint32_t me) {
 
 }  // namespace build
 
-MessageWorld::MessageWorld(uint32_t ranks, const Make &make, nbc_plan_options plan, p2p::Options o)
+MessageWorld::MessageWorld(uint32_t ranks, const MakeTemplate &make, nbc_plan_options plan,
+                           p2p::Options o)
     : fabric(o) {
   for (uint32_t r = 0; r < ranks; ++r) contexts.push_back({&board, int(r)});
   for (uint32_t r = 0; r < ranks; ++r) {
@@ -152,19 +153,9 @@ MessageWorld::MessageWorld(uint32_t ranks, const Make &make, nbc_plan_options pl
   addPlans(make, plan);
 }
 
-void MessageWorld::addPlans(const Make &make, nbc_plan_options options) {
-  plans.clear();
-  for (uint32_t r = 0; r < comms.size(); ++r) {
-    build::Bytes bytes = make(r);
-    const char *why = "";
-    EXPECT_EQ(nbc_template_check(bytes.data(), bytes.size(), &why), 0) << why;
-    nbc_plan *plan = nullptr;
-    int status = nbc_plan_create(comms[r], bytes.data(), bytes.size(), &options, &plan);
-    EXPECT_EQ(status, 0) << nbc_status_text(status);
-    plans.push_back(plan);
-    all_.push_back(plan);
-  }
-  for (nbc_plan *p : plans) EXPECT_EQ(nbc_plan_connect(p), 0);
+void MessageWorld::addPlans(const MakeTemplate &make, nbc_plan_options options) {
+  plans = connectedPlans(comms, make, options);
+  all_.insert(all_.end(), plans.begin(), plans.end());
 }
 
 void MessageWorld::freePlan(uint32_t rank) {

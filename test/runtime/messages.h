@@ -10,7 +10,7 @@
 #include "devices/p2p/p2p.h"
 #include "nbc/message_record.h"
 #include "test/runtime/board.h"
-#include "test/runtime/builder.h"
+#include "test/runtime/plans.h"
 
 namespace build {
 
@@ -53,8 +53,6 @@ Bytes allBarrier(uint32_t ranks, uint32_t rank);
 /// In simulated time, in one thread.
 class MessageWorld {
  public:
-  using Make = std::function<build::Bytes(uint32_t rank)>;
-
   p2p::Fabric fabric;
   Board board;
   std::vector<Board::Context> contexts;
@@ -66,9 +64,10 @@ class MessageWorld {
     return {.mode = p2p::Mode::Simulated, .seed = seed, .adversarial = seed != 0};
   }
 
-  MessageWorld(uint32_t ranks, const Make &make, nbc_plan_options = {}, p2p::Options = options(0));
+  MessageWorld(uint32_t ranks, const MakeTemplate &make, nbc_plan_options = {},
+               p2p::Options = options(0));
   ~MessageWorld();
-  void addPlans(const Make &make, nbc_plan_options = {});
+  void addPlans(const MakeTemplate &make, nbc_plan_options = {});
   /// That of one rank, before the others.
   void freePlan(uint32_t rank);
   /// Lets everything happen that can; returns whether all requests are done, with 0.

@@ -8,7 +8,7 @@
 
 namespace {
 
-MessageWorld::Make ring(uint32_t ranks) {
+MakeTemplate ring(uint32_t ranks) {
   return [ranks](uint32_t rank) { return build::ringAllgather(ranks, rank); };
 }
 

@@ -5,13 +5,12 @@
 
 #include <gtest/gtest.h>
 
-#include <functional>
 #include <vector>
 
 #include "devices/hca/hca.h"
 #include "nbc.h"
 #include "test/runtime/board.h"
-#include "test/runtime/builder.h"
+#include "test/runtime/plans.h"
 
 class World {
  public:
@@ -22,13 +21,12 @@ class World {
   std::vector<nbc_comm *> comms;
   std::vector<nbc_plan *> plans;
 
-  using Make = std::function<build::Bytes(uint32_t rank)>;
-
   static hca::Options options(uint64_t seed) {
     return {.mode = hca::Mode::Simulated, .seed = seed, .adversarial = seed != 0};
   }
 
-  World(uint32_t ranks, const Make &make, nbc_plan_options plan = {}, hca::Options o = options(0))
+  World(uint32_t ranks, const MakeTemplate &make, nbc_plan_options plan = {},
+        hca::Options o = options(0))
       : fabric(o) {
     for (uint32_t r = 0; r < ranks; ++r) contexts.push_back({&board, int(r)});
     for (uint32_t r = 0; r < ranks; ++r) {
@@ -43,19 +41,9 @@ class World {
   }
 
   /// One more plan on each rank; `plans` are the latest.
-  void addPlans(const Make &make, nbc_plan_options options = {}) {
-    plans.clear();
-    for (uint32_t r = 0; r < comms.size(); ++r) {
-      build::Bytes bytes = make(r);
-      nbc_plan *plan = nullptr;
-      const char *why = "";
-      EXPECT_EQ(nbc_template_check(bytes.data(), bytes.size(), &why), 0) << why;
-      int status = nbc_plan_create(comms[r], bytes.data(), bytes.size(), &options, &plan);
-      EXPECT_EQ(status, 0) << nbc_status_text(status);
-      plans.push_back(plan);
-      all_.push_back(plan);
-    }
-    for (nbc_plan *p : plans) EXPECT_EQ(nbc_plan_connect(p), 0);
+  void addPlans(const MakeTemplate &make, nbc_plan_options options = {}) {
+    plans = connectedPlans(comms, make, options);
+    all_.insert(all_.end(), plans.begin(), plans.end());
   }
 
   ~World() {

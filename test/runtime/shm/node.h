@@ -22,7 +22,6 @@ inline build::Bytes forShm(build::Bytes b) {
 
 class Node {
  public:
-  using Make = std::function<build::Bytes(uint32_t rank)>;
   Meeting meeting;
   std::vector<Meeting::Context> contexts;
   std::vector<nbc_device *> devices;
@@ -52,20 +51,10 @@ class Node {
     }
   }
 
-  void addPlans(const Make &make, nbc_plan_options options = {}) {
+  void addPlans(const MakeTemplate &make, nbc_plan_options options = {}) {
     if (comms.empty()) addComms();
-    plans.clear();
-    for (uint32_t r = 0; r < comms.size(); ++r) {
-      build::Bytes bytes = forShm(make(r));
-      const char *why = "";
-      EXPECT_EQ(nbc_template_check(bytes.data(), bytes.size(), &why), 0) << why;
-      nbc_plan *plan = nullptr;
-      int status = nbc_plan_create(comms[r], bytes.data(), bytes.size(), &options, &plan);
-      EXPECT_EQ(status, 0) << nbc_status_text(status);
-      plans.push_back(plan);
-      all_.push_back(plan);
-    }
-    for (nbc_plan *p : plans) EXPECT_EQ(nbc_plan_connect(p), 0);
+    plans = connectedPlans(comms, [&](uint32_t r) { return forShm(make(r)); }, options);
+    all_.insert(all_.end(), plans.begin(), plans.end());
   }
 
   /// Whether all requests end well, however they are looked at.

@@ -7,7 +7,7 @@
 
 namespace {
 
-Node::Make ring(uint32_t ranks) {
+MakeTemplate ring(uint32_t ranks) {
   return [ranks](uint32_t rank) { return build::ringAllgather(ranks, rank); };
 }
 
