@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// board.h - what ranks of one process tell each other.
+// board.h - what ranks of one process tell each other, in one thread or in one each.
 
 #pragma once
 
@@ -9,7 +9,10 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
+
+#include "nbc.h"
 
 /// A bootstrap in memory.
 struct Board {
@@ -67,3 +70,18 @@ struct Meeting {
     return 0;
   }
 };
+
+/// Plays each rank in a thread of its own: part(rank, bootstrap). Returns when all have come back.
+template <class Part>
+void asThreads(int ranks, const Part &part) {
+  Meeting meeting;
+  meeting.ranks = ranks;
+  std::vector<std::thread> threads;
+  for (int me = 0; me < ranks; ++me)
+    threads.emplace_back([&, me] {
+      Meeting::Context context = {&meeting, {&meeting.board, me}};
+      const nbc_bootstrap b = {me, ranks, &context, Meeting::put, Meeting::get, Meeting::fence};
+      part(me, b);
+    });
+  for (std::thread &t : threads) t.join();
+}

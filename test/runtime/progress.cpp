@@ -24,29 +24,22 @@ void onAll(int ranks, const std::vector<bool> &threaded,
            build::Bytes (*make)(uint32_t ranks, uint32_t rank),
            const std::function<void(Rank &)> &body) {
   p2p::Fabric fabric({.mode = p2p::Mode::RealTime, .seed = 5, .adversarial = true});
-  Meeting meeting;
-  meeting.ranks = ranks;
   std::vector<nbc_p2p *> ends;
   for (int i = 0; i < ranks; ++i) ends.push_back(fabric.addEndpoint());
-  std::vector<std::thread> threads;
-  for (int me = 0; me < ranks; ++me)
-    threads.emplace_back([&, me] {
-      Meeting::Context context = {&meeting, {&meeting.board, me}};
-      nbc_bootstrap b = {me, ranks, &context, Meeting::put, Meeting::get, Meeting::fence};
-      nbc_device *device = &ends[size_t(me)]->device;
-      Rank rank = {me, nullptr, nullptr};
-      build::Bytes bytes = make(uint32_t(ranks), uint32_t(me));
-      EXPECT_EQ(nbc_comm_create(&b, &device, 1, &rank.comm), 0);
-      const nbc_progress how = threaded[size_t(me)] ? NBC_PROGRESS_THREAD : NBC_PROGRESS_CALLS;
-      EXPECT_EQ(nbc_comm_progress(rank.comm, how), 0);
-      EXPECT_EQ(nbc_plan_create(rank.comm, bytes.data(), bytes.size(), nullptr, &rank.plan), 0);
-      EXPECT_EQ(nbc_plan_connect(rank.plan), 0);
-      body(rank);
-      Meeting::fence(&context);
-      EXPECT_EQ(nbc_plan_free(rank.plan), 0);
-      EXPECT_EQ(nbc_comm_free(rank.comm), 0);
-    });
-  for (std::thread &t : threads) t.join();
+  asThreads(ranks, [&](int me, const nbc_bootstrap &b) {
+    nbc_device *device = &ends[size_t(me)]->device;
+    Rank rank = {me, nullptr, nullptr};
+    build::Bytes bytes = make(uint32_t(ranks), uint32_t(me));
+    EXPECT_EQ(nbc_comm_create(&b, &device, 1, &rank.comm), 0);
+    const nbc_progress how = threaded[size_t(me)] ? NBC_PROGRESS_THREAD : NBC_PROGRESS_CALLS;
+    EXPECT_EQ(nbc_comm_progress(rank.comm, how), 0);
+    EXPECT_EQ(nbc_plan_create(rank.comm, bytes.data(), bytes.size(), nullptr, &rank.plan), 0);
+    EXPECT_EQ(nbc_plan_connect(rank.plan), 0);
+    body(rank);
+    b.fence(b.context);
+    EXPECT_EQ(nbc_plan_free(rank.plan), 0);
+    EXPECT_EQ(nbc_comm_free(rank.comm), 0);
+  });
   EXPECT_TRUE(fabric.findings().empty()) << fabric.findings()[0];
 }
 

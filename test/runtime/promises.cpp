@@ -85,30 +85,23 @@ class Promises : public testing::Test {
   template <class Run>
   void onRanks(int ranks, size_t count, nbc_plan_options options, Run run) {
     Device device;
-    Meeting meeting;
-    meeting.ranks = ranks;
     device.prepare(ranks);
-    std::vector<std::thread> threads;
-    for (int me = 0; me < ranks; ++me)
-      threads.emplace_back([&, me] {
-        Meeting::Context context = {&meeting, {&meeting.board, me}};
-        nbc_bootstrap b = {me, ranks, &context, Meeting::put, Meeting::get, Meeting::fence};
-        nbc_device *mine = nullptr;
-        nbc_comm *comm = nullptr;
-        std::vector<nbc_plan *> plans(count);
-        build::Bytes bytes = Device::allgather(ranks, me);
-        EXPECT_EQ(device.open(b, &mine), 0);
-        EXPECT_EQ(nbc_comm_create(&b, &mine, 1, &comm), 0);
-        for (nbc_plan *&p : plans) {
-          EXPECT_EQ(nbc_plan_create(comm, bytes.data(), bytes.size(), &options, &p), 0);
-          EXPECT_EQ(nbc_plan_connect(p), 0);
-        }
-        run(me, comm, plans);
-        Meeting::fence(&context);
-        for (nbc_plan *p : plans) EXPECT_EQ(nbc_plan_free(p), 0);
-        EXPECT_EQ(nbc_comm_free(comm), 0);
-      });
-    for (std::thread &t : threads) t.join();
+    asThreads(ranks, [&](int me, const nbc_bootstrap &b) {
+      nbc_device *mine = nullptr;
+      nbc_comm *comm = nullptr;
+      std::vector<nbc_plan *> plans(count);
+      build::Bytes bytes = Device::allgather(ranks, me);
+      EXPECT_EQ(device.open(b, &mine), 0);
+      EXPECT_EQ(nbc_comm_create(&b, &mine, 1, &comm), 0);
+      for (nbc_plan *&p : plans) {
+        EXPECT_EQ(nbc_plan_create(comm, bytes.data(), bytes.size(), &options, &p), 0);
+        EXPECT_EQ(nbc_plan_connect(p), 0);
+      }
+      run(me, comm, plans);
+      b.fence(b.context);
+      for (nbc_plan *p : plans) EXPECT_EQ(nbc_plan_free(p), 0);
+      EXPECT_EQ(nbc_comm_free(comm), 0);
+    });
   }
 };
 using Devices = testing::Types<Adapters, Endpoints, SharedMemory>;
