@@ -148,10 +148,10 @@ Built find(Algorithms &all, const nbc_build_request &r) {
   if (!isName(kind) || !isName(name))
     refuse(NBC_ERROR_ARGUMENT, "'", full, "' is no name of an algorithm: allgather.bruck is one");
 
-  std::vector<Given> places(all.given);
-  places.push_back({.path = all.sources.installed()});
+  const Given last{.path = all.sources.installed()};
   std::string looked;
-  for (const Given &g : places) {
+  for (size_t i = 0; i <= all.given.size(); ++i) {
+    const Given &g = i < all.given.size() ? all.given[i] : last;
     if (g.library) {
       if (nbc_library_named(g.library, r.algorithm)) return build(*g.library, r);
     } else if (g.text) {
