@@ -75,16 +75,6 @@ std::optional<std::string> readAll(int file, off_t bytes) {
   return text;
 }
 
-bool writeAll(int file, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t n = write(file, bytes.data(), bytes.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return false;
-    bytes.remove_prefix(static_cast<size_t>(n));
-  }
-  return true;
-}
-
 /// The base of all is not made: a home that is not there is not ours to make.
 bool makeFolders(const std::string &folder) {
   std::error_code ignored;
@@ -99,6 +89,16 @@ bool makeFolders(const std::string &folder) {
 
 CacheFile::~CacheFile() {
   if (file_ >= 0) close(file_);
+}
+
+bool writeAll(int file, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t n = write(file, bytes.data(), bytes.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return false;
+    bytes.remove_prefix(static_cast<size_t>(n));
+  }
+  return true;
 }
 
 bool isCacheName(std::string_view name) {

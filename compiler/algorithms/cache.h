@@ -58,6 +58,9 @@ class Cache {
   int descriptor_ = -1;
 };
 
+/// All of the bytes, in as many calls as that takes. False: `errno` says why not.
+bool writeAll(int file, std::string_view bytes);
+
 /// Whether a file of the cache may be called so: a digest with .from or .so behind it. No other
 /// file is ever removed.
 bool isCacheName(std::string_view);

@@ -54,15 +54,9 @@ int memoryFile(const std::string &bytes) {
   constexpr unsigned mayRun = 0x10;  // MFD_EXEC
   int file = memfd_create("nbc library", MFD_CLOEXEC | mayRun);
   if (file < 0) file = memfd_create("nbc library", MFD_CLOEXEC);
-  for (size_t done = 0; file >= 0 && done < bytes.size();) {
-    const ssize_t n = write(file, bytes.data() + done, bytes.size() - done);
-    if (n <= 0) {
-      close(file);
-      return -1;
-    }
-    done += static_cast<size_t>(n);
-  }
-  return file;
+  if (file < 0 || writeAll(file, bytes)) return file;
+  close(file);
+  return -1;
 }
 
 const nbc_library *openBytes(const std::string &bytes, std::string &why) {
