@@ -36,13 +36,17 @@ std::optional<std::string> readSource(const fs::path &path, Loc at, Diag &diag) 
     diag.error(at, "cannot read '", name, "': ", std::strerror(errno ? errno : EIO));
     return {};
   }
-  std::string text(kMaxSourceBytes + 1, '\0');
-  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
+  std::string text;
+  char part[1 << 14];
+  while (stream && text.size() <= kMaxSourceBytes) {
+    const size_t most = std::min(sizeof part, kMaxSourceBytes + 1 - text.size());
+    stream.read(part, static_cast<std::streamsize>(most));
+    text.append(part, static_cast<size_t>(stream.gcount()));
+  }
   if (stream.bad()) {
     diag.error(at, "cannot read '", name, "': ", std::strerror(errno ? errno : EIO));
     return {};
   }
-  text.resize(static_cast<size_t>(stream.gcount()));
   if (text.size() > kMaxSourceBytes) {
     diag.error(at, "'", name, "' is larger than ", kMaxSourceBytes, " bytes");
     return {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// source.h - within dsl: from a path to text that the parser may see, and one text to its tree or
+// source.h - from a path to text that the parser may see; and, within dsl, one text to its tree or
 // to its words.
 
 #pragma once

@@ -5,12 +5,12 @@
 
 #include "compiler/algorithms/origin.h"
 
-#include <cstdint>
 #include <filesystem>
-#include <fstream>
+#include <sstream>
 
 #include "compiler/algorithms/digest.h"
 #include "dsl/diag.h"
+#include "dsl/source.h"
 
 namespace nbcc {
 namespace {
@@ -71,17 +71,11 @@ bool Origin::holds() const {
 }
 
 std::optional<std::string> sourceText(const std::string &path) {
-  constexpr std::string_view byteOrderMark = "\xEF\xBB\xBF";
-  constexpr uintmax_t mostBytes = (1 << 20) + byteOrderMark.size();  // the compiler takes no more
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error)) return std::nullopt;
-  const uintmax_t bytes = std::filesystem::file_size(path, error);
-  if (error || bytes > mostBytes) return std::nullopt;
-  std::string text(bytes, '\0');
-  std::ifstream file(path, std::ios::binary);
-  if (!file.read(text.data(), static_cast<std::streamsize>(bytes))) return std::nullopt;
-  if (text.starts_with(byteOrderMark)) text.erase(0, byteOrderMark.size());
-  return text;
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(path, ignored)) return std::nullopt;
+  std::ostringstream unused;
+  Diag diag(unused);
+  return readSource(path, {}, diag);
 }
 
 }  // namespace nbcc

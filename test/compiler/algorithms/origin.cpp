@@ -8,6 +8,7 @@
 
 #include "compiler/algorithms/digest.h"
 #include "compiler/algorithms/sources.h"
+#include "dsl/parse.h"
 #include "test/compiler/algorithms/folder.h"
 
 namespace nbcc {
@@ -51,6 +52,18 @@ TEST(Origin, holdsUntilAFileChangesComesOrGoes) {
   EXPECT_TRUE(origin.holds()) << "the compiler does not see a byte order mark";
   std::filesystem::remove(here.file("a.nbc"));
   EXPECT_FALSE(origin.holds());
+}
+
+TEST(Sources, areTakenAsTheCompilerTakesThem) {
+  const Folder here;
+  const std::string longest(kMaxSourceBytes, ' '), mark = "\xEF\xBB\xBF";
+  EXPECT_EQ(sourceText(here.put("a.nbc", longest)), longest);
+  EXPECT_EQ(sourceText(here.put("a.nbc", longest + " ")), std::nullopt);
+  EXPECT_EQ(sourceText(here.put("a.nbc", mark + longest)), std::nullopt) << "the mark counts";
+  EXPECT_EQ(sourceText(here.put("a.nbc", mark + "text")), "text");
+  EXPECT_EQ(sourceText(here.put("a.nbc", "")), "");
+  EXPECT_EQ(sourceText(here.file("none.nbc")), std::nullopt);
+  EXPECT_EQ(sourceText("/dev/null"), std::nullopt) << "no regular file";
 }
 
 TEST(Sources, knowWhoseHeadASourceHas) {
