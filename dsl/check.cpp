@@ -108,9 +108,8 @@ void checkAlgorithms(File &file, const Functions &functions, Diag &diag) {
     runs.add(a, std::move(callees));
   }
   std::vector<Algorithm *> order = runs.order();
-  const auto title = [](const Algorithm &a) { return cat(a.kindName, ".", a.name); };
   for (Algorithm *a : runs.circles())
-    diag.error(a->loc, "an algorithm cannot run itself: ", runs.way(a, title));
+    diag.error(a->loc, "an algorithm cannot run itself: ", runs.way(a, fullName));
   std::ranges::copy_if(all, std::back_inserter(order),
                        [&](Algorithm *a) { return runs.leftOver(a); });
 

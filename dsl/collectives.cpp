@@ -74,6 +74,10 @@ const Collective *findCollective(std::string_view name) {
   return find(collectives(), name);
 }
 
+std::string fullName(const ast::Algorithm &a) {
+  return cat(a.kindName, ".", a.name);
+}
+
 std::span<const BuiltinFunction> builtins() {
   return builtinTable;
 }

@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "dsl/ast.h"
@@ -56,6 +57,9 @@ const Collective &collective(ast::Kind);
 Collective collective(const ast::OwnCollective &);
 Collective collective(const ast::Algorithm &);
 const Collective *findCollective(std::string_view name);  // null: none
+
+/// "allgather.bruck", as `run` and libraries call it.
+std::string fullName(const ast::Algorithm &);
 
 struct BuiltinFunction {
   ast::Builtin builtin;

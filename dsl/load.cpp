@@ -295,7 +295,7 @@ class Loader {
   static void nameSymbols(ast::File &file) {
     std::set<std::string> taken;
     const auto giveSymbol = [&](ast::Algorithm &a) {
-      a.symbol = cat(a.kindName, ".", a.name);
+      a.symbol = fullName(a);
       if (!taken.insert(a.symbol).second) a.symbol += cat(".", a.loc.file);
     };
     for (const auto &a : file.algorithms) giveSymbol(*a);

@@ -31,7 +31,7 @@ Compilation::Compilation(const ast::File &file, const Options &options, Diag &di
     known += (known.empty() ? "" : ", ") + a->name;
     if (options.algorithm.empty()
             ? file.algorithms.size() == 1
-            : a->name == options.algorithm || cat(a->kindName, ".", a->name) == options.algorithm)
+            : a->name == options.algorithm || fullName(*a) == options.algorithm)
       algorithm_ = a.get();
   }
   if (!algorithm_) {

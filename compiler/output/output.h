@@ -55,9 +55,6 @@ struct LibraryContent {
   std::vector<Operator> operators;
 };
 
-/// "allgather.bruck", as a library calls it.
-std::string fullName(const ast::Algorithm &);
-
 enum class LibraryForm { shared, archive, object };
 
 /// Writes a library to `path`. Nothing is there, or what was there before, where anything is

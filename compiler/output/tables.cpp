@@ -240,10 +240,6 @@ class Layout {
 
 }  // namespace
 
-std::string fullName(const ast::Algorithm &a) {
-  return cat(a.kindName, ".", a.name);
-}
-
 LibraryTables layOut(LibraryContent &content, const Diag &diag) {
   return Layout(content, diag).layOut();
 }

@@ -14,6 +14,7 @@
 #include "compiler/output/object.h"
 #include "compiler/output/output.h"
 #include "compiler/output/tables.h"
+#include "dsl/collectives.h"
 
 namespace nbcc {
 namespace {
