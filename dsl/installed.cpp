@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// installed.cpp - from the place of a shared object to that of the algorithms beside it.
+// installed.cpp - from the place of a program or shared object to that of the algorithms beside it.
 //
-// The folder must be called as it was installed (lib, lib/x86_64-linux-gnu): what was not installed
-// does not look above the folder it was built in, to which others might write.
+// A shared object's folder must be called as it was installed (lib, lib/x86_64-linux-gnu): what was
+// not installed does not look above the folder it was built in, to which others might write.
 
 #include "dsl/installed.h"
 
 #include <dlfcn.h>
-
-#include <filesystem>
 
 namespace nbcc {
 namespace fs = std::filesystem;
@@ -30,10 +28,14 @@ fs::path prefixOf(const void *code) {
 
 }  // namespace
 
-std::string algorithmsBeside(const void *code) {
+std::string algorithmsUnder(const fs::path &prefix) {
   std::error_code ignored;
-  const fs::path prefix = prefixOf(code), found = prefix / "share/nbc/stdlib_algos";
+  const fs::path found = prefix / "share/nbc/stdlib_algos";
   return !prefix.empty() && fs::is_directory(found, ignored) ? found.string() : NBCC_LIBRARY;
+}
+
+std::string algorithmsBeside(const void *code) {
+  return algorithmsUnder(prefixOf(code));
 }
 
 }  // namespace nbcc

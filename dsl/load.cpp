@@ -14,6 +14,7 @@
 #include <set>
 
 #include "dsl/collectives.h"
+#include "dsl/installed.h"
 #include "dsl/parse.h"
 #include "dsl/runs.h"
 #include "dsl/source.h"
@@ -23,13 +24,11 @@ namespace nbcc {
 
 namespace fs = std::filesystem;
 
-/// Beside an installed program; else where it was built.
+/// Of the program that runs, which is in bin of where it was installed.
 std::vector<fs::path> standardLibrary() {
   std::error_code error;
   const fs::path program = fs::read_symlink("/proc/self/exe", error);
-  const fs::path installed = program.parent_path().parent_path() / "share/nbc/stdlib_algos";
-  if (!error && fs::is_directory(installed, error)) return {installed};
-  return {NBCC_LIBRARY};
+  return {algorithmsUnder(error ? fs::path() : program.parent_path().parent_path())};
 }
 
 namespace {
