@@ -30,7 +30,7 @@ MAY_INCLUDE = {
     "compiler/templates": IR + ["compiler/passes", "codegen"],
     "compiler/shipped": IR + ["compiler/abi", "compiler/elaborate", "compiler/templates", "codegen",
                               "runtime/include"],
-    "compiler/algorithms": ["dsl", "compiler/abi", "runtime/include"],
+    "compiler/algorithms": ["dsl", "compiler/abi", "compiler/shipped", "runtime/include"],
     "compiler/compile_source": ["dsl", "codegen", "compiler/driver", "compiler/output", "runtime/include"],
     "compiler/driver": IR + ["compiler/passes", "compiler/elaborate", "compiler/jit", "compiler/templates",
                              "compiler/operators", "compiler/output", "compiler/prove",

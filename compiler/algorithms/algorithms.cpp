@@ -15,6 +15,7 @@
 
 #include "compiler/algorithms/origin.h"
 #include "compiler/algorithms/sources.h"
+#include "compiler/shipped/refused.h"
 #include "dsl/diag.h"
 
 namespace nbcc {
@@ -47,16 +48,6 @@ const char *keep(std::string text) {
   while (text.ends_with('\n')) text.pop_back();
   kept = std::move(text);
   return kept.c_str();
-}
-
-struct Refused {
-  int status;
-  std::string why;
-};
-
-template <class... Part>
-[[noreturn]] void refuse(int status, const Part &...parts) {
-  throw Refused{status, cat(parts...)};
 }
 
 /// Runs `work`; what it throws becomes a status and `*why`.

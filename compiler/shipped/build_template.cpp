@@ -13,6 +13,7 @@
 #include "compiler/abi/version.h"
 #include "compiler/elaborate/elaborate.h"
 #include "compiler/shipped/algorithm_of.h"
+#include "compiler/shipped/refused.h"
 #include "compiler/templates/template_maker.h"
 #include "nbc/build.h"
 
@@ -20,17 +21,6 @@ namespace nbcc {
 namespace {
 
 constexpr uint32_t kMostDimensions = 64;
-
-/// What cannot be built, and the status that says so.
-struct Refused {
-  int status;
-  std::string why;
-};
-
-template <class... Part>
-[[noreturn]] void refuse(int status, const Part &...parts) {
-  throw Refused{status, cat(parts...)};
-}
 
 struct Platform {
   const Target *target = nullptr;
