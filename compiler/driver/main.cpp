@@ -6,12 +6,12 @@
 #include <sstream>
 
 #include "compiler/driver/compile.h"
+#include "compiler/driver/elements.h"
 #include "compiler/driver/library.h"
 #include "compiler/driver/operators.h"
 #include "compiler/driver/options.h"
 #include "compiler/driver/prove_number.h"
 #include "compiler/driver/prove_range.h"
-#include "compiler/driver/reference.h"
 #include "compiler/driver/run.h"
 #include "compiler/driver/summary.h"
 #include "compiler/exchange/goal.h"

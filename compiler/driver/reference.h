@@ -9,10 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "compiler/driver/block_lengths.h"
@@ -22,15 +19,6 @@
 #include "nbc.h"
 
 namespace nbcc {
-
-std::optional<nbc_type> typeNamed(std::string_view);
-/// So that results cannot be compared byte for byte: f80, and pairs of unlike members.
-bool hasBytesThatMeanNothing(nbc_type);
-/// sum .. lxor, and affine, which is NBC_USER with userOperator().
-std::optional<nbc_op> operatorNamed(std::string_view);
-/// Composition of x -> a x + b mod 2^32, a in the upper half of 64 bits:
-/// associative, not commutative, and every operand counts.
-nbc_reduce_function *userOperator();
 
 /// One call: contributions are pseudo-random in (call, rank, block, element), small
 /// enough that floating point sums are exact in any order. Buffers are given with their blocks

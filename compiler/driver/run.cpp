@@ -15,6 +15,7 @@
 #include <ostream>
 #include <thread>
 
+#include "compiler/driver/elements.h"
 #include "compiler/driver/exchange.h"
 #include "compiler/driver/prove_number.h"
 #include "compiler/driver/run_calls.h"

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "compiler/driver/compile.h"
+#include "compiler/driver/elements.h"
 
 namespace nbcc {
 namespace {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <sstream>
 
-#include "compiler/driver/reference.h"
+#include "compiler/driver/elements.h"
 #include "nbc.h"
 
 namespace nbcc {
