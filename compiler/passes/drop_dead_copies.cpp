@@ -35,7 +35,7 @@ class Dropping {
     where_.emplace(s_, ends_);
     isRead_.emplace(where_->size(), 0);
     for (const Extent &e : results()) note(e, true);
-    size_t copy = endOfCopy_.size();
+    size_t copy = firstPiece_.size() - 1;
     for (size_t end = s_.steps.size(); end > 0;) {
       size_t begin = end - 1;
       if (s_.steps[begin].peer >= 0)
@@ -67,19 +67,13 @@ class Dropping {
 
   /// False: there are none, or they cannot be cut as finely as needed.
   bool cutCopies() {
-    for (const Step &step : s_.steps) {
-      if (step.op != Op::copy) continue;
-      SideBySide walk(s_, s_.from(step), s_.to(step));
-      for (Piece a, b; walk.next(a, b);) {
-        pieces_.push_back({a.raw, b.raw});
-        ends_.insert(ends_.end(), {a.raw, b.raw});
-      }
-      if (walk.failed()) return false;
-      endOfCopy_.push_back(pieces_.size());
-    }
+    firstPiece_ = walkCopies(s_, [&](const Piece &from, const Piece &to) {
+      pieces_.push_back({from.raw, to.raw});
+      ends_.insert(ends_.end(), {from.raw, to.raw});
+    });
     const std::vector<Extent> all = results();
     ends_.insert(ends_.end(), all.begin(), all.end());
-    return !endOfCopy_.empty();
+    return firstPiece_.size() > 1;
   }
 
   void note(const Extent &e, bool read) { isRead_->assign((*where_)(e), read); }
@@ -100,7 +94,7 @@ class Dropping {
   }
 
   void lookAtCopy(size_t copy) {
-    const size_t begin = copy == 0 ? 0 : endOfCopy_[copy - 1], end = endOfCopy_[copy];
+    const size_t begin = firstPiece_[copy], end = firstPiece_[copy + 1];
     for (size_t k = begin; k < end; ++k)
       dropped_ |= pieces_[k].dead = pieces_[k].to.count > 0 && !isRead(pieces_[k].to);
     for (size_t k = begin; k < end; ++k)
@@ -117,7 +111,7 @@ class Dropping {
       if (step.op == Op::copy) {
         from.clear(), to.clear();
         bool any = false;
-        for (const size_t end = endOfCopy_[copy++]; k < end; ++k) {
+        for (const size_t end = firstPiece_[++copy]; k < end; ++k) {
           any |= pieces_[k].dead;
           if (pieces_[k].dead) continue;
           append(from, normalize(pieces_[k].from));
@@ -133,8 +127,8 @@ class Dropping {
   }
 
   Schedule &s_;
-  std::vector<CopyPiece> pieces_;  // of all copies, in their order
-  std::vector<size_t> endOfCopy_;
+  std::vector<CopyPiece> pieces_;   // of all copies, in their order
+  std::vector<size_t> firstPiece_;  // of each copy, and the end
   std::vector<Extent> ends_;
   std::optional<Coordinates> where_;
   std::optional<IntervalMap<char>> isRead_;  // later, before it is written

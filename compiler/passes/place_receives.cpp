@@ -83,20 +83,12 @@ class Placing {
   /// The copies' pieces; whether any goes from scratch to the caller's memory.
   bool pieces() {
     bool any = false;
-    for (const Step &step : s_.steps) {
-      if (step.op != Op::copy) continue;
-      firstPiece_.push_back(pieces_.size());
-      SideBySide walk(s_, s_.from(step), s_.to(step));
-      for (Piece a, b; walk.next(a, b);) {
-        pieces_.push_back({a.raw, b.raw});
-        const bool candidate = isCandidate(a, b);
-        if (candidate) pieces_.back().placement = kCandidate;
-        any |= candidate;
-      }
-      if (walk.failed()) return false;
-    }
-    firstPiece_.push_back(pieces_.size());
-    return any;
+    firstPiece_ = walkCopies(s_, [&](const Piece &from, const Piece &to) {
+      const bool candidate = isCandidate(from, to);
+      pieces_.push_back({from.raw, to.raw, candidate ? kCandidate : -1});
+      any |= candidate;
+    });
+    return any && !firstPiece_.empty();
   }
 
   bool isCandidate(const Piece &a, const Piece &b) const {

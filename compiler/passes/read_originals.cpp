@@ -93,19 +93,13 @@ class Reading {
   /// False: no copy reads an original.
   bool cutCopies() {
     bool any = false;
-    for (const Step &step : s_.steps) {
-      if (step.op != Op::copy) continue;
-      SideBySide walk(s_, s_.from(step), s_.to(step));
-      for (Piece a, b; walk.next(a, b);) {
-        const bool alike = (a.base.first - b.base.first) % a.base.parts == 0;
-        pieces_.push_back({a.raw, b.raw, alike});
-        ends_.insert(ends_.end(), {a.raw, b.raw});
-        any |= isOriginal_[a.raw.buffer];
-      }
-      if (walk.failed()) return false;
-      endOfCopy_.push_back(pieces_.size());
-    }
-    return any;
+    firstPiece_ = walkCopies(s_, [&](const Piece &from, const Piece &to) {
+      const bool alike = (from.base.first - to.base.first) % from.base.parts == 0;
+      pieces_.push_back({from.raw, to.raw, alike});
+      ends_.insert(ends_.end(), {from.raw, to.raw});
+      any |= isOriginal_[from.raw.buffer];
+    });
+    return any && !firstPiece_.empty();
   }
 
   /// What these bytes are a copy of, all of them; kNone: of nothing, or not of one run.
@@ -150,7 +144,7 @@ class Reading {
       return;
     }
     // All of it is read before any of it is written.
-    const size_t begin = copy == 0 ? 0 : endOfCopy_[copy - 1], end = endOfCopy_[copy];
+    const size_t begin = firstPiece_[copy], end = firstPiece_[copy + 1];
     std::vector<int32_t> maps;
     for (size_t k = begin; k < end; ++k) maps.push_back(mapTo(pieces_[k]));
     for (size_t k = begin; k < end; ++k) {
@@ -187,7 +181,7 @@ class Reading {
   Schedule &s_;
   const std::vector<char> isOriginal_;  // by buffer
   std::vector<CopyPiece> pieces_;       // of all copies, in their order
-  std::vector<size_t> endOfCopy_;
+  std::vector<size_t> firstPiece_;      // of each copy, and the end
   std::vector<Extent> ends_;
   std::optional<Coordinates> where_;
   std::optional<IntervalMap<int32_t>> copyOf_;  // which map these bytes are a copy by

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// side_by_side.h - two sections of equal length, piece by piece: which byte goes where.
+// side_by_side.h - two sections of equal length, piece by piece: which byte goes where; and so all
+// copies of a schedule.
 //
 //   tmp[4 +: 2] -> out[7], out[0]     tmp[4] | tmp[5]
 //                                     out[7] | out[0]
@@ -8,6 +9,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <vector>
 
 #include "compiler/ir/schedule.h"
 
@@ -80,5 +82,22 @@ class SideBySide {
   Side left_, right_;
   bool failed_ = false;
 };
+
+/// Calls each(from, to) for the pieces of all copies, copy by copy. Returns where each copy's
+/// pieces begin among all, and behind them their number. Empty: they cannot be cut as finely as
+/// needed.
+template <class Each>
+std::vector<size_t> walkCopies(const Schedule &s, Each each) {
+  std::vector<size_t> begins{0};
+  for (const Step &step : s.steps) {
+    if (step.op != Op::copy) continue;
+    size_t pieces = begins.back();
+    SideBySide walk(s, s.from(step), s.to(step));
+    for (Piece from, to; walk.next(from, to); ++pieces) each(from, to);
+    if (walk.failed()) return {};
+    begins.push_back(pieces);
+  }
+  return begins;
+}
 
 }  // namespace nbcc
