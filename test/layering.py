@@ -19,7 +19,7 @@ MAY_INCLUDE = {
     "compiler/lower": ["dsl", "compiler/abi"],
     "compiler/elaborate": IR + ["compiler/abi"],
     "compiler/jit": IR + ["compiler/abi", "compiler/lower", "compiler/elaborate"],
-    "compiler/operators": [],
+    "compiler/operators": ["compiler/lower"],
     "compiler/output": IR + ["compiler/abi", "compiler/lower", "compiler/operators", "codegen",
                              "runtime/include"],
     "compiler/prove": IR,

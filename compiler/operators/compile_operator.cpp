@@ -23,14 +23,10 @@
 #include <clang/Frontend/Utils.h>
 #include <clang/Lex/PreprocessorOptions.h>
 #include <llvm/Bitcode/BitcodeWriter.h>
-#include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Module.h>
-#include <llvm/MC/TargetRegistry.h>
 #include <llvm/Object/ObjectFile.h>
 #include <llvm/Support/MemoryBuffer.h>
 #include <llvm/Support/TargetSelect.h>
-#include <llvm/Target/TargetMachine.h>
-#include <llvm/Target/TargetOptions.h>
 #include <llvm/Transforms/IPO/GlobalDCE.h>
 #include <llvm/Transforms/IPO/Internalize.h>
 #include <llvm/Transforms/Utils/Cloning.h>
@@ -39,6 +35,8 @@
 #include <cctype>
 #include <filesystem>
 #include <fstream>
+
+#include "compiler/lower/emit_object.h"
 
 namespace nbcc {
 namespace {
@@ -214,20 +212,9 @@ void dropUnused(llvm::Module &module) {
 /// What its machine code calls: also what is an intrinsic to LLVM and a function of the C library
 /// to this processor.
 std::vector<std::string> calledElsewhere(llvm::Module &module, int cpuLevel) {
-  std::string ignored;
-  const llvm::Target *target =
-      llvm::TargetRegistry::lookupTarget(module.getTargetTriple(), ignored);
-  if (!target) return {};  // clang has compiled for it
-  const std::string cpu = cpuLevel > 1 ? "x86-64-v" + std::to_string(cpuLevel) : "";
-  const std::unique_ptr<llvm::TargetMachine> machine(target->createTargetMachine(
-      module.getTargetTriple(), cpu, "", llvm::TargetOptions(), llvm::Reloc::PIC_));
-  llvm::SmallVector<char, 0> bytes;
-  llvm::raw_svector_ostream out(bytes);
-  llvm::legacy::PassManager passes;
-  machine->addPassesToEmitFile(passes, out, nullptr, llvm::CodeGenFileType::ObjectFile);
-  passes.run(*llvm::CloneModule(module));
-  auto object = llvm::object::ObjectFile::createObjectFile(
-      llvm::MemoryBufferRef(llvm::StringRef(bytes.data(), bytes.size()), "kernel"));
+  std::string ignored;  // clang has compiled for it
+  const std::string bytes = emitObject(*llvm::CloneModule(module), {.cpuLevel = cpuLevel}, ignored);
+  auto object = llvm::object::ObjectFile::createObjectFile(llvm::MemoryBufferRef(bytes, "kernel"));
   if (!object) {
     llvm::consumeError(object.takeError());
     return {};

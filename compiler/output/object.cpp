@@ -4,43 +4,16 @@
 // Compiled for a level of x86-64 that many machines have: `build` is integers and calls, in which
 // newer instructions show nowhere (a step is spent in the sink). So the default is the first.
 //
-// The only file that sees the headers of LLVM's back end and of its archives.
+// The only file that sees the headers of LLVM's archives.
 
 #include "compiler/output/object.h"
 
-#include <llvm/IR/LegacyPassManager.h>
-#include <llvm/IR/Module.h>
-#include <llvm/MC/TargetRegistry.h>
 #include <llvm/Object/Archive.h>
 #include <llvm/Object/ArchiveWriter.h>
-#include <llvm/Support/TargetSelect.h>
-#include <llvm/Target/TargetMachine.h>
-#include <llvm/Target/TargetOptions.h>
-#include <llvm/TargetParser/Host.h>
-#include <llvm/TargetParser/Triple.h>
+
+#include "compiler/lower/emit_object.h"
 
 namespace nbcc {
-namespace {
-
-std::unique_ptr<llvm::TargetMachine> machineOf(const LibraryContent &content, Diag &diag) {
-  llvm::InitializeNativeTarget();
-  llvm::InitializeNativeTargetAsmPrinter();
-  const llvm::Triple triple(llvm::sys::getDefaultTargetTriple());
-  std::string why;
-  const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple.str(), why);
-  if (!target) {
-    diag.error(Loc(), "LLVM cannot compile for this machine: ", why);
-    return nullptr;
-  }
-  std::string cpu;
-  if (triple.getArch() == llvm::Triple::x86_64)
-    cpu = content.cpuLevel == 1 ? "x86-64" : cat("x86-64-v", content.cpuLevel);
-  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
-      triple.str(), cpu, "", llvm::TargetOptions(), llvm::Reloc::PIC_, llvm::CodeModel::Small,
-      content.quick ? llvm::CodeGenOptLevel::None : llvm::CodeGenOptLevel::Default));
-}
-
-}  // namespace
 
 int hostCpuLevel() {
 #if defined(__x86_64__)
@@ -52,19 +25,11 @@ int hostCpuLevel() {
 }
 
 std::string objectOf(llvm::Module &module, const LibraryContent &content, Diag &diag) {
-  const std::unique_ptr<llvm::TargetMachine> machine = machineOf(content, diag);
-  if (!machine) return "";
-  module.setTargetTriple(machine->getTargetTriple().str());
-  module.setDataLayout(machine->createDataLayout());
-  llvm::SmallVector<char, 0> bytes;
-  llvm::raw_svector_ostream out(bytes);
-  llvm::legacy::PassManager passes;
-  if (machine->addPassesToEmitFile(passes, out, nullptr, llvm::CodeGenFileType::ObjectFile)) {
-    diag.error(Loc(), "LLVM writes no object files for ", machine->getTargetTriple().str());
-    return "";
-  }
-  passes.run(module);
-  return {bytes.data(), bytes.size()};
+  std::string why;
+  std::string bytes =
+      emitObject(module, {.cpuLevel = content.cpuLevel, .quick = content.quick}, why);
+  if (bytes.empty()) diag.error(Loc(), why);
+  return bytes;
 }
 
 std::string archiveOf(const std::string &object, const std::string &member, Diag &diag) {
