@@ -16,6 +16,7 @@
 
 #include "compiler/driver/compile.h"
 #include "compiler/driver/prove_number.h"
+#include "compiler/driver/record_proof.h"
 #include "compiler/output/output.h"
 #include "dsl/parse.h"
 #include "nbc.h"
@@ -108,19 +109,11 @@ class Making {
   bool prove(Compilation &c, LibraryContent::Algorithm &a) {
     const NumberProof proof = proveNumber(c, request_.ranks, diag_);
     if (!diag_.ok() || proof.result == NumberProof::Result::failed) {
-      diag_.note(Loc(), c.name(), " fails with ", request_.ranks, " rank",
-                 request_.ranks == 1 ? "" : "s",
-                 c.collective().hasRoot() ? cat(", root ", proof.root) : "");
-      if (!proof.placed.empty()) diag_.note(Loc(), "with the ranks on nodes ", proof.placed);
-      if (!proof.connected.empty()) diag_.note(Loc(), "among the neighbours of ", proof.connected);
+      noteFailure(proof, c, request_.ranks, diag_);
       return false;
     }
-    if (proof.result != NumberProof::Result::proven) return true;
-    const Collective kind = c.collective();
-    a.provenFrom = a.provenTo = request_.ranks;
-    a.anyLengths = proof.anyLengths && kind.hasBlocks();
-    a.rankOrder = proof.rankOrder && kind.reduces;
-    a.bitwiseSame = proof.bitwiseSame && kind.reduces && !kind.isPrefix() && !kind.hasAllInOut();
+    if (proof.result == NumberProof::Result::proven)
+      recordProof(proof, request_.ranks, request_.ranks, c.collective(), a);
     return true;
   }
 

@@ -19,6 +19,7 @@
 #include "compiler/driver/operators.h"
 #include "compiler/driver/prove_number.h"
 #include "compiler/driver/prove_range.h"
+#include "compiler/driver/record_proof.h"
 #include "dsl/parse.h"
 
 namespace nbcc {
@@ -102,26 +103,18 @@ class Collecting {
       if (ranks >= proof.from && ranks <= proof.to) continue;
       const NumberProof number = proveNumber(c, ranks, diag_);
       if (!diag_.ok()) {
-        diag_.note(Loc(), c.name(), " fails with ", ranks, " ranks, root ", number.root);
+        noteFailure(number, c, ranks, diag_);
         return false;
       }
       if (number.result != NumberProof::Result::proven) continue;
-      proof.rankOrder &= number.rankOrder;
-      proof.bitwiseSame &= number.bitwiseSame;
-      proof.anyLengths &= number.anyLengths;
-      if (proof.unequal.what.empty()) proof.unequal = number.unequal;
+      proof.meet(number);
       beyond += cat(", ", ranks);
     }
     if (o_.targetOptions.lengths == Blocks::each) {
-      checkLengths(proof.anyLengths, proof.unequal, diag_);
+      checkLengths(proof, diag_);
       if (!diag_.ok()) return false;
     }
-    const Collective kind = c.collective();
-    a.provenFrom = proof.from;
-    a.provenTo = proof.to;
-    a.anyLengths = proof.anyLengths && kind.hasBlocks();
-    a.rankOrder = proof.rankOrder && kind.reduces;
-    a.bitwiseSame = proof.bitwiseSame && kind.reduces && !kind.isPrefix() && !kind.hasAllInOut();
+    recordProof(proof, proof.from, proof.to, c.collective(), a);
     line << " proven for " << proof.from << ".." << proof.to << beyond << " ranks;";
     return true;
   }

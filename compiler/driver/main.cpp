@@ -79,8 +79,7 @@ void compileAll(Compilation &c, const Options &o, Diag &diag) {
   if (o.prove || summary || (!o.output.empty() && !o.noProve)) {
     RangeProof proof = proveRange(c, o, diag);
     if (!proof.holds || !diag.ok()) return;
-    if (o.target && o.targetOptions.lengths == Blocks::each)
-      checkLengths(proof.anyLengths, proof.unequal, diag);
+    if (o.target && o.targetOptions.lengths == Blocks::each) checkLengths(proof, diag);
     if (!diag.ok()) return;
     if (o.output.empty() && o.emit == Emit::nothing) print(proof, c, std::cout);
   }

@@ -48,10 +48,7 @@ bool proveRoot(Compilation &c, int64_t ranks, int64_t root, NumberProof &result,
   auto run = [&](std::span<const Schedule> schedules) {
     Proof p = prove(schedules, *claims, diag);
     ++result.proofs;
-    result.rankOrder &= p.rankOrder;
-    result.bitwiseSame &= p.bitwiseSame;
-    result.anyLengths &= p.anyLengths;
-    if (result.unequal.what.empty()) result.unequal = p.unequal;
+    result.meet(p);
     return p.holds && diag.ok();
   };
   if (!run(written)) return false;
@@ -141,9 +138,17 @@ NumberProof proveCall(Compilation &c, int64_t ranks, int64_t root, Diag &diag) {
   return proof;
 }
 
-void checkLengths(bool anyLengths, const Unequal &unequal, Diag &diag) {
-  if (!anyLengths)
-    diag.error(unequal.at, "own lengths: ", unequal.what,
+void noteFailure(const NumberProof &proof, Compilation &c, int64_t ranks, Diag &diag,
+                 const std::string &more) {
+  diag.note(Loc(), c.name(), " fails with ", ranks, " rank", ranks == 1 ? "" : "s",
+            c.collective().hasRoot() ? cat(", root ", proof.root) : "", more);
+  if (!proof.placed.empty()) diag.note(Loc(), "with the ranks on nodes ", proof.placed);
+  if (!proof.connected.empty()) diag.note(Loc(), "among the neighbours of ", proof.connected);
+}
+
+void checkLengths(const Facts &facts, Diag &diag) {
+  if (!facts.anyLengths)
+    diag.error(facts.unequal.at, "own lengths: ", facts.unequal.what,
                ", which is right only if all blocks are equally long");
 }
 

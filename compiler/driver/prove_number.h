@@ -13,7 +13,7 @@
 namespace nbcc {
 
 /// What came of it. Proven: all that is said here holds for all roots tried.
-struct NumberProof {
+struct NumberProof : Facts {
   enum class Result {
     unknown,   // was not tried
     proven,    //
@@ -29,8 +29,6 @@ struct NumberProof {
   int64_t graphs = 0;      // that were made up for it
   std::string connected;   // failed: the one made up, and who is whose neighbour there
   size_t bytes = 0;        // of the schedules of all ranks, as written; the most of any root
-  bool rankOrder = true, bitwiseSame = true, anyLengths = true;
-  Unequal unequal;  // if not any lengths
 };
 
 /// For an algorithm that asks where the ranks are, where --topology does not say it: in each
@@ -42,7 +40,12 @@ NumberProof proveNumber(Compilation &, int64_t ranks, Diag &);
 /// The same for one root, and with the ranks placed as they are: what one call is made of.
 NumberProof proveCall(Compilation &, int64_t ranks, int64_t root, Diag &);
 
+/// Behind what was reported: with how many ranks, with which root, where, among which neighbours.
+/// `more`: of the sentence.
+void noteFailure(const NumberProof &, Compilation &, int64_t ranks, Diag &,
+                 const std::string &more = "");
+
 /// Where blocks are to have lengths of their own (--lengths=each): reports that they may not.
-void checkLengths(bool anyLengths, const Unequal &, Diag &);
+void checkLengths(const Facts &, Diag &);
 
 }  // namespace nbcc

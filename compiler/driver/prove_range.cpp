@@ -23,17 +23,15 @@ void add(RangeProof &range, const NumberProof &p) {
   range.proofs += p.proofs;
   range.topologies += p.topologies;
   range.graphs += p.graphs;
-  range.rankOrder &= p.rankOrder;
-  range.bitwiseSame &= p.bitwiseSame;
-  range.anyLengths &= p.anyLengths;
-  if (range.unequal.what.empty()) range.unequal = p.unequal;
+  range.meet(p);
 }
 
 }  // namespace
 
 RangeProof proveRange(Compilation &c, const Options &o, Diag &diag) {
   using enum NumberProof::Result;
-  RangeProof result{.from = o.proveFrom, .to = o.proveTo};
+  RangeProof result;
+  result.from = o.proveFrom, result.to = o.proveTo;
   std::map<int64_t, NumberProof> ahead;
   for (int64_t ranks = o.proveFrom; ranks <= o.proveTo; ++ranks) {
     if (ranks == std::max(o.proveFrom, kAloneUpTo + 1)) ahead = proveAhead(c, ranks, o.proveTo, o);
@@ -42,12 +40,9 @@ RangeProof proveRange(Compilation &c, const Options &o, Diag &diag) {
     if (p.result != proven && p.result != skipped) p = proveNumber(c, ranks, diag);
     if (p.result == unusable) return result;
     if (p.result == failed) {
-      diag.note(
-          Loc(), c.name(), " fails with ", ranks, " rank", ranks == 1 ? "" : "s",
-          c.collective().hasRoot() ? cat(", root ", p.root) : "",
+      noteFailure(
+          p, c, ranks, diag,
           ranks > o.proveFrom ? cat("; it is proven for fewer, from ", o.proveFrom, " on") : "");
-      if (!p.placed.empty()) diag.note(Loc(), "with the ranks on nodes ", p.placed);
-      if (!p.connected.empty()) diag.note(Loc(), "among the neighbours of ", p.connected);
       return result;
     }
     add(result, p);

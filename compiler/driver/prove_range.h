@@ -11,15 +11,13 @@
 namespace nbcc {
 
 /// What is true for all numbers of ranks that were proven.
-struct RangeProof {
+struct RangeProof : Facts {
   bool holds = false;
   int64_t from = 0, to = 0;
   int64_t proven = 0, skipped = 0;  // numbers of ranks; skipped: `requires` does not hold
   int64_t proofs = 0;               // runs of the prover
   int64_t topologies = 0;           // made up for them, for all numbers of ranks together
   int64_t graphs = 0;               // likewise
-  bool rankOrder = true, bitwiseSame = true, anyLengths = true;
-  Unequal unequal;  // if not any lengths
 };
 
 /// proveNumber() for each number of ranks, several at the same time (Options::jobs);

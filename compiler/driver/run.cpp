@@ -403,7 +403,7 @@ void run(Compilation &c, const Options &o, std::ostream &out, Diag &diag) {
 
   if (o.targetOptions.lengths == Blocks::each && !o.noProve) {
     const NumberProof proof = proveCall(c, o.ranks, o.root, diag);
-    if (diag.ok()) checkLengths(proof.anyLengths, proof.unequal, diag);
+    if (diag.ok()) checkLengths(proof, diag);
     if (!diag.ok()) return;
   }
   std::vector<Template> templates;

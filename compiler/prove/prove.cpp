@@ -12,6 +12,13 @@
 
 namespace nbcc {
 
+void Facts::meet(const Facts &other) {
+  rankOrder &= other.rankOrder;
+  bitwiseSame &= other.bitwiseSame;
+  anyLengths &= other.anyLengths;
+  if (unequal.what.empty()) unequal = other.unequal;
+}
+
 Proof prove(std::span<const Schedule> ranks, std::span<const ClaimValue> claims, Diag &diag) {
   Proof proof;
   proof.ranks = static_cast<int64_t>(ranks.size());

@@ -23,18 +23,25 @@ struct Unequal {
   Loc at;
 };
 
+/// What is true of a call, or of all that were proven.
+struct Facts {
+  bool rankOrder = true;    // reductions: in rank order, so right for operators that do not commute
+  bool bitwiseSame = true;  // all ranks combine alike, up to the order of two operands
+  bool anyLengths = true;   // right also where each rank's block has another length (v-variants)
+  Unequal unequal;          // if not: the first that shows it
+
+  /// Keeps what is true of these calls too.
+  void meet(const Facts &);
+};
+
 /// What was found to be true, and what it cost.
-struct Proof {
+struct Proof : Facts {
   bool holds = false;
   int64_t ranks = 0;
   int64_t rounds = 0;        // the most of any rank
   int64_t messages = 0;      // all ranks together; signals included
   int64_t mostMessages = 0;  // the most that one rank sends
   Amount mostSent{};         // blocks: the most that one rank sends
-  bool rankOrder = true;    // reductions: in rank order, so right for operators that do not commute
-  bool bitwiseSame = true;  // all ranks combine alike, up to the order of two operands
-  bool anyLengths = true;   // right also where each rank's block has another length (v-variants)
-  Unequal unequal;          // if not: the first that shows it
 };
 
 /// Runs the schedules of all ranks of one call (ranks[i].rank == i, all for the
