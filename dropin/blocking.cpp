@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// blocking.cpp - calls that wait for other ranks, while calls of ours are under way.
+//
+//   rank 0: MPI_Ibarrier, MPI_Wait, MPI_Send to 1
+//   rank 1: MPI_Ibarrier, MPI_Recv from 0, MPI_Wait
+//
+// MPI wants this to end: a rank inside the MPI moves its collectives on. Ours the MPI does not
+// know, so MPI_Recv becomes MPI_Irecv and a loop, for as long as there are any. What makes
+// communicators, windows and files has no such form: it waits, in a loop of ours, until all of the
+// communicator are there (an MPI_Ibarrier; no rank can leave these calls before all have entered).
+// That must be decided alike on all ranks, so it is done always. Not covered: synchronisation of
+// windows, collective calls of files, MPI_Comm_create_group and MPI_Intercomm_create.
+
+#include <memory>
+#include <new>
+
+#include "dropin/calls.h"
+#include "dropin/operators.h"
+
+using namespace nbcc::dropin;
+
+#define ALSO(name) extern "C" decltype(P##name) P##name __attribute__((alias(#name)));
+
+namespace {
+
+// Nothing of ours could be held up.
+bool leave() {
+  return not_for_us() || !busy();
+}
+
+template <class Begin>
+int meanwhile(Begin begin, MPI_Status *status = MPI_STATUS_IGNORE) {
+  Lock lock;
+  MPI_Request request;
+  int error = lock.outside([&] { return begin(&request); });
+  return error ? error : wait_below(lock, &request, status);
+}
+
+template <class Look>
+int until(Look look) {
+  Lock lock;
+  for (unsigned round = 0;; ++round) {
+    int found = 0;
+    int error = look(&found);
+    if (error || found) return error;
+    wait_a_while(lock, round);
+  }
+}
+
+void gather(MPI_Comm comm) {
+  if (not_for_us() || comm == MPI_COMM_NULL) return;
+  Lock lock;
+  MPI_Request request;
+  if (PMPI_Ibarrier(comm, &request) == MPI_SUCCESS) wait_below(lock, &request, MPI_STATUS_IGNORE);
+}
+
+}  // namespace
+
+// --- messages ---
+
+#define SEND(name, nonblocking)                                                            \
+  extern "C" int name(const void *buffer, int count, MPI_Datatype type, int rank, int tag, \
+                      MPI_Comm comm) {                                                     \
+    if (leave()) return PASS(name)(buffer, count, type, rank, tag, comm);                  \
+    return meanwhile([&](MPI_Request *r) {                                                 \
+      return PASS(nonblocking)(buffer, count, type, rank, tag, comm, r);                   \
+    });                                                                                    \
+  }                                                                                        \
+  ALSO(name)
+SEND(MPI_Send, MPI_Isend)
+SEND(MPI_Ssend, MPI_Issend)
+SEND(MPI_Rsend, MPI_Irsend)
+
+extern "C" int MPI_Recv(void *buffer, int count, MPI_Datatype type, int rank, int tag,
+                        MPI_Comm comm, MPI_Status *status) {
+  if (leave()) return PASS(MPI_Recv)(buffer, count, type, rank, tag, comm, status);
+  return meanwhile(
+      [&](MPI_Request *r) { return PASS(MPI_Irecv)(buffer, count, type, rank, tag, comm, r); },
+      status);
+}
+ALSO(MPI_Recv)
+
+extern "C" int MPI_Mrecv(void *buffer, int count, MPI_Datatype type, MPI_Message *message,
+                         MPI_Status *status) {
+  if (leave()) return PASS(MPI_Mrecv)(buffer, count, type, message, status);
+  return meanwhile(
+      [&](MPI_Request *r) { return PASS(MPI_Imrecv)(buffer, count, type, message, r); }, status);
+}
+ALSO(MPI_Mrecv)
+
+namespace {
+
+template <class Send>
+int exchange(Send send, void *to, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm,
+             MPI_Status *status) {
+  Lock lock;
+  MPI_Request requests[2];
+  int error = PMPI_Irecv(to, count, type, from, tag, comm, &requests[0]);
+  if (!error) error = send(&requests[1]);
+  if (!error) error = wait_below(lock, &requests[1], MPI_STATUS_IGNORE);
+  return error ? error : wait_below(lock, &requests[0], status);
+}
+
+}  // namespace
+
+extern "C" int MPI_Sendrecv(const void *from, int sent, MPI_Datatype send_type, int destination,
+                            int send_tag, void *to, int received, MPI_Datatype type, int source,
+                            int tag, MPI_Comm comm, MPI_Status *status) {
+  if (leave())
+    return PASS(MPI_Sendrecv)(from, sent, send_type, destination, send_tag, to, received, type,
+                              source, tag, comm, status);
+  return exchange(
+      [&](MPI_Request *r) {
+        return PMPI_Isend(from, sent, send_type, destination, send_tag, comm, r);
+      },
+      to, received, type, source, tag, comm, status);
+}
+ALSO(MPI_Sendrecv)
+
+extern "C" int MPI_Sendrecv_replace(void *buffer, int count, MPI_Datatype type, int destination,
+                                    int send_tag, int source, int tag, MPI_Comm comm,
+                                    MPI_Status *status) {
+  int bytes = 0, used = 0;
+  if (leave() || PMPI_Pack_size(count, type, comm, &bytes))
+    return PASS(MPI_Sendrecv_replace)(buffer, count, type, destination, send_tag, source, tag, comm,
+                                      status);
+  std::unique_ptr<char[]> copy(new (std::nothrow) char[static_cast<std::size_t>(bytes) + 1]);
+  if (!copy) return raise(comm, MPI_ERR_NO_MEM);
+  int error = PMPI_Pack(buffer, count, type, copy.get(), bytes, &used, comm);
+  if (error) return error;
+  return exchange(
+      [&](MPI_Request *r) {
+        return PMPI_Isend(copy.get(), used, MPI_PACKED, destination, send_tag, comm, r);
+      },
+      buffer, count, type, source, tag, comm, status);
+}
+ALSO(MPI_Sendrecv_replace)
+
+extern "C" int MPI_Probe(int rank, int tag, MPI_Comm comm, MPI_Status *status) {
+  if (leave()) return PASS(MPI_Probe)(rank, tag, comm, status);
+  return until([&](int *found) { return PMPI_Iprobe(rank, tag, comm, found, status); });
+}
+ALSO(MPI_Probe)
+
+extern "C" int MPI_Mprobe(int rank, int tag, MPI_Comm comm, MPI_Message *message,
+                          MPI_Status *status) {
+  if (leave()) return PASS(MPI_Mprobe)(rank, tag, comm, message, status);
+  return until([&](int *found) { return PMPI_Improbe(rank, tag, comm, found, message, status); });
+}
+ALSO(MPI_Mprobe)
+
+// Whoever asks again and again counts on progress.
+
+extern "C" int MPI_Iprobe(int rank, int tag, MPI_Comm comm, int *found, MPI_Status *status) {
+  if (!leave()) {
+    Lock lock;
+    progress();
+  }
+  return PASS(MPI_Iprobe)(rank, tag, comm, found, status);
+}
+ALSO(MPI_Iprobe)
+
+extern "C" int MPI_Improbe(int rank, int tag, MPI_Comm comm, int *found, MPI_Message *message,
+                           MPI_Status *status) {
+  if (!leave()) {
+    Lock lock;
+    progress();
+  }
+  return PASS(MPI_Improbe)(rank, tag, comm, found, message, status);
+}
+ALSO(MPI_Improbe)
+
+// --- communicators, windows, files ---
+
+#define ALL(...) __VA_ARGS__
+#define GATHERED(name, comm, parameters, arguments) \
+  extern "C" int name parameters {                  \
+    gather(comm);                                   \
+    return PASS(name) arguments;                    \
+  }                                                 \
+  ALSO(name)
+GATHERED(MPI_Comm_dup, comm, (MPI_Comm comm, MPI_Comm *made), (comm, made))
+GATHERED(MPI_Comm_dup_with_info, comm, (MPI_Comm comm, MPI_Info info, MPI_Comm *made),
+         (comm, info, made))
+GATHERED(MPI_Comm_split, comm, (MPI_Comm comm, int color, int key, MPI_Comm *made),
+         (comm, color, key, made))
+GATHERED(MPI_Comm_split_type, comm,
+         (MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm *made),
+         (comm, type, key, info, made))
+GATHERED(MPI_Comm_create, comm, (MPI_Comm comm, MPI_Group group, MPI_Comm *made),
+         (comm, group, made))
+GATHERED(MPI_Cart_create, comm,
+         (MPI_Comm comm, int dimensions, const int sizes[], const int periodic[], int reorder,
+          MPI_Comm *made),
+         (comm, dimensions, sizes, periodic, reorder, made))
+GATHERED(MPI_Cart_sub, comm, (MPI_Comm comm, const int remain[], MPI_Comm *made),
+         (comm, remain, made))
+GATHERED(MPI_Graph_create, comm,
+         (MPI_Comm comm, int nodes, const int index[], const int edges[], int reorder,
+          MPI_Comm *made),
+         (comm, nodes, index, edges, reorder, made))
+GATHERED(MPI_Dist_graph_create, comm,
+         (MPI_Comm comm, int n, const int sources[], const int degrees[], const int destinations[],
+          const int weights[], MPI_Info info, int reorder, MPI_Comm *made),
+         (comm, n, sources, degrees, destinations, weights, info, reorder, made))
+GATHERED(MPI_Dist_graph_create_adjacent, comm,
+         (MPI_Comm comm, int indegree, const int sources[], const int source_weights[],
+          int outdegree, const int destinations[], const int destination_weights[], MPI_Info info,
+          int reorder, MPI_Comm *made),
+         (comm, indegree, sources, source_weights, outdegree, destinations, destination_weights,
+          info, reorder, made))
+GATHERED(MPI_Intercomm_merge, comm, (MPI_Comm comm, int high, MPI_Comm *made), (comm, high, made))
+GATHERED(MPI_Win_create, comm,
+         (void *base, MPI_Aint bytes, int unit, MPI_Info info, MPI_Comm comm, MPI_Win *made),
+         (base, bytes, unit, info, comm, made))
+GATHERED(MPI_Win_create_dynamic, comm, (MPI_Info info, MPI_Comm comm, MPI_Win *made),
+         (info, comm, made))
+GATHERED(MPI_Win_allocate, comm,
+         (MPI_Aint bytes, int unit, MPI_Info info, MPI_Comm comm, void *base, MPI_Win *made),
+         (bytes, unit, info, comm, base, made))
+GATHERED(MPI_Win_allocate_shared, comm,
+         (MPI_Aint bytes, int unit, MPI_Info info, MPI_Comm comm, void *base, MPI_Win *made),
+         (bytes, unit, info, comm, base, made))
+GATHERED(MPI_File_open, comm,
+         (MPI_Comm comm, const char *name, int mode, MPI_Info info, MPI_File *made),
+         (comm, name, mode, info, made))
+
+// --- operators, and the end ---
+
+extern "C" int MPI_Op_free(MPI_Op *op) {
+  if (!op || not_for_us()) return PASS(MPI_Op_free)(op);
+  {
+    Lock lock;
+    if (defer_free(*op)) {  // a call still uses it
+      *op = MPI_OP_NULL;
+      return MPI_SUCCESS;
+    }
+  }
+  return PASS(MPI_Op_free)(op);
+}
+ALSO(MPI_Op_free)
+
+extern "C" int MPI_Finalize(void) {
+  if (!not_for_us()) end();
+  return PASS(MPI_Finalize)();
+}
+ALSO(MPI_Finalize)

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// calls.cpp - what becomes of a collective call: ours, or the MPI's.
+
+#include "dropin/calls.h"
+
+#include <new>
+
+#include "dropin/queue.h"
+
+namespace nbcc::dropin {
+
+namespace {
+
+/// What is known of a call when it comes in.
+struct Incoming {
+  Communicator *communicator = nullptr;
+  Outline line;
+};
+
+// `may_wait`: the call may wait for other ranks.
+Incoming take_in(const Operation &o, bool may_wait) {
+  Incoming in;
+  in.communicator = Communicator::of(o.comm, may_wait);
+  if (Communicator *c = in.communicator)
+    in.line = outline(o, c->rank(), c->ranks());
+  else
+    in.line.refusal = "an intercommunicator";
+  return in;
+}
+
+bool set_arguments(Arguments &a, const Communicator &c, const Operation &o) {
+  bool neighbors = o.kind == NBC_NEIGHBOR_ALLGATHER || o.kind == NBC_NEIGHBOR_ALLTOALL;
+  return a.set(o, c.rank(), c.ranks(), neighbors ? c.outdegree() : c.ranks(),
+               neighbors ? c.indegree() : c.ranks());
+}
+
+void drain(Lock &lock, Communicator &c) {
+  for (unsigned round = 0; !calls_of(c).queue.empty(); ++round) wait_a_while(lock, round);
+}
+
+// Waits for it. Null: calls are the MPI's.
+Plan *make_plan(Lock &lock, Communicator &c, const Operation &o, const Outline &line) {
+  drain(lock, c);
+  unsigned round = 0;
+  for (; !c.advance() || c.state() == Plan::making; ++round) wait_a_while(lock, round);
+  if (c.state() != Plan::ready) return nullptr;
+  Plan *plan = choose_plan(c, o, line);
+  for (; plan && plan->state == Plan::making; ++round) {
+    c.advance();
+    wait_a_while(lock, round);
+  }
+  return plan && plan->state == Plan::ready ? plan : nullptr;
+}
+
+void count(Plan &plan, std::uint64_t bytes) {
+  ++plan.calls;
+  plan.bytes += bytes;
+}
+
+// From start to end, with all it needs on the stack.
+int run(Lock &lock, Communicator &c, Plan &plan, const Operation &o, std::uint64_t bytes) {
+  Request r;
+  r.communicator = &c;
+  r.plan = &plan;
+  if (!set_arguments(r.arguments, c, o)) return raise(o.comm, MPI_ERR_NO_MEM);
+  r.operation.comm = o.comm;
+  r.bytes = bytes;
+  int error = begin(&r);
+  if (error) return raise(o.comm, error);
+  int done = 0;
+  for (unsigned round = 0; !done; ++round) {
+    int status = nbc_test(&r.call, &done);
+    if (done)
+      error = error_of(status);
+    else
+      wait_a_while(lock, round, &r);
+  }
+  if (!error && !r.arguments.empty()) error = MPI_ERR_OTHER;
+  return error ? raise(o.comm, error) : MPI_SUCCESS;
+}
+
+int pass_blocking(Lock &lock, const Forms &forms) {
+  if (!busy()) return lock.outside(forms.pass);
+  MPI_Request request;
+  int error = lock.outside([&] { return forms.pass_nonblocking(&request); });
+  return error ? error : wait_below(lock, &request, MPI_STATUS_IGNORE);
+}
+
+Request *make_request(const Incoming &in, const Operation &o, const char *name) {
+  Request *r = take_request();
+  if (!r) return nullptr;
+  r->communicator = in.communicator;
+  r->operation = o;
+  r->name = name;
+  r->bytes = in.line.bytes;
+  r->commutes = in.line.commutes;
+  r->refused = in.line.refusal != nullptr;
+  if (r->refused || set_arguments(r->arguments, *in.communicator, o)) return r;
+  give_back(r);
+  return nullptr;
+}
+
+}  // namespace
+
+int begin(Request *r) {
+  if (!r->arguments.fill()) return MPI_ERR_NO_MEM;
+  int status = nbc_start(r->plan->plan, &r->arguments.call(), &r->call);
+  if (status) return error_of(status);
+  count(*r->plan, r->bytes);
+  r->state = Request::running;
+  return MPI_SUCCESS;
+}
+
+int blocking(const Operation &o, const Forms &forms) {
+  Lock lock;
+  Incoming in = take_in(o, true);
+  Communicator *c = in.communicator;
+  if (!in.line.refusal) {
+    Plan *plan = find_plan(*c, o, in.line);
+    if (!plan) plan = make_plan(lock, *c, o, in.line);
+    if (plan) return run(lock, *c, *plan, o, in.line.bytes);
+    in.line.refusal = c->why();
+  }
+  count_passed(forms.name, in.line.refusal);
+  if (c) drain(lock, *c);
+  return pass_blocking(lock, forms);
+}
+
+int nonblocking(const Operation &o, const char *name, FunctionRef<int(MPI_Request *)> pass,
+                FunctionRef<std::function<int(MPI_Request *)>()> keep, MPI_Request *request) {
+  Lock lock;
+  Incoming in = take_in(o, false);
+  Communicator *c = in.communicator;
+  bool queued = c && !calls_of(*c).queue.empty();
+  if (in.line.refusal) {
+    count_passed(name, in.line.refusal);
+    if (!queued) return lock.outside([&] { return pass(request); });
+  }
+  Request *r = make_request(in, o, name);
+  if (!r) return raise(o.comm, MPI_ERR_NO_MEM);
+  if (!queued && !r->refused) r->plan = find_plan(*c, o, in.line);
+  if (r->plan) {
+    int error = begin(r);
+    if (error) {
+      give_back(r);
+      return raise(o.comm, error);
+    }
+    c->hold();
+    link(r);
+  } else {
+    r->hand_over = keep();
+    append(*c, r);
+    advance_queues();
+  }
+  *request = handle_of(r);
+  return MPI_SUCCESS;
+}
+
+// MPI lets an initialisation wait for other ranks, so it does until there is a plan.
+int persistent(const Operation &o, const char *name, FunctionRef<int(MPI_Request *)> pass,
+               MPI_Request *request) {
+  Lock lock;
+  Incoming in = take_in(o, true);
+  Communicator *c = in.communicator;
+  if (!in.line.refusal) {
+    Plan *plan = find_plan(*c, o, in.line);
+    if (!plan) plan = make_plan(lock, *c, o, in.line);
+    if (plan) {
+      Request *r = make_request(in, o, name);
+      if (!r) return raise(o.comm, MPI_ERR_NO_MEM);
+      r->plan = plan;
+      r->persistent = true;
+      c->hold();
+      *request = handle_of(r);
+      return MPI_SUCCESS;
+    }
+    in.line.refusal = c->why();
+  }
+  count_passed(name, in.line.refusal);
+  if (c) drain(lock, *c);
+  return lock.outside([&] { return pass(request); });
+}
+
+int start(Request *r) {
+  if (!r->persistent || r->state != Request::idle) return raise(r->operation.comm, MPI_ERR_REQUEST);
+  int error = begin(r);
+  if (error) return raise(r->operation.comm, error);
+  r->communicator->hold();
+  link(r);
+  return MPI_SUCCESS;
+}
+
+int collect(Request *r, MPI_Request *request, MPI_Status *status) {
+  int error = r->error;
+  MPI_Comm comm = r->operation.comm;
+  if (status != MPI_STATUS_IGNORE) set_empty(status);
+  r->error = MPI_SUCCESS;
+  if (r->persistent) {
+    r->state = Request::idle;
+  } else {
+    give_back(r);
+    *request = MPI_REQUEST_NULL;
+  }
+  return error ? raise(comm, error) : MPI_SUCCESS;
+}
+
+void free_request(Request *r) {
+  if (!is_over(r)) {
+    r->abandoned = true;
+    return;
+  }
+  Communicator *c = r->persistent ? r->communicator : nullptr;
+  give_back(r);
+  if (c) c->release();
+}
+
+void set_empty(MPI_Status *status) {
+  status->MPI_SOURCE = MPI_ANY_SOURCE;
+  status->MPI_TAG = MPI_ANY_TAG;
+  status->MPI_ERROR = MPI_SUCCESS;
+  PMPI_Status_set_elements(status, MPI_BYTE, 0);
+  PMPI_Status_set_cancelled(status, 0);
+}
+
+int raise(MPI_Comm comm, int error) {
+  PMPI_Comm_call_errhandler(comm, error);
+  return error;
+}
+
+void end() {
+  Lock lock;
+  constexpr double patience = 10;  // seconds, for ranks that are on their way here
+  finish_all(patience);
+  Communicator::end_all();
+  report();
+  set_over();
+}
+
+}  // namespace nbcc::dropin

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// calls.h - a collective call, from MPI's door to the runtime's, and those under way.
+///
+///   MPI_Iallreduce -> Operation -> nonblocking(): taken over, or passed on
+///
+/// Order. What was asked of a communicator is begun in that order: while one call waits for its
+/// plan, those behind it wait in the communicator's queue, those for the MPI among them.
+///
+/// Progress. Who waits here, for whatever, moves all calls on: ours, and by asking the MPI for
+/// something every now and then its own. Where MPI's blocking functions would wait inside the MPI,
+/// they are carried out as nonblocking ones while there are calls of ours (blocking.cpp).
+///
+/// Threads. One lock for all of it, taken only where MPI_THREAD_MULTIPLE was given; nobody holds it
+/// while he waits.
+
+#pragma once
+
+#include <mpi.h>
+
+#include <functional>
+#include <memory>
+#include <type_traits>
+
+#include "dropin/below.h"
+#include "dropin/requests.h"
+
+namespace nbcc::dropin {
+
+/// A function to be called at once, without copying what it refers to.
+template <class>
+class FunctionRef;
+template <class Result, class... Values>
+class FunctionRef<Result(Values...)> {
+ public:
+  template <class F>
+  FunctionRef(const F &f)
+      : of_(&f), call_([](const void *of, Values... values) -> Result {
+          return (*static_cast<const F *>(of))(values...);
+        }) {}
+  Result operator()(Values... values) const { return call_(of_, values...); }
+
+ private:
+  const void *of_;
+  Result (*call_)(const void *, Values...);
+};
+
+/// Held while our state is looked at. Also marks this thread as inside: what the MPI's functions
+/// that we use call in turn, by our names, goes to the MPI.
+class Lock {
+ public:
+  Lock();
+  ~Lock();
+  Lock(const Lock &) = delete;
+  Lock &operator=(const Lock &) = delete;
+  /// Without it: for what waits, or may call back into a program.
+  template <class F>
+  auto outside(F f) {
+    leave();
+    struct Again {
+      Lock &lock;
+      ~Again() { lock.enter(); }
+    } again{*this};
+    return f();
+  }
+
+ private:
+  void enter();
+  void leave();
+};
+
+/// Whether this call comes from the MPI, from ourselves, or from outside MPI_Init ... MPI_Finalize.
+bool not_for_us();
+/// Whether calls of ours are under way, or communicators or plans being made.
+bool busy();
+/// Moves on all that is under way.
+void progress();
+/// For loops that wait: progress, then rest; `round` counts from 0. `r`: what is waited for, if it
+/// is ours.
+void wait_a_while(Lock &, unsigned round, Request *r = nullptr);
+
+/// Waits for a call of the MPI's own.
+int wait_below(Lock &, MPI_Request *, MPI_Status *);
+
+/// How MPI would do it.
+struct Forms {
+  const char *name;  // "MPI_Allreduce"
+  FunctionRef<int()> pass;
+  FunctionRef<int(MPI_Request *)> pass_nonblocking;
+};
+int blocking(const Operation &, const Forms &);
+int nonblocking(const Operation &, const char *name, FunctionRef<int(MPI_Request *)> pass,
+                FunctionRef<std::function<int(MPI_Request *)>()> keep, MPI_Request *);
+int persistent(const Operation &, const char *name, FunctionRef<int(MPI_Request *)> pass,
+               MPI_Request *);
+
+/// MPI_Start; a status of MPI's.
+int start(Request *);
+/// Ends a request that is done or idle, as MPI_Wait leaves it. A status of MPI's.
+int collect(Request *, MPI_Request *, MPI_Status *);
+/// MPI_Request_free.
+void free_request(Request *);
+/// As MPI_Wait leaves it for what has no message.
+void set_empty(MPI_Status *);
+/// Whether there is nothing left to wait for.
+inline bool is_over(const Request *r) {
+  return r->state == Request::done || r->state == Request::idle;
+}
+/// Tells a communicator's error handler.
+int raise(MPI_Comm, int error);
+
+/// Ends what is left, and says what was done. Before MPI_Finalize.
+void end();
+
+/// For the report: one call that was passed on; what a plan has done, when it ends.
+void count_passed(const char *name, const char *why);
+void count_plan(const Plan &);
+/// Collective over MPI_COMM_WORLD, before MPI_Finalize, once all plans have ended.
+void report();
+
+}  // namespace nbcc::dropin

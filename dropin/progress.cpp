@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// progress.cpp - what is under way, and who moves it on.
+
+#include <sched.h>
+
+#include <atomic>
+#include <mutex>
+
+#include "dropin/queue.h"
+
+namespace nbcc::dropin {
+
+thread_local int passing = 0;
+
+namespace {
+
+std::mutex mutex;
+std::atomic<int> level{-1};             // of threads, as MPI gave it; -1: not asked yet
+std::atomic<bool> over{false};          // MPI_Finalize has been called
+std::atomic<std::size_t> under_way{0};  // requests in the list, and in queues
+Request *first = nullptr;               // those that have been started and not ended
+
+bool find_level() {
+  int up = 0, found = MPI_THREAD_SINGLE;
+  if (PMPI_Initialized(&up) || !up || PMPI_Query_thread(&found)) return false;
+  level = found;
+  return true;
+}
+
+bool threads() {
+  return level.load(std::memory_order_relaxed) == MPI_THREAD_MULTIPLE;
+}
+
+void unlink(Request *r) {
+  (r->previous ? r->previous->next : first) = r->next;
+  if (r->next) r->next->previous = r->previous;
+  r->next = r->previous = nullptr;
+  under_way.fetch_sub(1, std::memory_order_relaxed);
+}
+
+void finish(Request *r, int error) {
+  unlink(r);
+  if (r->state == Request::running && !r->arguments.empty() && !error) error = MPI_ERR_OTHER;
+  r->error = error;
+  r->state = Request::done;
+  Communicator *c = r->communicator;
+  bool initialised = r->abandoned && r->persistent;  // which holds it once more
+  if (r->abandoned) give_back(r);
+  c->release();
+  if (initialised) c->release();
+}
+
+void look(Request *r) {
+  int done = 0;
+  switch (r->state) {
+    case Request::running: {
+      int status = nbc_test(&r->call, &done);
+      if (done) finish(r, error_of(status));
+      break;
+    }
+    case Request::below: {
+      int error = PMPI_Test(&r->of_mpi, &done, MPI_STATUS_IGNORE);
+      if (done || error) finish(r, error);
+      break;
+    }
+    case Request::idle:
+    case Request::queued:
+    case Request::done:
+      break;
+  }
+}
+
+}  // namespace
+
+void Lock::enter() {
+  if (threads()) mutex.lock();
+  ++passing;
+}
+
+void Lock::leave() {
+  --passing;
+  if (threads()) mutex.unlock();
+}
+
+Lock::Lock() {
+  enter();
+}
+Lock::~Lock() {
+  leave();
+}
+
+bool not_for_us() {
+  return passing || over.load(std::memory_order_relaxed) ||
+         (level.load(std::memory_order_relaxed) < 0 && !find_level());
+}
+
+void set_over() {
+  over = true;
+}
+
+bool busy() {
+  return under_way.load(std::memory_order_relaxed) > 0;
+}
+
+void count_queued(int change) {
+  under_way.fetch_add(static_cast<std::size_t>(change), std::memory_order_relaxed);
+}
+
+void link(Request *r) {
+  r->previous = nullptr;
+  r->next = first;
+  if (first) first->previous = r;
+  first = r;
+  under_way.fetch_add(1, std::memory_order_relaxed);
+}
+
+void progress() {
+  advance_queues();
+  for (Request *r = first, *next; r; r = next) {
+    next = r->next;
+    look(r);
+  }
+}
+
+// The MPI moves its own messages on when it is asked for anything: a peer's call of ours may stand
+// behind one of them. Asking costs as much as several looks at our calls.
+enum : unsigned { between_asking = 64 };
+
+void wait_a_while(Lock &lock, unsigned round, Request *r) {
+  int there;
+  bool ask = round % between_asking == between_asking - 1;
+  if (ask || busy()) progress();
+  if (ask) PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &there, MPI_STATUS_IGNORE);
+  bool ours = r && r->state == Request::running;
+  if (r && is_over(r)) return;
+  if (threads())
+    lock.outside([] { sched_yield(); });
+  else if (ours)
+    nbc_rest(&r->call);
+  else if (round >= between_asking)
+    sched_yield();
+}
+
+int wait_below(Lock &lock, MPI_Request *request, MPI_Status *status) {
+  for (unsigned round = 0;; ++round) {
+    int done = 0;
+    int error = PMPI_Test(request, &done, status);
+    if (error || done) return error;
+    wait_a_while(lock, round);
+  }
+}
+
+void fail(Request *r, int error) {
+  finish(r, error);
+}
+
+bool finish_all(double seconds) {
+  for (double begin = PMPI_Wtime(); busy() && PMPI_Wtime() < begin + seconds;) {
+    progress();
+    sched_yield();
+  }
+  return !busy();
+}
+
+int error_of(int status) {
+  switch (status) {
+    case NBC_OK:
+      return MPI_SUCCESS;
+    case NBC_ERROR_MEMORY:
+    case NBC_ERROR_RESOURCES:
+      return MPI_ERR_NO_MEM;
+    case NBC_ERROR_ARGUMENT:
+      return MPI_ERR_ARG;
+    case NBC_ERROR_TOO_LONG:
+      return MPI_ERR_COUNT;
+    default:
+      return MPI_ERR_OTHER;
+  }
+}
+
+}  // namespace nbcc::dropin

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// queue.cpp - which plan a call gets, and the calls that wait for it.
+//
+// A communicator's calls leave the queue in the order in which they came, and a plan is asked for
+// only by the first of them. So all ranks ask for the same plans in the same order, however long
+// each of them takes, and what is handed to the MPI after all is handed to it in order, too.
+
+#include "dropin/queue.h"
+
+#include <algorithm>
+
+#include "dropin/selection.h"
+
+namespace nbcc::dropin {
+
+namespace {
+
+std::vector<Communicator *> waiting;  // those with a queue
+
+bool has_root(nbc_kind kind) {
+  return kind == NBC_BCAST || kind == NBC_REDUCE || kind == NBC_GATHER || kind == NBC_SCATTER;
+}
+
+std::vector<Calls::Chosen> &chosen_of(Communicator &c, const Operation &o, const Outline &line) {
+  return calls_of(c).chosen[o.kind][o.each][line.commutes];
+}
+
+Plan **slot(Communicator &c, const Operation &o, const Outline &line) {
+  for (Calls::Chosen &chosen : chosen_of(c, o, line))
+    if (chosen.from <= line.bytes && line.bytes <= chosen.to)
+      return &chosen.of[has_root(o.kind) ? static_cast<std::size_t>(o.root) : 0];
+  return nullptr;
+}
+
+int hand_over(Request *r) {
+  r->plan = nullptr;
+  r->arguments.clear();
+  int error = r->hand_over(&r->of_mpi);
+  r->state = Request::below;
+  return error;
+}
+
+// Of the first in a queue. False: it has to wait.
+bool advance(Communicator &c, Request *r) {
+  if (!c.advance()) return false;
+  const Outline line = {.bytes = r->bytes, .commutes = r->commutes};
+  if (!r->refused && !r->plan && c.state() == Plan::ready)
+    r->plan = choose_plan(c, r->operation, line);
+  if (r->plan && r->plan->state == Plan::making) return false;
+  bool ours = r->plan && r->plan->state == Plan::ready;
+  if (!ours && !r->refused) count_passed(r->name, c.why());
+  int error = ours ? begin(r) : hand_over(r);
+  link(r);
+  if (error) fail(r, error);
+  return true;
+}
+
+}  // namespace
+
+Calls &calls_of(Communicator &c) {
+  if (!c.calls) c.calls = std::make_shared<Calls>();
+  return *c.calls;
+}
+
+Plan *find_plan(Communicator &c, const Operation &o, const Outline &line) {
+  Plan **found = slot(c, o, line);
+  return found && *found && (*found)->state == Plan::ready ? *found : nullptr;
+}
+
+Plan *choose_plan(Communicator &c, const Operation &o, const Outline &line) {
+  Plan **found = slot(c, o, line);
+  if (found && *found) return *found;
+  std::optional<Choice> choice = choose(c, o, line);
+  if (!choice) return nullptr;
+  Plan *plan = c.plan(o, *choice, line.bytes);
+  if (!found) {
+    std::size_t roots = has_root(o.kind) ? static_cast<std::size_t>(c.ranks()) : 1;
+    chosen_of(c, o, line).push_back({choice->from, choice->to, std::vector<Plan *>(roots)});
+    found = slot(c, o, line);
+  }
+  return *found = plan;
+}
+
+void append(Communicator &c, Request *r) {
+  std::deque<Request *> &queue = calls_of(c).queue;
+  if (queue.empty()) waiting.push_back(&c);
+  queue.push_back(r);
+  r->state = Request::queued;
+  count_queued(1);
+  c.hold();
+}
+
+void advance_queues() {
+  Communicator::advance_all();
+  for (std::size_t i = 0; i < waiting.size();) {
+    Communicator &c = *waiting[i];
+    std::deque<Request *> &queue = calls_of(c).queue;
+    while (!queue.empty() && advance(c, queue.front())) {
+      queue.pop_front();
+      count_queued(-1);
+    }
+    if (queue.empty())
+      waiting.erase(waiting.begin() + static_cast<std::ptrdiff_t>(i));
+    else
+      ++i;
+  }
+}
+
+}  // namespace nbcc::dropin

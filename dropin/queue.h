@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// queue.h - what calls.cpp, queue.cpp and progress.cpp tell each other. All under the lock.
+
+#pragma once
+
+#include <deque>
+#include <vector>
+
+#include "compiler/selection/table.h"
+#include "dropin/calls.h"
+
+namespace nbcc::dropin {
+
+/// A communicator's calls that wait for it or for a plan, and which plan was chosen for which
+/// length.
+struct Calls {
+  struct Chosen {
+    std::uint64_t from, to;  // bytes
+    std::vector<Plan *> of;  // by root
+  };
+  std::deque<Request *> queue;
+  std::vector<Chosen> chosen[NBC_KINDS][2][2];  // by kind, `each`, `commutes`
+};
+
+Calls &calls_of(Communicator &);
+
+/// A plan that is ready, by what has been chosen before; null: none yet.
+Plan *find_plan(Communicator &, const Operation &, const Outline &);
+/// Chooses, and begins to make; the communicator is ready. Null: none can be made.
+Plan *choose_plan(Communicator &, const Operation &, const Outline &);
+/// Hands a ready plan the call; an MPI error, after which nothing is under way.
+int begin(Request *);
+
+void append(Communicator &, Request *);
+void advance_queues();
+
+void link(Request *);
+/// Of one that is linked: it ends so.
+void fail(Request *, int error);
+void count_queued(int change);
+/// True: nothing is under way any more.
+bool finish_all(double seconds);
+void set_over();
+/// MPI's word for a status of ours.
+int error_of(int status);
+
+}  // namespace nbcc::dropin
