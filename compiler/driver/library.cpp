@@ -33,7 +33,10 @@ class Collecting {
     for (const Target *target : o.targets) {
       TargetOptions options = o.targetOptions;
       if (o.targets.size() > 1) options.device = &target->devices.front();
-      content_.platforms.push_back({target, options});
+      for (const Blocks lengths : o.lengths) {
+        options.lengths = lengths;
+        content_.platforms.push_back({target, options});
+      }
     }
   }
 
@@ -110,7 +113,7 @@ class Collecting {
       proof.meet(number);
       beyond += cat(", ", ranks);
     }
-    if (o_.targetOptions.lengths == Blocks::each) {
+    if (o_.lengths == std::vector{Blocks::each}) {  // with both, what may not has equal ones alone
       checkLengths(proof, diag_);
       if (!diag_.ok()) return false;
     }
@@ -139,6 +142,9 @@ class Collecting {
       for (size_t p = 0; p < content_.platforms.size(); ++p) {
         mine.target = content_.platforms[p].target;
         mine.targetOptions = content_.platforms[p].options;
+        if (o_.lengths.size() > 1 && mine.targetOptions.lengths == Blocks::each &&
+            !content_.algorithms[index].anyLengths)
+          continue;
         for (int64_t root = 0; root < roots; ++root)
           for (int64_t rank = 0; rank < ranks; ++rank) {
             const int64_t at = c.collective().hasRoot() && o_.rootGiven ? o_.root : root;

@@ -87,9 +87,9 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
   app.footer(helpFooter());
   app.get_formatter()->column_width(34);
 
-  std::string input = "nbc", emit, rounds = "overlap", device, protocol = "auto", lengths = "equal",
-              cpu = "generic", prove, rank = "0", clock = "simulated", seeds, topology, grid, graph;
-  std::vector<std::string> parameters, wantedTargets, operators;
+  std::string input = "nbc", emit, rounds = "overlap", device, protocol = "auto", cpu = "generic",
+              prove, rank = "0", clock = "simulated", seeds, topology, grid, graph;
+  std::vector<std::string> parameters, wantedTargets, operators, lengths{"equal"};
   std::vector<int64_t> wantedRanks;
 
   app.add_option("FILE", o.files, "source, or what -x says; of a library: several")->required();
@@ -129,7 +129,11 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
   app.add_option("--device", device, "which adapter");
   app.add_option("--protocol", protocol, "auto prepares both")
       ->check(CLI::IsMember({"auto", "eager", "rendezvous"}));
-  app.add_option("--lengths", lengths, "equal: of all blocks; each: as in MPI's v- and w-variants")
+  app.add_option("--lengths", lengths,
+                 "equal: of all blocks; each: as in MPI's v- and w-variants; equal,each: a library "
+                 "for both")
+      ->delimiter(',')
+      ->allow_extra_args(false)
       ->check(CLI::IsMember({"equal", "each"}));
   app.add_flag("--slot-per-block", o.targetOptions.slotPerBlock,
                "eager: one message for each block");
@@ -373,10 +377,17 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
   }
   if (protocol == "eager") o.targetOptions.protocol = Protocol::eager;
   if (protocol == "rendezvous") o.targetOptions.protocol = Protocol::rendezvous;
-  if (lengths == "each") o.targetOptions.lengths = Blocks::each;
-  if (lengths == "each" && !o.target)
-    return wrong("--lengths=each needs --target (nbcc --help lists them)");
-  if (!o.counts.empty() && (lengths != "each" || !o.run))
+  for (const std::string &length : lengths) {
+    o.lengths.push_back(length == "each" ? Blocks::each : Blocks::equal);
+    if (std::ranges::count(o.lengths, o.lengths.back()) > 1)
+      return wrong("--lengths names ", length, " twice");
+  }
+  o.targetOptions.lengths = o.lengths.front();
+  const bool each = std::ranges::count(o.lengths, Blocks::each) > 0;
+  if (o.lengths.size() > 1 && !o.ahead())
+    return wrong("lengths both equal and each make a library: -o libNAME.so, libNAME.a or NAME.o");
+  if (each && !o.target) return wrong("--lengths=each needs --target (nbcc --help lists them)");
+  if (!o.counts.empty() && (!each || !o.run))
     return wrong("--counts needs --lengths=each and --run");
 
   bool needsTarget =

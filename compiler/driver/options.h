@@ -37,6 +37,7 @@ struct Options {
 
   std::optional<LibraryForm> library;  // -o libNAME.so, libNAME.a, NAME.o: written ahead of time
   std::vector<const Target *> targets;
+  std::vector<Blocks> lengths;    // of a library: one of them, or both
   std::vector<int64_t> finished;  // --ranks of a library: it holds their templates
   int cpuLevel = 1;               // --cpu: x86-64-v1 to -v4
   /// Whether FILEs become one library; or the header of one.

@@ -83,6 +83,8 @@ void printTemplates(const nbc_library &lib, uint32_t algorithm, std::ostream &ou
       out << ", roots " << first.root << ".." << lastRoot;
     else if (first.root != 0)
       out << ", root " << first.root;
+    if (targets[first.target].lengths == NBC_LENGTHS_EACH)
+      out << ", blocks with lengths of their own";
     out << ": " << count << " template" << (count == 1 ? "" : "s") << ", " << size(bytes) << "\n";
   }
 }
