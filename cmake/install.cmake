@@ -6,6 +6,7 @@
 #   bin/nbc-bench-openmpi, ...   measures libraries beside that MPI's own collectives (tools/bench)
 #   lib/libnbc.so, libnbc.a      the runtime: C, needs the C library alone
 #   lib/libnbc-build.so          templates from a library, for any number of ranks; algorithms by name
+#   lib/libnbc-colls.so          the algorithms, compiled: for the drop-in, and whoever has no compiler there
 #   lib/libnbc-jit.so            the compiler, which libnbc-build.so loads for sources it does not know
 #   lib/libnbc-operators.so      users' operators, for nbcc
 #   lib/libnbc-soft.so           devices made of software (nbc/soft/hca.h, nbc/soft/p2p.h)
