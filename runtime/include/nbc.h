@@ -404,6 +404,13 @@ int nbc_test(nbc_request *, int *done);
  * when there is nothing to do. */
 int nbc_wait(nbc_request *);
 
+/* For whoever waits in a loop of their own, for this and for something else: to be called between
+ * two nbc_test that found nothing. Does what nbc_wait would do then: spins, yields, or sleeps, for
+ * at most a millisecond; and sees whether those that are waited for are still there, so that the
+ * next nbc_test may say NBC_ERROR_DEVICE. Moves nothing. Of a request that is free or done, returns
+ * at once. NBC_ERROR_ARGUMENT for null. */
+int nbc_rest(nbc_request *);
+
 #ifdef __cplusplus
 }
 #endif

@@ -358,6 +358,14 @@ int nbc_test(nbc_request *request, int *done) {
   return *done ? collect(c) : 0;
 }
 
+// When nothing has moved.
+static void rest(nbc_plan *plan) {
+  if (plan->target->failed(plan))
+    fail(plan);
+  else
+    plan->target->sleep(plan);
+}
+
 int nbc_wait(nbc_request *request) {
   struct call *c = (struct call *)request;
   if (!request) return NBC_ERROR_ARGUMENT;
@@ -365,15 +373,21 @@ int nbc_wait(nbc_request *request) {
   if (!plan) return 0;
   if (is_done(c)) return collect(c);
   plan_lock(plan);  // a thread leaves the plan alone: who waits is quicker
-  while (!is_done(c)) {
-    if (move(plan)) continue;
-    if (plan->target->failed(plan))
-      fail(plan);
-    else
-      plan->target->sleep(plan);
-  }
+  while (!is_done(c))
+    if (!move(plan)) rest(plan);
   plan_unlock(plan);
   return collect(c);
+}
+
+int nbc_rest(nbc_request *request) {
+  struct call *c = (struct call *)request;
+  if (!request) return NBC_ERROR_ARGUMENT;
+  nbc_plan *plan = c->plan;
+  if (!plan || is_done(c)) return 0;
+  plan_lock(plan);
+  if (!is_done(c)) rest(plan);
+  plan_unlock(plan);
+  return 0;
 }
 
 int nbc_plan_abandon(nbc_plan *plan) {
