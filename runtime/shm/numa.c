@@ -2,20 +2,35 @@
 // numa.c - memory on the NUMA node of the thread that will read it.
 //
 // Asked of hwloc before the memory is reserved, so that reserving puts it there. Where there is one
-// node, which costs nothing to see, the topology (some ten milliseconds) is not loaded.
+// node, which costs nothing to see, the topology (some ten milliseconds) is not loaded; else once
+// for all devices that there are.
 
 #include <hwloc.h>
+#include <pthread.h>
 #include <unistd.h>
 
 #include "runtime/shm/shm.h"
 
-void *numa_open(void) {
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static hwloc_topology_t loaded;  // under the lock, as is
+static unsigned users;           //   how many devices look at it
+
+static hwloc_topology_t load(void) {
   hwloc_topology_t topology;
-  if (access("/sys/devices/system/node/node1", F_OK)) return NULL;
   if (hwloc_topology_init(&topology)) return NULL;
   if (hwloc_topology_load(topology) == 0) return topology;
   hwloc_topology_destroy(topology);
   return NULL;
+}
+
+void *numa_open(void) {
+  if (access("/sys/devices/system/node/node1", F_OK)) return NULL;
+  pthread_mutex_lock(&lock);
+  if (!loaded) loaded = load();
+  if (loaded) ++users;
+  hwloc_topology_t topology = loaded;
+  pthread_mutex_unlock(&lock);
+  return topology;
 }
 
 // Best effort: memory elsewhere is slower, and right.
@@ -29,5 +44,11 @@ void numa_near(void *topology, void *memory, size_t bytes) {
 }
 
 void numa_close(void *topology) {
-  if (topology) hwloc_topology_destroy((hwloc_topology_t)topology);
+  if (!topology) return;
+  pthread_mutex_lock(&lock);
+  if (--users == 0) {
+    hwloc_topology_destroy(loaded);
+    loaded = NULL;
+  }
+  pthread_mutex_unlock(&lock);
 }

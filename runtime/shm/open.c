@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // open.c - who is on this node, whose memory can be read, and whether each rank has a core.
 //
-// Each rank puts what is known of it (facts); each looks at those of all ranks that may be on its
-// node, and reads a word from their memory to see whether the system allows it. Linear in the
-// ranks.
+// What is known of a rank (facts) is brought to the others; each looks at those of all ranks that
+// may be on its node, and reads a word from their memory to see whether the system allows it.
+// Linear in the ranks.
 
 #define _GNU_SOURCE
 #include <errno.h>
@@ -13,7 +13,6 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -29,6 +28,7 @@ struct facts {
   uint64_t probe_at, probe;  // there is this number
   uint64_t cores[MASK_WORDS];
 };
+_Static_assert(sizeof(struct facts) == sizeof(struct nbc_shm_facts), "what travels");
 
 static void name_host(char host[128]) {
   char name[65] = "", boot[40] = "";
@@ -75,20 +75,20 @@ static void meet(struct peer *p, const struct facts *mine, const struct facts *t
   p->pid = theirs->pid;
   p->same = theirs->pid == mine->pid;
   p->pulls = !never_pull && (p->same || can_read(theirs));
-  if (!p->same) p->process = (int)syscall(SYS_pidfd_open, (pid_t)p->pid, 0);
+  if (!p->same) p->process = process_watch(p->pid);
 }
 
 // --- a core for each: a matching, by augmenting paths ---
 
 struct cores {
-  const struct facts *of;  // of each rank of the node
-  int user[MOST_CORES];    // -1: none
+  const struct facts *const *of;  // of each rank of the node
+  int user[MOST_CORES];           // -1: none
   bool seen[MOST_CORES];
 };
 
 static bool find_core(struct cores *c, int rank) {
   for (int i = 0; i < MOST_CORES; ++i) {
-    if (!(c->of[rank].cores[i / 64] >> i % 64 & 1) || c->seen[i]) continue;
+    if (!(c->of[rank]->cores[i / 64] >> i % 64 & 1) || c->seen[i]) continue;
     c->seen[i] = true;
     if (c->user[i] >= 0 && !find_core(c, c->user[i])) continue;
     c->user[i] = rank;
@@ -97,7 +97,7 @@ static bool find_core(struct cores *c, int rank) {
   return false;
 }
 
-static bool have_cores(const struct facts *of, int ranks) {
+static bool have_cores(const struct facts *const *of, int ranks) {
   struct cores *c = (struct cores *)malloc(sizeof *c);
   if (!c) return false;
   c->of = of;
@@ -113,68 +113,111 @@ static bool have_cores(const struct facts *of, int ranks) {
 
 // --- opening ---
 
-static int get(const struct nbc_bootstrap *b, int rank, struct facts *f) {
-  size_t bytes = 0;
-  if (b->get(b->context, rank, KEY, f, sizeof *f, &bytes) || bytes != sizeof *f)
-    return NBC_ERROR_BOOTSTRAP;
-  f->host[sizeof f->host - 1] = 0;
-  return 0;
+static const struct facts *facts_of(const struct nbc_shm_facts *f) {
+  return (const struct facts *)(const void *)f;
 }
 
-static int meet_all(struct shm *shm, const struct nbc_bootstrap *b, const struct nbc_shm_options *o,
-                    const struct facts *mine) {
-  struct facts *near = (struct facts *)malloc((size_t)b->ranks * sizeof *near);
-  if (!near) return NBC_ERROR_MEMORY;
-  int count = 0, status = 0;
-  for (int r = 0; r < b->ranks && !status; ++r) {
-    struct facts *f = &near[count];
-    if (o->nodes && o->nodes[r] != o->nodes[b->rank]) continue;
-    if (r == b->rank)
-      *f = *mine;
-    else
-      status = get(b, r, f);
-    if (status || (!o->nodes && strcmp(f->host, mine->host))) continue;
-    meet(&shm->peers[r], mine, f, o->never_pull);
-    ++count;
-  }
-  shm->own_cores = !status && have_cores(near, count);
-  free(near);
-  return status;
+static bool believable(const struct facts *f) {
+  return memchr(f->host, 0, sizeof f->host) != NULL;
+}
+
+static bool same_host(const struct facts *a, const struct facts *b) {
+  return believable(a) && believable(b) && strcmp(a->host, b->host) == 0;
+}
+
+int nbc_shm_same_node(const struct nbc_shm_facts *a, const struct nbc_shm_facts *b) {
+  return a && b && same_host(facts_of(a), facts_of(b));
+}
+
+// Whether a rank is to be looked at: it is said to be on this node, or nothing is said.
+static bool may_be_near(const struct nbc_shm_options *o, int mine, int rank) {
+  return !o->nodes || o->nodes[rank] == o->nodes[mine];
 }
 
 static void close_device(struct nbc_device *device) {
   struct shm *shm = (struct shm *)device;
-  for (int r = 0; r < shm->ranks; ++r)
-    if (shm->peers[r].process >= 0) close(shm->peers[r].process);
+  for (int r = 0; r < shm->ranks; ++r) process_leave(shm->peers[r].process);
   numa_close(shm->topology);
   free(shm);
+}
+
+int nbc_shm_begin(int rank, int ranks, struct nbc_shm_facts *facts, struct nbc_device **result) {
+  if (!facts || !result || ranks < 1 || rank < 0 || rank >= ranks) return NBC_ERROR_ARGUMENT;
+  struct shm *shm = (struct shm *)calloc(1, sizeof *shm + (size_t)ranks * sizeof *shm->peers);
+  if (!shm) return NBC_ERROR_MEMORY;
+  shm->base = (struct nbc_shm){.device = {NBC_SHM_TARGET, close_device}, .ops = &shm_ops};
+  shm->rank = rank;
+  shm->ranks = ranks;
+  for (int r = 0; r < ranks; ++r) shm->peers[r].process = -1;
+  struct facts mine;
+  find_facts(shm, &mine);
+  memcpy(facts, &mine, sizeof mine);
+  objects_clean();
+  shm->topology = numa_open();
+  *result = &shm->base.device;
+  return 0;
+}
+
+int nbc_shm_finish(struct nbc_device *device, const struct nbc_shm_facts *of,
+                   const struct nbc_shm_options *options) {
+  static const struct nbc_shm_options none = {0};
+  struct shm *shm = (struct shm *)device;
+  const struct nbc_shm_options *o = options ? options : &none;
+  if (!device || !of || !believable(facts_of(&of[shm->rank]))) return NBC_ERROR_ARGUMENT;
+  const struct facts *mine = facts_of(&of[shm->rank]);
+  const struct facts **near = (const struct facts **)malloc((size_t)shm->ranks * sizeof *near);
+  if (!near) return NBC_ERROR_MEMORY;
+  int count = 0;
+  for (int r = 0; r < shm->ranks; ++r) {
+    const struct facts *f = facts_of(&of[r]);
+    if (!may_be_near(o, shm->rank, r) || (!o->nodes && !same_host(f, mine))) continue;
+    meet(&shm->peers[r], mine, f, o->never_pull);
+    near[count++] = f;
+  }
+  shm->own_cores = have_cores(near, count);
+  free(near);
+  return 0;
+}
+
+// Of the ranks that may be near; what is left zero is of no host.
+static int get_facts(const struct nbc_bootstrap *b, const struct nbc_shm_options *o,
+                     struct nbc_shm_facts *of) {
+  for (int r = 0; r < b->ranks; ++r) {
+    size_t bytes = 0;
+    if (r == b->rank || !may_be_near(o, b->rank, r)) continue;
+    if (b->get(b->context, r, KEY, &of[r], sizeof *of, &bytes) || bytes != sizeof *of)
+      return NBC_ERROR_BOOTSTRAP;
+  }
+  return 0;
+}
+
+static int meet_all(struct nbc_device *device, const struct nbc_bootstrap *b,
+                    const struct nbc_shm_options *o, const struct nbc_shm_facts *mine) {
+  struct nbc_shm_facts *of = (struct nbc_shm_facts *)calloc((size_t)b->ranks, sizeof *of);
+  if (!of) return NBC_ERROR_MEMORY;
+  of[b->rank] = *mine;
+  int status = get_facts(b, o, of);
+  if (!status) status = nbc_shm_finish(device, of, o);
+  free(of);
+  return status;
 }
 
 int nbc_shm_open(const struct nbc_bootstrap *b, const struct nbc_shm_options *options,
                  struct nbc_device **result) {
   static const struct nbc_shm_options none = {0};
-  if (!b || !result || b->ranks < 1 || b->rank < 0 || b->rank >= b->ranks ||
-      (b->ranks > 1 && (!b->put || !b->get)))
-    return NBC_ERROR_ARGUMENT;
-  struct shm *shm = (struct shm *)calloc(1, sizeof *shm + (size_t)b->ranks * sizeof *shm->peers);
-  if (!shm) return NBC_ERROR_MEMORY;
-  shm->base = (struct nbc_shm){.device = {NBC_SHM_TARGET, close_device}, .ops = &shm_ops};
-  shm->rank = b->rank;
-  shm->ranks = b->ranks;
-  for (int r = 0; r < b->ranks; ++r) shm->peers[r].process = -1;
-  struct facts mine;
-  find_facts(shm, &mine);
-  objects_clean();
-  shm->topology = numa_open();
-  int status = 0;
+  struct nbc_shm_facts mine;
+  struct nbc_device *device = NULL;
+  if (!b || !result || (b->ranks > 1 && (!b->put || !b->get))) return NBC_ERROR_ARGUMENT;
+  int status = nbc_shm_begin(b->rank, b->ranks, &mine, &device);
+  if (status) return status;
   if (b->ranks > 1 && b->put(b->context, KEY, &mine, sizeof mine)) status = NBC_ERROR_BOOTSTRAP;
-  if (!status) status = meet_all(shm, b, options ? options : &none, &mine);
+  if (!status) status = meet_all(device, b, options ? options : &none, &mine);
   // Also after a failure: others wait here for all, and may still be reading the probe.
   if (b->fence && b->fence(b->context) && !status) status = NBC_ERROR_BOOTSTRAP;
   if (b->forget) b->forget(b->context, "nbc.shm.");
   if (status)
-    close_device(&shm->base.device);
+    close_device(device);
   else
-    *result = &shm->base.device;
+    *result = device;
   return status;
 }

@@ -6,7 +6,6 @@
 // sleep   when that has not helped: twice as long from time to time, up to half a millisecond
 
 #define _GNU_SOURCE
-#include <poll.h>
 #include <sched.h>
 #include <time.h>
 
@@ -43,8 +42,7 @@ void lanes_rest(struct nbc_shm_lanes *lanes) {
 }
 
 static bool gone(const struct lane *l) {
-  struct pollfd died = {.fd = l->peer->process, .events = POLLIN};
-  if (l->peer->process >= 0 && poll(&died, 1, 0) > 0) return true;
+  if (process_died(l->peer->process)) return true;
   return (l->receives.first && atomic_load(&l->in.supply->closed)) ||
          ((l->posted.first || l->waiting.first) && atomic_load(&l->out.note->closed));
 }

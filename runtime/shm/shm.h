@@ -7,6 +7,7 @@
 //   move.c    messages through them
 //   pull.c    long ones: straight from the sender's memory
 //   rest.c    waiting, and who has died meanwhile
+//   process.c by which descriptor that is seen
 //   numa.c    memory near the rank that reads it
 //
 // A plan has one object on each rank: its inboxes, one for each peer.
@@ -131,7 +132,7 @@ struct peer {
   bool near;
   bool same;    // a thread of this process
   bool pulls;   // its memory can be read
-  int process;  // pidfd; -1: none
+  int process;  // process_watch()
   int64_t pid;
 };
 
@@ -203,7 +204,12 @@ int pull_message(struct lane *, const struct cell *, const void *slot, struct nb
 void lanes_rest(struct nbc_shm_lanes *);
 int lanes_lost(struct nbc_shm_lanes *);
 
+// process.c
+int process_watch(int64_t pid);  // a descriptor, shared; -1: none
+void process_leave(int file);    // one's descriptor; -1 is fine
+bool process_died(int file);     // -1: nobody knows
+
 // numa.c
-void *numa_open(void);
+void *numa_open(void);  // null: there is nothing to choose
 void numa_near(void *topology, void *memory, size_t bytes);
 void numa_close(void *topology);

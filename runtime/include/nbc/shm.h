@@ -72,6 +72,24 @@ struct nbc_shm_options {
 int nbc_shm_open(const struct nbc_bootstrap *, const struct nbc_shm_options *,
                  struct nbc_device **);
 
+/* What others have to know of a rank: what nbc_shm_open puts. Any bytes between ranks may carry it.
+ */
+struct nbc_shm_facts {
+  uint64_t opaque[36]; /* the device's */
+};
+/* The same in two steps, for whoever cannot wait for other ranks. The first makes a device, which
+ * can only be closed, and says what all ranks have to be given of this one; the second takes all
+ * ranks' facts, in their order, and the device is ready. Both are local. No rank may close its
+ * device before all have done the second step: it reads from the others' memory.
+ *
+ * NBC_ERROR_ARGUMENT for a null pointer, a rank that is none, facts that are none of this machine's
+ * kind; NBC_ERROR_MEMORY. After an error in the second, the device is to be closed. Thread safe. */
+int nbc_shm_begin(int rank, int ranks, struct nbc_shm_facts *, struct nbc_device **);
+int nbc_shm_finish(struct nbc_device *, const struct nbc_shm_facts *,
+                   const struct nbc_shm_options *); /* as said with nbc_shm_begin */
+/* Whether two ranks' facts are of one node: 0 or 1. */
+int nbc_shm_same_node(const struct nbc_shm_facts *, const struct nbc_shm_facts *);
+
 /* --- what the runtime asks of the device --- */
 
 struct nbc_shm;

@@ -163,6 +163,42 @@ TEST(Shm, onlyRanksOfTheNodeAreReachedWithoutAnotherDevice) {
   }
 }
 
+TEST(Shm, aDeviceMayBeMadeInStepsThatDoNotWait) {
+  Node w(0);  // its ranks come here
+  std::vector<nbc_shm_facts> facts(3);
+  w.meeting.ranks = 3;
+  w.devices.resize(3);
+  for (int r = 0; r < 3; ++r) {
+    w.contexts.push_back({&w.meeting, {&w.meeting.board, r}});
+    ASSERT_EQ(nbc_shm_begin(r, 3, &facts[size_t(r)], &w.devices[size_t(r)]), 0);
+  }
+  EXPECT_TRUE(nbc_shm_same_node(&facts[0], &facts[2]));
+  nbc_shm_facts none = {};
+  EXPECT_FALSE(nbc_shm_same_node(&facts[0], &none));
+  for (nbc_device *d : w.devices) ASSERT_EQ(nbc_shm_finish(d, facts.data(), nullptr), 0);
+  w.addPlans(ring(3));
+  gatherAll(w, {0, 1, 1024, 70000}, 1);
+}
+
+TEST(Shm, aDeviceInStepsIsForTheRanksOfTheNode) {
+  nbc_shm_facts facts[3];
+  nbc_device *device[3];
+  for (int r = 0; r < 3; ++r) ASSERT_EQ(nbc_shm_begin(r, 3, &facts[r], &device[r]), 0);
+  EXPECT_EQ(nbc_shm_begin(3, 3, &facts[0], &device[0]), NBC_ERROR_ARGUMENT);
+  const uint32_t nodes[] = {7, 7, 4};
+  const nbc_shm_options options = {.nodes = nodes};
+  ASSERT_EQ(nbc_shm_finish(device[0], facts, &options), 0);
+  facts[2] = {};  // as of a machine of another name
+  ASSERT_EQ(nbc_shm_finish(device[1], facts, nullptr), 0);
+  for (int r : {0, 1}) {
+    const auto *shm = reinterpret_cast<const nbc_shm *>(device[r]);
+    EXPECT_TRUE(shm->ops->near(shm, 1));
+    EXPECT_FALSE(shm->ops->near(shm, 2));
+  }
+  EXPECT_EQ(nbc_shm_finish(nullptr, facts, nullptr), NBC_ERROR_ARGUMENT);
+  for (nbc_device *d : device) d->close(d);
+}
+
 TEST(Shm, peersOnOtherNodesAreServedByTheOtherDevice) {
   const uint32_t nodes[] = {0, 0, 1, 1};
   p2p::Fabric fabric({.mode = p2p::Mode::RealTime});

@@ -108,6 +108,73 @@ TEST(Processes, whoeverWaitsForTheDeadIsTold) {
     }
 }
 
+TEST(Processes, whoRestsBetweenTestsLeavesTheProcessorToOthers) {
+  Processes all(2, [&](Process &p) {
+    nbc_comm *comm = p.open();
+    nbc_plan *plan = Process::plan(comm, build::ringAllgather(2, uint32_t(p.files.rank)));
+    uint8_t in[8] = {}, out[16] = {};
+    nbc_call c = {.in = in, .out = out, .count = 8};
+    nbc_request request = {};
+    Process::must(nbc_rest(nullptr) == NBC_ERROR_ARGUMENT, "null is refused");
+    Process::must(nbc_rest(&request) == 0, "of no call, it returns");
+    if (p.files.rank == 1) usleep(300000);
+    Process::must(nbc_start(plan, &c, &request) == 0, "a call starts");
+    int done = 0, looks = 0;
+    for (; !done; ++looks) {
+      Process::must(nbc_test(&request, &done) == 0, "a test");
+      if (!done) Process::must(nbc_rest(&request) == 0, "a rest");
+    }
+    Process::must(looks < 50000, "who sleeps looks seldom");  // else some millions
+    Process::must(nbc_rest(&request) == 0, "of a call that is done, it returns");
+    p.close(comm, plan);
+  });
+  EXPECT_EQ(all.status(0), 0);
+  EXPECT_EQ(all.status(1), 0);
+}
+
+TEST(Processes, whoRestsSeesWhoHasDied) {
+  Processes all(2, [&](Process &p) {
+    nbc_comm *comm = p.open();
+    nbc_plan *plan = Process::plan(comm, build::ringAllgather(2, uint32_t(p.files.rank)));
+    Files::put(&p.files, "ready", "", 0);
+    if (p.files.rank == 1)
+      for (;;) pause();
+    uint8_t in[8] = {}, out[16] = {};
+    nbc_call c = {.in = in, .out = out, .count = 8};
+    nbc_request request;
+    Process::must(nbc_start(plan, &c, &request) == 0, "a call starts");
+    const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(1500);
+    while (std::chrono::steady_clock::now() < end) Process::must(nbc_rest(&request) == 0, "a rest");
+    int done = 0;
+    Process::must(nbc_test(&request, &done) == NBC_ERROR_DEVICE && done, "the call has failed");
+    Process::must(nbc_plan_free(plan) == 0 && nbc_comm_free(comm) == 0, "free");
+  });
+  ASSERT_TRUE(all.has(0, "ready") && all.has(1, "ready"));
+  kill(all.pids[1], SIGKILL);
+  EXPECT_EQ(all.status(0, std::chrono::seconds(5)), 0);
+}
+
+int descriptors() {
+  int count = 0;
+  for ([[maybe_unused]] const auto &entry : std::filesystem::directory_iterator("/proc/self/fd"))
+    ++count;
+  return count;
+}
+
+TEST(Processes, manyDevicesWatchAPeerByOneDescriptor) {
+  Processes all(2, [&](Process &p) {
+    const int before = descriptors();
+    nbc_comm *comms[20];
+    for (nbc_comm *&comm : comms) comm = p.open();
+    Process::must(descriptors() <= before + 1, "one for the peer");
+    Files::fence(&p.files);
+    for (nbc_comm *comm : comms) Process::must(nbc_comm_free(comm) == 0, "free");
+    Process::must(descriptors() == before, "none is left");
+  });
+  EXPECT_EQ(all.status(0), 0);
+  EXPECT_EQ(all.status(1), 0);
+}
+
 TEST(Processes, whatTheKilledLeaveBehindTheNextTakesAway) {
   {
     Processes all(2, [&](Process &p) {
