@@ -58,15 +58,15 @@ static void forget(void *context, const char *prefix) {
 static int listen(struct endpoint *e) {
   MPI_Status status;
   int there = 0;
-  if (MPI_Iprobe(MPI_ANY_SOURCE, e->question_tag, e->comm, &there, &status)) return -1;
+  if (PMPI_Iprobe(MPI_ANY_SOURCE, e->question_tag, e->comm, &there, &status)) return -1;
   if (!there) return 0;
   struct question *q = (struct question *)calloc(1, sizeof *q);
   if (!q) return -1;
   q->rank = status.MPI_SOURCE;
   q->next = e->questions;
   e->questions = q;
-  return MPI_Recv(q->key, LONGEST_KEY - 1, MPI_CHAR, q->rank, e->question_tag, e->comm,
-                  MPI_STATUS_IGNORE)
+  return PMPI_Recv(q->key, LONGEST_KEY - 1, MPI_CHAR, q->rank, e->question_tag, e->comm,
+                   MPI_STATUS_IGNORE)
              ? -1
              : 0;
 }
@@ -80,7 +80,7 @@ static int answer(struct endpoint *e) {
       at = &q->next;
       continue;
     }
-    if (MPI_Send(entry->data, (int)entry->bytes, MPI_BYTE, q->rank, e->answer_tag, e->comm))
+    if (PMPI_Send(entry->data, (int)entry->bytes, MPI_BYTE, q->rank, e->answer_tag, e->comm))
       return -1;
     *at = q->next;
     free(q);
@@ -91,7 +91,7 @@ static int answer(struct endpoint *e) {
 // Until the request is done.
 static int serve_until(struct endpoint *e, MPI_Request *request, MPI_Status *status) {
   for (int done = 0;;) {
-    if (MPI_Test(request, &done, status)) return -1;
+    if (PMPI_Test(request, &done, status)) return -1;
     if (done) return 0;
     if (listen(e) || answer(e)) return -1;
     e->p2p.ops->sleep(&e->p2p, 1000);
@@ -105,10 +105,10 @@ static int get(void *context, int rank, const char *key, void *data, size_t capa
   MPI_Status status;
   int count, length = (int)strlen(key);
   if (length >= LONGEST_KEY || capacity > INT32_MAX) return -1;
-  if (MPI_Irecv(data, (int)capacity, MPI_BYTE, rank, e->answer_tag, e->comm, &request)) return -1;
-  if (MPI_Send(key, length, MPI_CHAR, rank, e->question_tag, e->comm)) return -1;
+  if (PMPI_Irecv(data, (int)capacity, MPI_BYTE, rank, e->answer_tag, e->comm, &request)) return -1;
+  if (PMPI_Send(key, length, MPI_CHAR, rank, e->question_tag, e->comm)) return -1;
   if (serve_until(e, &request, &status)) return -1;
-  if (MPI_Get_count(&status, MPI_BYTE, &count) || count < 0) return -1;
+  if (PMPI_Get_count(&status, MPI_BYTE, &count) || count < 0) return -1;
   *bytes = (size_t)count;
   return 0;
 }
@@ -116,7 +116,7 @@ static int get(void *context, int rank, const char *key, void *data, size_t capa
 static int fence(void *context) {
   struct endpoint *e = (struct endpoint *)context;
   MPI_Request request;
-  return MPI_Ibarrier(e->comm, &request) || serve_until(e, &request, MPI_STATUS_IGNORE) ? -1 : 0;
+  return PMPI_Ibarrier(e->comm, &request) || serve_until(e, &request, MPI_STATUS_IGNORE) ? -1 : 0;
 }
 
 struct nbc_bootstrap bootstrap_of(struct endpoint *e, int rank, int ranks) {

@@ -44,10 +44,10 @@ static int make_type(uint64_t bytes, MPI_Datatype *type) {
   int counts[2] = {(int)(bytes / NBC_MPI_UNIT), (int)(bytes % NBC_MPI_UNIT)};
   MPI_Aint places[2] = {0, (MPI_Aint)(bytes - bytes % NBC_MPI_UNIT)};
   if (bytes / NBC_MPI_UNIT > INT32_MAX) return NBC_ERROR_TOO_LONG;
-  if (MPI_Type_contiguous((int)NBC_MPI_UNIT, MPI_BYTE, &types[0])) return NBC_ERROR_DEVICE;
-  int failed = MPI_Type_create_struct(2, counts, places, types, type);
-  MPI_Type_free(&types[0]);
-  return failed || MPI_Type_commit(type) ? NBC_ERROR_DEVICE : 0;
+  if (PMPI_Type_contiguous((int)NBC_MPI_UNIT, MPI_BYTE, &types[0])) return NBC_ERROR_DEVICE;
+  int failed = PMPI_Type_create_struct(2, counts, places, types, type);
+  PMPI_Type_free(&types[0]);
+  return failed || PMPI_Type_commit(type) ? NBC_ERROR_DEVICE : 0;
 }
 
 static int post(struct nbc_p2p *p2p, int sent, void *memory, uint64_t bytes, uint32_t rank,
@@ -59,9 +59,9 @@ static int post(struct nbc_p2p *p2p, int sent, void *memory, uint64_t bytes, uin
   int count = large ? 1 : (int)bytes;
   int status = large ? make_type(bytes, &type) : 0;
   if (status) return status;
-  int failed = sent ? MPI_Isend(memory, count, type, (int)rank, (int)tag, comm, &request)
-                    : MPI_Irecv(memory, count, type, (int)rank, (int)tag, comm, &request);
-  if (large) MPI_Type_free(&type);  // MPI does so once the message is done
+  int failed = sent ? PMPI_Isend(memory, count, type, (int)rank, (int)tag, comm, &request)
+                    : PMPI_Irecv(memory, count, type, (int)rank, (int)tag, comm, &request);
+  if (large) PMPI_Type_free(&type);  // MPI does so once the message is done
   if (failed) return NBC_ERROR_DEVICE;
   keep(m, request);
   return 0;
@@ -81,7 +81,7 @@ static int test(struct nbc_p2p *p2p, union nbc_p2p_message *m) {
   MPI_Request request = request_of(m);
   int done = 0;
   (void)p2p;
-  if (MPI_Test(&request, &done, MPI_STATUS_IGNORE)) return NBC_ERROR_DEVICE;
+  if (PMPI_Test(&request, &done, MPI_STATUS_IGNORE)) return NBC_ERROR_DEVICE;
   if (!done) keep(m, request);
   return done;
 }
@@ -92,15 +92,15 @@ static int forget(struct nbc_p2p *p2p, union nbc_p2p_message *m, int sent) {
   MPI_Request request = request_of(m);
   int done = 0, over = 0;
   (void)p2p;
-  if (MPI_Finalized(&over) || over) return 1;
-  if (!sent) MPI_Cancel(&request);
-  double begin = MPI_Wtime();
+  if (PMPI_Finalized(&over) || over) return 1;
+  if (!sent) PMPI_Cancel(&request);
+  double begin = PMPI_Wtime();
   do {
-    if (MPI_Test(&request, &done, MPI_STATUS_IGNORE)) return 0;  // failed, and gone
+    if (PMPI_Test(&request, &done, MPI_STATUS_IGNORE)) return 0;  // failed, and gone
     if (done) return 0;
     sched_yield();
-  } while (!sent && MPI_Wtime() < begin + CANCEL_SECONDS);
-  MPI_Request_free(&request);
+  } while (!sent && PMPI_Wtime() < begin + CANCEL_SECONDS);
+  PMPI_Request_free(&request);
   return 1;
 }
 
@@ -125,17 +125,20 @@ static void close_endpoint(struct nbc_device *device) {
   struct endpoint *e = (struct endpoint *)device;
   int over = 0;
   bootstrap_close(e);
-  if (!MPI_Finalized(&over) && !over) MPI_Comm_free(&e->comm);
+  if (!PMPI_Finalized(&over) && !over) PMPI_Comm_free(&e->comm);
   free(e);
 }
 
-// Of the duplicate: its errors are returned, its largest tags are the bootstrap's.
-static int set_up(struct endpoint *e, int *rank, int *ranks) {
+static void close_lent(struct nbc_device *device) {
+  free(device);
+}
+
+// Errors are returned; the largest tags are the bootstrap's.
+static int set_up(struct endpoint *e) {
   int *largest = NULL, found = 0, level;
-  if (MPI_Comm_set_errhandler(e->comm, MPI_ERRORS_RETURN) || MPI_Comm_rank(e->comm, rank) ||
-      MPI_Comm_size(e->comm, ranks) ||
-      MPI_Comm_get_attr(e->comm, MPI_TAG_UB, (void *)&largest, &found) || !found ||
-      MPI_Query_thread(&level))
+  if (PMPI_Comm_set_errhandler(e->comm, MPI_ERRORS_RETURN) ||
+      PMPI_Comm_get_attr(e->comm, MPI_TAG_UB, (void *)&largest, &found) || !found ||
+      PMPI_Query_thread(&level))
     return NBC_ERROR_DEVICE;
   e->question_tag = *largest;
   e->answer_tag = *largest - 1;
@@ -154,14 +157,14 @@ static uint32_t *find_nodes(const struct endpoint *e, int rank, int ranks) {
   uint32_t *nodes = (uint32_t *)malloc((size_t)ranks * sizeof *nodes);
   int failed = !nodes;
   // Collective, so also without memory.
-  if (MPI_Comm_split_type(e->comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node)) {
+  if (PMPI_Comm_split_type(e->comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node)) {
     failed = 1;
   } else {
-    failed |= MPI_Bcast(&first, 1, MPI_UINT32_T, 0, node) != 0;
-    MPI_Comm_free(&node);
+    failed |= PMPI_Bcast(&first, 1, MPI_UINT32_T, 0, node) != 0;
+    PMPI_Comm_free(&node);
   }
-  failed |= MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MAX, e->comm) != 0;
-  if (!failed) failed = MPI_Allgather(&first, 1, MPI_UINT32_T, nodes, 1, MPI_UINT32_T, e->comm);
+  failed |= PMPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MAX, e->comm) != 0;
+  if (!failed) failed = PMPI_Allgather(&first, 1, MPI_UINT32_T, nodes, 1, MPI_UINT32_T, e->comm);
   if (!failed) return nodes;
   free(nodes);
   return NULL;
@@ -176,7 +179,7 @@ static struct nbc_device *open_shm(struct endpoint *e, const struct nbc_bootstra
   struct nbc_device *device = NULL;
   int failed = nbc_shm_open(b, &options, &device) != 0;
   free(found);
-  if (MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MAX, e->comm)) failed = 1;
+  if (PMPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MAX, e->comm)) failed = 1;
   if (!failed) return device;
   if (device) device->close(device);
   return NULL;
@@ -184,7 +187,9 @@ static struct nbc_device *open_shm(struct endpoint *e, const struct nbc_bootstra
 
 static int make_comm(struct endpoint *e, const struct nbc_mpi_options *options, nbc_comm **result) {
   int rank = 0, ranks = 0;
-  int status = set_up(e, &rank, &ranks);
+  int status = set_up(e);
+  if (!status && (PMPI_Comm_rank(e->comm, &rank) || PMPI_Comm_size(e->comm, &ranks)))
+    status = NBC_ERROR_DEVICE;
   if (status) return status;
   struct nbc_bootstrap b = bootstrap_of(e, rank, ranks);
   struct nbc_device *shm = options->without_shm ? NULL : open_shm(e, &b, options->nodes);
@@ -198,17 +203,17 @@ int nbc_comm_create_mpi_with(MPI_Comm from, const struct nbc_mpi_options *option
                              nbc_comm **result) {
   static const struct nbc_mpi_options none = {0};
   int inter = 0;
-  if (!result || from == MPI_COMM_NULL || MPI_Comm_test_inter(from, &inter) || inter)
+  if (!result || from == MPI_COMM_NULL || PMPI_Comm_test_inter(from, &inter) || inter)
     return NBC_ERROR_ARGUMENT;
   struct endpoint *e = (struct endpoint *)calloc(1, sizeof *e);
   MPI_Comm comm;
   // Collective, so also without memory.
-  if (MPI_Comm_dup(from, &comm)) {
+  if (PMPI_Comm_dup(from, &comm)) {
     free(e);
     return NBC_ERROR_DEVICE;
   }
   if (!e) {
-    MPI_Comm_free(&comm);
+    PMPI_Comm_free(&comm);
     return NBC_ERROR_MEMORY;
   }
   e->comm = comm;
@@ -219,4 +224,20 @@ int nbc_comm_create_mpi_with(MPI_Comm from, const struct nbc_mpi_options *option
 
 int nbc_comm_create_mpi(MPI_Comm from, nbc_comm **result) {
   return nbc_comm_create_mpi_with(from, NULL, result);
+}
+
+int nbc_mpi_device(MPI_Comm comm, struct nbc_device **result) {
+  int inter = 0;
+  if (!result || comm == MPI_COMM_NULL || PMPI_Comm_test_inter(comm, &inter) || inter)
+    return NBC_ERROR_ARGUMENT;
+  struct endpoint *e = (struct endpoint *)calloc(1, sizeof *e);
+  if (!e) return NBC_ERROR_MEMORY;
+  e->comm = comm;
+  int status = set_up(e);
+  e->p2p.device.close = close_lent;
+  if (status)
+    free(e);
+  else
+    *result = &e->p2p.device;
+  return status;
 }

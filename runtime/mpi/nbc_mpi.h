@@ -21,6 +21,9 @@
  * made in nbc_start. nbc_wait tests in a loop, and soon yields the processor between tests: MPI has
  * nothing to sleep on.
  *
+ * MPI is called by its PMPI_ names alone: profilers see what a program asks of MPI, not what its
+ * libraries do for it.
+ *
  * A plan that is abandoned takes its receives back. MPI cannot take back a send that nobody has
  * received: its buffer may be read until MPI_Finalize, and must stay.
  */
@@ -50,6 +53,13 @@ struct nbc_mpi_options {
 };
 /* Makes a communicator as nbc_comm_create_mpi does, with options; null: the default. */
 int nbc_comm_create_mpi_with(MPI_Comm, const struct nbc_mpi_options *, nbc_comm **);
+
+/* Makes the device of target mpi alone, for nbc_comm_create() with a bootstrap of the caller's own.
+ * Local. Messages go over this very communicator, with any of its tags, so it is to be one that
+ * nobody else sends messages over; collectives may run on it. From now on it returns its errors. It
+ * stays the caller's, who frees it once the device is closed. NBC_ERROR_ARGUMENT: null, or an
+ * intercommunicator; NBC_ERROR_MEMORY; NBC_ERROR_DEVICE: MPI failed. */
+int nbc_mpi_device(MPI_Comm, struct nbc_device **);
 
 #ifdef __cplusplus
 }
