@@ -31,6 +31,7 @@ MAY_INCLUDE = {
     "compiler/shipped": IR + ["compiler/abi", "compiler/elaborate", "compiler/templates", "codegen",
                               "runtime/include"],
     "compiler/algorithms": ["dsl", "compiler/abi", "compiler/shipped", "runtime/include"],
+    "compiler/selection": ["dsl", "runtime/include"],
     "compiler/compile_source": ["dsl", "codegen", "compiler/driver", "compiler/output", "runtime/include"],
     "compiler/driver": IR + ["compiler/passes", "compiler/elaborate", "compiler/jit", "compiler/templates",
                              "compiler/operators", "compiler/output", "compiler/prove",
@@ -56,7 +57,7 @@ FOREIGN = {
     "Nbc": ["dsl/parse.cpp"],
     "CLI/": ["compiler/driver", "tools/bench"],
     "pugixml": ["compiler/exchange"],
-    "nlohmann/": ["tools/bench/json.cpp"],
+    "nlohmann/": ["compiler/selection/read_table.cpp", "tools/bench/json.cpp"],
     "mpi.h": ["runtime/mpi", "tools/bench"],
     "hwloc.h": ["runtime/shm/numa.c"],
 }

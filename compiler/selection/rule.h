@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// rule.h - a row of a table as it is tried.
+
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compiler/selection/ranges.h"
+#include "compiler/selection/table.h"
+
+namespace nbcc {
+
+struct Rule {
+  Row row;
+  nbc_kind kind = NBC_BARRIER;
+  Ranges ranks, nodes, bytes;
+  std::optional<bool> each, commutes;  // nothing: either
+  std::string target;                  // empty: the best that there is
+  std::string algorithm;               // "allgather.bruck"
+  std::vector<std::pair<std::string, std::int64_t>> parameters;
+
+  /// Whether it says nothing of when.
+  bool always() const {
+    return ranks.all() && nodes.all() && bytes.all() && !each && !commutes && target.empty();
+  }
+};
+
+/// "bruck:k=3,radix=4" of a kind, also "allgather.bruck:k=3". False: `why` says what is wrong.
+bool readAlgorithm(std::string_view text, std::string_view kind, Rule &, std::string &why);
+
+}  // namespace nbcc
