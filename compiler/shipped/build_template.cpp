@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// build_template.cpp - nbc_build_template(): from a library's `build` to the template of one rank.
+// build_template.cpp - nbc_build_template(): from a library's `build` to the template of one rank;
+// and nbc_build_check(): what can be said of it before.
 //
 // The C face of elaborate, passes and codegen. What a caller asks for is checked here, as the
 // stages only assert it; what the stages refuse comes back as text. No exception leaves it.
@@ -92,7 +93,8 @@ Topology topologyOf(const int32_t *nodeOf, uint32_t ranks) {
   return Topology({nodeOf, nodeOf + ranks});
 }
 
-const nbc_library_algorithm &algorithmOf(const nbc_library &lib, const nbc_build_request &r) {
+const nbc_library_algorithm &algorithmOf(const nbc_library &lib, const nbc_build_request &r,
+                                         bool graphNeeded) {
   const nbc_library_algorithm *a = nbc_library_named(&lib, r.algorithm);
   if (!a) refuse(NBC_ERROR_ARGUMENT, "the library ", lib.name, " holds no algorithm ", r.algorithm);
   const bool rooted = a->where != 0;
@@ -107,51 +109,66 @@ const nbc_library_algorithm &algorithmOf(const nbc_library &lib, const nbc_build
            r.parameter_count, " were given");
   if (a->flags & NBC_LIBRARY_TOPOLOGY && !r.node_of)
     refuse(NBC_ERROR_UNSUPPORTED, r.algorithm, " asks where the ranks are: node_of is to say it");
-  if (a->flags & NBC_LIBRARY_NEIGHBORS && !r.graph)
+  if (a->flags & NBC_LIBRARY_NEIGHBORS && graphNeeded && !r.graph)
     refuse(NBC_ERROR_UNSUPPORTED, r.algorithm, " asks who are neighbours: graph is to say it");
   return *a;
 }
 
-Template build(const nbc_library &lib, const nbc_build_request &r, std::ostream &said) {
+/// What the stages are given; it points into itself.
+struct Prepared {
+  Prepared() = default;
+  Prepared(const Prepared &) = delete;
+
+  Platform platform;
+  CompiledAlgorithm compiled;
+  Request request;
+  std::optional<Topology> topology;
+  std::optional<Graph> graph;
+};
+
+/// Whether `requires` holds, too; else `diag` says why. `graphNeeded`: steps will be made.
+void prepare(const nbc_library &lib, const nbc_build_request &r, bool graphNeeded, Prepared &p,
+             Diag &diag) {
   if (lib.build_version != kBuildVersion)
     refuse(NBC_ERROR_LIBRARY, "the library ", lib.name, " was made by ", lib.compiler,
            ", whose `build` functions call what is not called so here");
-  const nbc_library_algorithm &a = algorithmOf(lib, r);
-  Platform platform = platformOf(lib, r);
-
-  CompiledAlgorithm compiled;
-  fill(compiled, lib, a);
-  Request request;
-  request.ranks = r.ranks;
+  const nbc_library_algorithm &a = algorithmOf(lib, r, graphNeeded);
+  p.platform = platformOf(lib, r);
+  fill(p.compiled, lib, a);
+  p.request.ranks = r.ranks;
   for (uint32_t i = 0; i < a.parameters.count; ++i)
-    request.parameters.push_back(
+    p.request.parameters.push_back(
         r.parameters
             ? r.parameters[i]
             : entries<nbc_library_parameter>(lib, lib.parameters)[a.parameters.begin + i].value);
-  std::optional<Topology> topology;
-  if (r.node_of) request.topology = &topology.emplace(topologyOf(r.node_of, r.ranks));
-  platform.options.topology = request.topology;
-  std::optional<Graph> graph;
-  if (a.flags & NBC_LIBRARY_NEIGHBORS) request.graph = &graph.emplace(graphOf(*r.graph, r.ranks));
+  if (r.node_of) p.request.topology = &p.topology.emplace(topologyOf(r.node_of, r.ranks));
+  p.platform.options.topology = p.request.topology;
+  if (a.flags & NBC_LIBRARY_NEIGHBORS && r.graph)
+    p.request.graph = &p.graph.emplace(graphOf(*r.graph, r.ranks));
 
-  Diag diag(said);
   for (const uint32_t name : entries<uint32_t>(lib, lib.sources))
     diag.addFile(nbc_library_text(&lib, name), "");
-  const Limits limits;
   Loc why;
-  const std::optional<bool> applies = nbcc::applies(compiled, request, limits, diag, &why);
+  const std::optional<bool> applies = nbcc::applies(p.compiled, p.request, Limits(), diag, &why);
   if (applies && !*applies)
-    diag.error(why, compiled.name, " requires this, which does not hold for ", r.ranks, " ranks");
+    diag.error(why, p.compiled.name, " requires this, which does not hold for ", r.ranks, " ranks");
+}
+
+Template build(const nbc_library &lib, const nbc_build_request &r, std::ostream &said) {
+  Diag diag(said);
+  Prepared p;
+  prepare(lib, r, true, p, diag);
   std::optional<Template> made;
   if (diag.ok()) {
+    const Limits limits;
     TemplateMaker maker(
         [&](int64_t ranks, int64_t rank, int64_t root) {
-          request.ranks = ranks, request.rank = rank, request.root = root;
-          return elaborate(compiled, request, limits, diag);
+          p.request.ranks = ranks, p.request.rank = rank, p.request.root = root;
+          return elaborate(p.compiled, p.request, limits, diag);
         },
         false, diag);
-    made = maker.make({r.ranks, r.rank, compiled.collective.hasRoot() ? r.root : 0},
-                      compiled.collective, true, *platform.target, platform.options);
+    made = maker.make({r.ranks, r.rank, p.compiled.collective.hasRoot() ? r.root : 0},
+                      p.compiled.collective, true, *p.platform.target, p.platform.options);
   }
   if (!made) refuse(NBC_ERROR_UNSUPPORTED, "");  // what was said is in `said`
   return std::move(*made);
@@ -164,24 +181,12 @@ void tell(const std::string &text, char *why, size_t capacity) {
   why[length] = 0;
 }
 
-}  // namespace
-}  // namespace nbcc
-
-extern "C" int nbc_build_template(const nbc_library *lib, const nbc_build_request *request,
-                                  void **result, size_t *bytes, char *why, size_t capacity) {
-  using namespace nbcc;
-  if (!lib || !request || !request->algorithm || !request->target || !result || !bytes) {
-    tell("no library, request or place for the result", why, capacity);
-    return NBC_ERROR_ARGUMENT;
-  }
+/// Runs `work`, which adds to what was said; what it throws becomes a status and `why`.
+template <class Work>
+int guarded(char *why, size_t capacity, Work work) {
   std::ostringstream said;
   try {
-    const Template made = build(*lib, *request, said);
-    void *copy = std::malloc(made.bytes);
-    if (!copy) throw std::bad_alloc();
-    std::memcpy(copy, made.data(), made.bytes);
-    *result = copy;
-    *bytes = made.bytes;
+    work(said);
     tell("", why, capacity);
     return NBC_OK;
   } catch (const Refused &refused) {
@@ -194,4 +199,35 @@ extern "C" int nbc_build_template(const nbc_library *lib, const nbc_build_reques
     tell(e.what(), why, capacity);
     return NBC_ERROR_RESOURCES;
   }
+}
+
+}  // namespace
+}  // namespace nbcc
+
+extern "C" int nbc_build_template(const nbc_library *lib, const nbc_build_request *request,
+                                  void **result, size_t *bytes, char *why, size_t capacity) {
+  using namespace nbcc;
+  return guarded(why, capacity, [&](std::ostream &said) {
+    if (!lib || !request || !request->algorithm || !request->target || !result || !bytes)
+      refuse(NBC_ERROR_ARGUMENT, "no library, request or place for the result");
+    const Template made = build(*lib, *request, said);
+    void *copy = std::malloc(made.bytes);
+    if (!copy) throw std::bad_alloc();
+    std::memcpy(copy, made.data(), made.bytes);
+    *result = copy;
+    *bytes = made.bytes;
+  });
+}
+
+extern "C" int nbc_build_check(const nbc_library *lib, const nbc_build_request *request, char *why,
+                               size_t capacity) {
+  using namespace nbcc;
+  return guarded(why, capacity, [&](std::ostream &said) {
+    if (!lib || !request || !request->algorithm || !request->target)
+      refuse(NBC_ERROR_ARGUMENT, "no library or request");
+    Diag diag(said);
+    Prepared prepared;
+    prepare(*lib, *request, false, prepared, diag);
+    if (!diag.ok()) refuse(NBC_ERROR_UNSUPPORTED, "");
+  });
 }

@@ -64,6 +64,13 @@ struct nbc_build_request {
 int nbc_build_template(const struct nbc_library *, const struct nbc_build_request *,
                        void **template_data, size_t *bytes, char *why, size_t capacity);
 
+/* Says whether an algorithm is for so many ranks, this target and such lengths: what
+ * nbc_build_template would refuse by its name, its flags and `requires`. Errors are the same. It
+ * makes no steps, so it takes microseconds, and what only a step shows (the limits of a device, a
+ * length that a rank needs and is not told) it does not find. `graph` may be NULL. */
+int nbc_build_check(const struct nbc_library *, const struct nbc_build_request *, char *why,
+                    size_t capacity);
+
 #ifdef __cplusplus
 }
 #endif

@@ -244,7 +244,13 @@ TEST(Shipped, refusesAndSaysWhy) {
     int status = 0;
     EXPECT_EQ(built(both.library, r, &status), c.why);
     EXPECT_EQ(status, c.status) << c.why;
+    char said[512] = "not touched";
+    const bool shownBySteps = std::strstr(c.why, "sends to") != nullptr;
+    EXPECT_EQ(nbc_build_check(both.library, &r, said, sizeof said),
+              shownBySteps ? NBC_OK : c.status);
+    EXPECT_STREQ(said, shownBySteps ? "" : c.why);
   }
+  EXPECT_EQ(nbc_build_check(nullptr, nullptr, nullptr, 0), NBC_ERROR_ARGUMENT);
   char why[9] = "";
   void *made = nullptr;
   size_t bytes = 0;
