@@ -14,6 +14,7 @@
 #   lib/libnbc-openmpi.so, ...   communicators of an MPI library (nbc_mpi.h), for each that was found
 #   include/nbc.h, include/nbc/
 #   share/nbc/stdlib_algos/      the algorithms
+#   share/nbc/table.json         which of them the drop-in takes for a call
 #   share/man/, share/doc/nbcc/  pages of the headers, if they were made (target `docs`)
 #   lib/pkgconfig/               nbc.pc, nbc-build.pc, nbc-jit.pc, nbc-soft.pc, nbc-shm.pc, nbc-openmpi.pc, ...
 #   lib/cmake/nbcc/              find_package(nbcc): nbcc::nbc, nbcc::build, nbcc::jit, nbcc::soft, nbcc::shm,
@@ -73,6 +74,7 @@ install(FILES runtime/include/nbc.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY runtime/include/nbc DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(FILES devices/hca/hca.h devices/p2p/p2p.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/nbc/soft)
 install(DIRECTORY stdlib_algos DESTINATION ${CMAKE_INSTALL_DATADIR}/nbc)
+install(FILES dropin/table.json DESTINATION ${CMAKE_INSTALL_DATADIR}/nbc)
 install(DIRECTORY ${PROJECT_BINARY_DIR}/pages/man/ DESTINATION ${CMAKE_INSTALL_MANDIR} OPTIONAL)
 install(DIRECTORY ${PROJECT_BINARY_DIR}/pages/html DESTINATION ${CMAKE_INSTALL_DOCDIR} OPTIONAL)
 
