@@ -1,15 +1,61 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// operators.h - operators that calls under way still use, although the program has freed them.
+/// operators.h - MPI's operators in nbc.h's words, and users' own, called as MPI calls them.
+///
+///   MPI_SUM                 =>   NBC_SUM
+///   one of MPI_Op_create    =>   NBC_USER, by way of PMPI_Reduce_local, on elements as they travel
+///
+/// An element travels as the bytes of its data, in order: two ranks may have the same signature
+/// laid out differently. A dense type is its bytes. For another the function below lays operands
+/// out as the type says, in memory of its own, has them reduced, and packs what comes out: so gaps
+/// never travel, and nothing is written into those of the caller.
 
 #pragma once
 
 #include <mpi.h>
 
+#include "dropin/types.h"
+#include "nbc.h"
+
 namespace nbcc::dropin {
 
-void retain(MPI_Op);
+/// NBC_USER: one of a program's own. NBC_OPS: none for reductions (MPI_REPLACE, MPI_OP_NULL).
+nbc_op op_of(MPI_Op);
+/// Of any operator but MPI_OP_NULL.
+bool commutes(MPI_Op);
+
+/// An operator in use by a call outlives MPI_Op_free. Others than NBC_USER are not counted. retain:
+/// false without memory.
+bool retain(MPI_Op);
 void release(MPI_Op);
-/// MPI_Op_free: true, it will be freed with the last call that uses it.
+/// For MPI_Op_free: true if the operator is in use. It then ends with the last call that uses it,
+/// and the caller only forgets its handle.
 bool defer_free(MPI_Op);
+
+/// One user's operator for one type, during one call: nbc_call.user_context.
+class UserOperator {
+ public:
+  UserOperator() = default;
+  UserOperator(const UserOperator &) = delete;
+  UserOperator &operator=(const UserOperator &) = delete;
+  ~UserOperator() { clear(); }
+
+  /// False: no memory. The type has data, and stays until clear().
+  bool set(MPI_Op, MPI_Datatype, const Type &);
+  void clear();
+  /// nbc_call.user. Called by one thread at a time.
+  static void combine(void *to, const void *left, const void *right, std::size_t n, void *self);
+
+ private:
+  MPI_Op op_ = MPI_OP_NULL;
+  MPI_Datatype datatype_ = MPI_DATATYPE_NULL;
+  Type type_;
+  bool commutes_ = false;
+  int at_once_ = 1;                          // elements that fit the memory
+  void *memory_ = nullptr;                   // of two operands
+  char *left_ = nullptr, *right_ = nullptr;  // where MPI is to look for them in it
+
+  void combine_dense(char *to, const char *left, const char *right, int n);
+  void combine_packed(char *to, const char *left, const char *right, int n);
+};
 
 }  // namespace nbcc::dropin

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// packing.h - data of any type into bytes one behind the other, in the order of its type map, and
+/// back.
+///
+/// MPI_Pack does just that among processes of one kind of machine, in both libraries, and a test
+/// holds them to it. Dense data are copied.
+
+#pragma once
+
+#include "dropin/types.h"
+
+namespace nbcc::dropin {
+
+/// `count` elements at `from` into count * size bytes, and back. Gaps are not touched. False: the
+/// MPI could not, as where one element has more bytes than an int counts in MPI 3.
+bool pack(const void *from, std::int64_t count, MPI_Datatype, const Type &, void *to);
+bool unpack(const void *from, void *to, std::int64_t count, MPI_Datatype, const Type &);
+
+}  // namespace nbcc::dropin

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// types.cpp - named types from a table, others by asking the MPI how they were made.
+
+#include "dropin/types.h"
+
+#include <array>
+#include <cfloat>
+#include <new>
+#include <vector>
+
+namespace nbcc::dropin {
+
+namespace {
+
+// --- families of named types ---
+
+enum Family {
+  byte,
+  integer,
+  natural,
+  fortran_integer,
+  real,
+  complex,
+  boolean,
+  logical,
+  integer_and_int,
+  real_and_int,
+  two_reals
+};
+
+constexpr std::uint16_t bits(std::initializer_list<nbc_op> ops) {
+  unsigned all = 0;
+  for (nbc_op op : ops) all |= 1u << op;
+  return static_cast<std::uint16_t>(all);
+}
+
+constexpr std::uint16_t sums = bits({NBC_SUM, NBC_PROD});
+constexpr std::uint16_t numbers = sums | bits({NBC_MIN, NBC_MAX});
+constexpr std::uint16_t bitwise = bits({NBC_BAND, NBC_BOR, NBC_BXOR});
+constexpr std::uint16_t truths = bits({NBC_LAND, NBC_LOR, NBC_LXOR});
+constexpr std::uint16_t places = bits({NBC_MINLOC, NBC_MAXLOC});
+
+// MPI 4.1, section 6.9.2. A library may allow more; that is then its own to do.
+std::uint16_t operators_of(Family family) {
+  switch (family) {
+    case byte:
+      return bitwise;
+    case integer:
+    case natural:
+      return numbers | bitwise | truths;
+    case fortran_integer:
+      return numbers | bitwise;
+    case real:
+      return numbers;
+    case complex:
+      return sums;
+    case boolean:
+    case logical:
+      return truths;
+    case integer_and_int:
+    case real_and_int:
+    case two_reals:
+      return places;
+  }
+  return 0;
+}
+
+// nbc.h's long double is that of x86: of 80 bits, in 16 bytes.
+constexpr bool has_f80 = sizeof(long double) == 16 && LDBL_MANT_DIG == 64;
+
+// `bytes` from an element to the next. NBC_OPAQUE: there is none so long.
+nbc_type element_of(Family family, std::int64_t bytes) {
+  struct Row {
+    Family family;
+    nbc_type element;
+  };
+  static constexpr Row rows[] = {
+      {byte, NBC_BYTE},
+      {integer, NBC_I8},
+      {integer, NBC_I16},
+      {integer, NBC_I32},
+      {integer, NBC_I64},
+      {natural, NBC_U8},
+      {natural, NBC_U16},
+      {natural, NBC_U32},
+      {natural, NBC_U64},
+      {real, NBC_F32},
+      {real, NBC_F64},
+      {real, NBC_F80},
+      {complex, NBC_CF32},
+      {complex, NBC_CF64},
+      {complex, NBC_CF80},
+      {boolean, NBC_BOOL},
+      {integer_and_int, NBC_I16_I32},  // and NBC_I32_I32 is as long: see below
+      {integer_and_int, NBC_I64_I32},
+      {real_and_int, NBC_F32_I32},
+      {real_and_int, NBC_F64_I32},
+      {real_and_int, NBC_F80_I32},
+      {two_reals, NBC_F32_F32},
+      {two_reals, NBC_F64_F64},
+  };
+  if (family == fortran_integer || family == logical) family = integer;
+  for (const Row &row : rows) {
+    bool f80 = row.element == NBC_F80 || row.element == NBC_CF80 || row.element == NBC_F80_I32;
+    if (f80 && !has_f80) continue;
+    if (row.family == family && static_cast<std::int64_t>(nbc_type_size(row.element)) == bytes)
+      return row.element;
+  }
+  return NBC_OPAQUE;
+}
+
+// --- what the MPI says ---
+
+struct Extents {
+  MPI_Count size;
+  MPI_Aint lower, extent, true_lower, true_extent;
+  // Nothing before its address, behind its end, or in between.
+  bool has_no_gaps() const {
+    return lower == 0 && true_lower == 0 && extent == size && true_extent == size;
+  }
+};
+
+Extents extents_of(MPI_Datatype type) {
+  Extents e = {};
+  PMPI_Type_size_x(type, &e.size);
+  PMPI_Type_get_extent(type, &e.lower, &e.extent);
+  PMPI_Type_get_true_extent(type, &e.true_lower, &e.true_extent);
+  return e;
+}
+
+Type named(MPI_Datatype type, Family family) {
+  Extents e = extents_of(type);
+  Type t = {.size = e.size, .extent = e.extent, .dense = e.has_no_gaps(), .named = true};
+  t.element = element_of(family, e.extent);
+  if (t.element == NBC_I16_I32 && e.size == 8) t.element = NBC_I32_I32;
+  if (t.element != NBC_OPAQUE) t.operators = operators_of(family);
+  return t;
+}
+
+// --- the table ---
+
+// Handles are addresses here and numbers there.
+std::uintptr_t key_of(MPI_Datatype type) {
+  return (std::uintptr_t)type;
+}
+
+class Table {
+ public:
+  Table() {
+#define NAMED_TYPE(handle, family) insert(handle, family);
+#include "dropin/types.def"
+  }
+
+  const Type *find(MPI_Datatype type) const {
+    for (std::size_t i = first(type);; i = next(i)) {
+      if (slots_[i].key == key_of(type)) return &slots_[i].type;
+      if (slots_[i].key == 0) return nullptr;
+    }
+  }
+
+ private:
+  struct Slot {
+    std::uintptr_t key = 0;  // 0 is no type in either library
+    Type type;
+  };
+  static constexpr unsigned shift = 54;  // of 1024 slots, for some 70 types
+  std::array<Slot, 1u << (64 - shift)> slots_;
+
+  static std::size_t first(MPI_Datatype type) {
+    return static_cast<std::uint64_t>(key_of(type)) * 0x9e3779b97f4a7c15u >> shift;
+  }
+  std::size_t next(std::size_t i) const { return (i + 1) % slots_.size(); }
+
+  // The first name of a type counts: in some libraries there are two for one.
+  void insert(MPI_Datatype type, Family family) {
+    if (type == MPI_DATATYPE_NULL || find(type)) return;
+    std::size_t i = first(type);
+    while (slots_[i].key) i = next(i);
+    slots_[i] = {key_of(type), named(type, family)};
+  }
+};
+
+// --- types that a program has made ---
+
+struct Envelope {
+  int integers = 0, addresses = 0, types = 0, combiner = MPI_COMBINER_NAMED;
+  bool large = false;  // made with counts beyond int, of which we do not ask
+};
+
+bool is_named(int combiner) {
+  return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_REAL ||
+         combiner == MPI_COMBINER_F90_COMPLEX || combiner == MPI_COMBINER_F90_INTEGER;
+}
+
+Envelope envelope_of(MPI_Datatype type) {
+  Envelope e;
+#if MPI_VERSION >= 4
+  MPI_Count integers, addresses, larges, types;
+  PMPI_Type_get_envelope_c(type, &integers, &addresses, &larges, &types, &e.combiner);
+  e.large = larges != 0;
+  e.integers = static_cast<int>(integers);
+  e.addresses = static_cast<int>(addresses);
+  e.types = static_cast<int>(types);
+#else
+  PMPI_Type_get_envelope(type, &e.integers, &e.addresses, &e.types, &e.combiner);
+#endif
+  return e;
+}
+
+bool in_order(MPI_Datatype, const Extents &);
+
+// Whether a type with one other in it, of which it is so many, leaves nothing between those.
+bool continues(const Envelope &e, const std::vector<int> &integers,
+               const std::vector<MPI_Aint> &addresses, const Extents &inner) {
+  switch (e.combiner) {
+    case MPI_COMBINER_DUP:
+    case MPI_COMBINER_CONTIGUOUS:
+    case MPI_COMBINER_RESIZED:
+      return true;
+    case MPI_COMBINER_VECTOR:  // count, blocklength, stride
+      return integers[0] <= 1 || integers[1] == integers[2];
+    case MPI_COMBINER_HVECTOR:
+      return integers[0] <= 1 || integers[1] * inner.extent == addresses[0];
+    default:
+      return false;
+  }
+}
+
+// Whether the bytes of a type without gaps lie in the order of its type map. Some are said not to
+// that do; they are packed then, which is right for any.
+bool in_order(MPI_Datatype type, const Extents &own) {
+  if (!own.has_no_gaps()) return false;
+  Envelope e = envelope_of(type);
+  if (is_named(e.combiner)) return true;
+  if (e.types != 1 || e.large) return false;
+  std::vector<int> integers(static_cast<std::size_t>(e.integers));
+  std::vector<MPI_Aint> addresses(static_cast<std::size_t>(e.addresses));
+  MPI_Datatype inner = MPI_DATATYPE_NULL;
+  PMPI_Type_get_contents(type, e.integers, e.addresses, 1, integers.data(), addresses.data(),
+                         &inner);
+  Extents extents = extents_of(inner);
+  bool result = continues(e, integers, addresses, extents) && in_order(inner, extents);
+  if (!is_named(envelope_of(inner).combiner)) PMPI_Type_free(&inner);
+  return result;
+}
+
+// Without memory to look: as if it were not dense.
+bool is_dense(MPI_Datatype type, const Extents &e) {
+  try {
+    return in_order(type, e);
+  } catch (const std::bad_alloc &) {
+    return false;
+  }
+}
+
+Type made(MPI_Datatype type) {
+  switch (envelope_of(type).combiner) {
+    case MPI_COMBINER_NAMED: {
+      Type t = named(type, byte);
+      t.element = NBC_OPAQUE;
+      t.operators = 0;
+      return t;
+    }
+    case MPI_COMBINER_F90_REAL:
+      return named(type, real);
+    case MPI_COMBINER_F90_COMPLEX:
+      return named(type, complex);
+    case MPI_COMBINER_F90_INTEGER:
+      return named(type, fortran_integer);
+    default: {
+      Extents e = extents_of(type);
+      return {.size = e.size, .extent = e.extent, .dense = is_dense(type, e)};
+    }
+  }
+}
+
+}  // namespace
+
+Type type_of(MPI_Datatype type) {
+  static const Table table;
+  const Type *found = table.find(type);
+  return found ? *found : made(type);
+}
+
+}  // namespace nbcc::dropin
