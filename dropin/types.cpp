@@ -183,7 +183,7 @@ class Table {
 // --- types that a program has made ---
 
 struct Envelope {
-  int integers = 0, addresses = 0, types = 0, combiner = MPI_COMBINER_NAMED;
+  int integers = 0, addresses = 0, combiner = MPI_COMBINER_NAMED;
   bool large = false;  // made with counts beyond int, of which we do not ask
 };
 
@@ -200,46 +200,35 @@ Envelope envelope_of(MPI_Datatype type) {
   e.large = larges != 0;
   e.integers = static_cast<int>(integers);
   e.addresses = static_cast<int>(addresses);
-  e.types = static_cast<int>(types);
 #else
-  PMPI_Type_get_envelope(type, &e.integers, &e.addresses, &e.types, &e.combiner);
+  int types;
+  PMPI_Type_get_envelope(type, &e.integers, &e.addresses, &types, &e.combiner);
 #endif
   return e;
 }
 
-bool in_order(MPI_Datatype, const Extents &);
-
-// Whether a type with one other in it, of which it is so many, leaves nothing between those.
-bool continues(const Envelope &e, const std::vector<int> &integers,
-               const std::vector<MPI_Aint> &addresses, const Extents &inner) {
-  switch (e.combiner) {
-    case MPI_COMBINER_DUP:
-    case MPI_COMBINER_CONTIGUOUS:
-    case MPI_COMBINER_RESIZED:
-      return true;
-    case MPI_COMBINER_VECTOR:  // count, blocklength, stride
-      return integers[0] <= 1 || integers[1] == integers[2];
-    case MPI_COMBINER_HVECTOR:
-      return integers[0] <= 1 || integers[1] * inner.extent == addresses[0];
-    default:
-      return false;
-  }
+// Whether copies of one type, which lie at equal distances from address 0 on, are all there is.
+bool repeats(int combiner) {
+  return combiner == MPI_COMBINER_DUP || combiner == MPI_COMBINER_RESIZED ||
+         combiner == MPI_COMBINER_CONTIGUOUS || combiner == MPI_COMBINER_VECTOR ||
+         combiner == MPI_COMBINER_HVECTOR;
 }
 
-// Whether the bytes of a type without gaps lie in the order of its type map. Some are said not to
-// that do; they are packed then, which is right for any.
+// Whether the bytes of a type lie without gaps in the order of its type map. Copies of something
+// that does, if nothing is between them and none is in another's place, do so, too: backwards they
+// would reach before address 0. Some are said not to that do; they are packed then, which is right
+// for any.
 bool in_order(MPI_Datatype type, const Extents &own) {
   if (!own.has_no_gaps()) return false;
   Envelope e = envelope_of(type);
   if (is_named(e.combiner)) return true;
-  if (e.types != 1 || e.large) return false;
+  if (!repeats(e.combiner) || e.large) return false;
   std::vector<int> integers(static_cast<std::size_t>(e.integers));
   std::vector<MPI_Aint> addresses(static_cast<std::size_t>(e.addresses));
   MPI_Datatype inner = MPI_DATATYPE_NULL;
   PMPI_Type_get_contents(type, e.integers, e.addresses, 1, integers.data(), addresses.data(),
                          &inner);
-  Extents extents = extents_of(inner);
-  bool result = continues(e, integers, addresses, extents) && in_order(inner, extents);
+  bool result = in_order(inner, extents_of(inner));
   if (!is_named(envelope_of(inner).combiner)) PMPI_Type_free(&inner);
   return result;
 }

@@ -52,6 +52,10 @@ std::vector<Animal> make_zoo() {
   PMPI_Type_create_struct(3, counts, places, members, &t);
   PMPI_Type_create_resized(t, 0, 24, &t);
   add("struct with holes", t, t, 1, false);
+  MPI_Aint crossed[] = {4, 0};
+  MPI_Datatype both[] = {MPI_INT, MPI_INT};
+  PMPI_Type_create_struct(2, ones, crossed, both, &t);
+  add("struct out of order, without gaps", t, MPI_INT, 2, false);
   MPI_Aint before[] = {-12, 4};
   PMPI_Type_create_hindexed(2, ones, before, MPI_INT, &t);
   add("before its address", t, MPI_INT, 2, false);
