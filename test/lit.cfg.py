@@ -45,7 +45,19 @@ for mpi, launcher in LAUNCHERS.items():
     if os.access(os.path.join(build, "bin", f"mpi-check-{mpi}"), os.X_OK):
         config.available_features.add(mpi)
     config.substitutions.append((f"%run_{mpi}", f"timeout 240 {launcher}"))
-config.environment["OMPI_ALLOW_RUN_AS_ROOT"] = config.environment["OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"] = "1"
+# %preload_openmpi N, %preload_mpich N: likewise, with libnbc-mpi.so in front of the MPI.
+PRELOADING = {
+    "openmpi": LAUNCHERS["openmpi"].replace(" -n", f" -x LD_PRELOAD={build}/lib/openmpi/libnbc-mpi.so -n"),
+    "mpich": LAUNCHERS["mpich"].replace(".so -n", f".so:{build}/lib/mpich/libnbc-mpi.so -n"),
+}
+config.substitutions += [(f"%preload_{mpi}", f"timeout 240 {launcher}") for mpi, launcher in PRELOADING.items()]
+config.environment["OMPI_ALLOW_RUN_AS_ROOT"] = # %preload_openmpi N, %preload_mpich N: likewise, with libnbc-mpi.so in front of the MPI.
+PRELOADING = {
+    "openmpi": LAUNCHERS["openmpi"].replace(" -n", f" -x LD_PRELOAD={build}/lib/openmpi/libnbc-mpi.so -n"),
+    "mpich": LAUNCHERS["mpich"].replace(".so -n", f".so:{build}/lib/mpich/libnbc-mpi.so -n"),
+}
+config.substitutions += [(f"%preload_{mpi}", f"timeout 240 {launcher}") for mpi, launcher in PRELOADING.items()]
+config.environment["OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"] = "1"
 
 # `REQUIRES: doxygen`, `groff`: see scripts/setup, group docs. %doxygen is the one that CMake found, or that has come since.
 with open(os.path.join(build, "CMakeCache.txt"), encoding="utf-8") as cache:

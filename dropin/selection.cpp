@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// selection.cpp - reads the table once, at the first choice, each rank for itself.
+//
+// Ranks that read different ones would choose differently; making a plan finds that out, and all
+// then do without (plans.cpp).
+
+#include "dropin/selection.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <string_view>
+
+#include "dropin/default_table.h"
+
+namespace nbcc::dropin {
+
+namespace {
+
+// One rank says what all would say.
+void complain(const std::string &what) {
+  int rank = 0;
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (rank == 0) std::fprintf(stderr, "nbc: %s\n", what.c_str());
+}
+
+std::optional<Table> read_given() {
+  const char *given = std::getenv("NBC_TABLE");
+  if (!given || !*given) return std::nullopt;
+  std::ifstream file(given, std::ios::binary);
+  std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>()), why;
+  if (!file) {
+    complain(std::string("NBC_TABLE: cannot read ") + given + "; the built-in table is used");
+    return std::nullopt;
+  }
+  std::optional<Table> table = Table::read(text, given, why);
+  if (!table) complain("NBC_TABLE: the built-in table is used, since\n" + why);
+  return table;
+}
+
+// Variables that say something else.
+constexpr std::string_view others[] = {"CACHE", "LIBRARY", "PROGRESS",
+                                       "TABLE", "TARGET",  "VERBOSE"};
+
+// NBC_ALLGATHER=bruck:k=3
+void read_overrides(Table &table) {
+  for (char **entry = environ; *entry; ++entry) {
+    std::string_view said = *entry;
+    std::size_t equal = said.find('=');
+    if (!said.starts_with("NBC_") || equal == std::string_view::npos) continue;
+    std::string_view kind = said.substr(4, equal - 4);
+    std::string why;
+    if (std::find(std::begin(others), std::end(others), kind) != std::end(others)) continue;
+    if (!table.override_with(kind, said.substr(equal + 1), why))
+      complain(std::string(said) + ": " + why);
+  }
+}
+
+Table read() {
+  std::string why;
+  std::optional<Table> table = read_given();
+  if (!table) table = Table::read(default_table, "the built-in table", why);
+  if (!table) complain(why);  // which a test would have found
+  Table all = table ? std::move(*table) : Table();
+  read_overrides(all);
+  return all;
+}
+
+}  // namespace
+
+std::optional<Choice> choose(const Communicator &c, const Operation &o, const Outline &line) {
+  static const Table table = read();
+  Situation s;
+  s.kind = o.kind;
+  s.each = o.each;
+  s.ranks = static_cast<std::uint32_t>(c.ranks());
+  s.nodes = static_cast<std::uint32_t>(c.nodes());
+  s.bytes = line.bytes;
+  s.commutes = line.commutes;
+  if (c.has("shm")) s.targets.push_back("shm");
+  if (c.has("mpi")) s.targets.push_back("mpi");
+  return table.choose(s);
+}
+
+}  // namespace nbcc::dropin
