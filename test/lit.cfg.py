@@ -38,26 +38,20 @@ for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS", "H
 # `REQUIRES: openmpi`, `mpich`: its programs were built. %run_openmpi N, %run_mpich N: on N ranks,
 # for at most four minutes. Ranks outnumber cores here: they yield where they can.
 LAUNCHERS = {
-    "openmpi": "mpirun.openmpi --oversubscribe --mca mpi_yield_when_idle 1 -n",
-    "mpich": f"mpiexec.mpich -genv LD_PRELOAD {build}/test/libmpich-yield.so -n",
+    "openmpi": ("mpirun.openmpi --oversubscribe --mca mpi_yield_when_idle 1", "-x LD_PRELOAD=", []),
+    "mpich": ("mpiexec.mpich", "-genv LD_PRELOAD ", [f"{build}/test/libmpich-yield.so"]),
 }
-for mpi, launcher in LAUNCHERS.items():
+# %preload_openmpi N, %preload_mpich N: likewise, with libnbc-mpi.so in front of the MPI; %tool_first_openmpi N,
+# %tool_last_openmpi N, and so on: and a profiling tool before or behind it.
+for mpi, (launcher, preload, always) in LAUNCHERS.items():
     if os.access(os.path.join(build, "bin", f"mpi-check-{mpi}"), os.X_OK):
         config.available_features.add(mpi)
-    config.substitutions.append((f"%run_{mpi}", f"timeout 240 {launcher}"))
-# %preload_openmpi N, %preload_mpich N: likewise, with libnbc-mpi.so in front of the MPI.
-PRELOADING = {
-    "openmpi": LAUNCHERS["openmpi"].replace(" -n", f" -x LD_PRELOAD={build}/lib/openmpi/libnbc-mpi.so -n"),
-    "mpich": LAUNCHERS["mpich"].replace(".so -n", f".so:{build}/lib/mpich/libnbc-mpi.so -n"),
-}
-config.substitutions += [(f"%preload_{mpi}", f"timeout 240 {launcher}") for mpi, launcher in PRELOADING.items()]
-config.environment["OMPI_ALLOW_RUN_AS_ROOT"] = # %preload_openmpi N, %preload_mpich N: likewise, with libnbc-mpi.so in front of the MPI.
-PRELOADING = {
-    "openmpi": LAUNCHERS["openmpi"].replace(" -n", f" -x LD_PRELOAD={build}/lib/openmpi/libnbc-mpi.so -n"),
-    "mpich": LAUNCHERS["mpich"].replace(".so -n", f".so:{build}/lib/mpich/libnbc-mpi.so -n"),
-}
-config.substitutions += [(f"%preload_{mpi}", f"timeout 240 {launcher}") for mpi, launcher in PRELOADING.items()]
-config.environment["OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"] = "1"
+    dropin = f"{build}/lib/{mpi}/libnbc-mpi.so"
+    tool = f"{build}/test/libdropin-tool-{mpi}.so"
+    for name, libraries in [("run", []), ("preload", [dropin]), ("tool_first", [tool, dropin]), ("tool_last", [dropin, tool])]:
+        words = preload + ":".join(always + libraries) if always + libraries else ""
+        config.substitutions.append((f"%{name}_{mpi}", f"timeout 240 {launcher} {words} -n"))
+config.environment["OMPI_ALLOW_RUN_AS_ROOT"] = config.environment["OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"] = "1"
 
 # `REQUIRES: doxygen`, `groff`: see scripts/setup, group docs. %doxygen is the one that CMake found, or that has come since.
 with open(os.path.join(build, "CMakeCache.txt"), encoding="utf-8") as cache:
