@@ -17,10 +17,9 @@ struct Incoming {
   Outline line;
 };
 
-// `may_wait`: the call may wait for other ranks.
-Incoming take_in(const Operation &o, bool may_wait) {
+Incoming take_in(const Operation &o) {
   Incoming in;
-  in.communicator = Communicator::of(o.comm, may_wait);
+  in.communicator = Communicator::of(o.comm);
   if (Communicator *c = in.communicator)
     in.line = outline(o, c->rank(), c->ranks());
   else
@@ -113,7 +112,7 @@ int begin(Request *r) {
 
 int blocking(const Operation &o, const Forms &forms) {
   Lock lock;
-  Incoming in = take_in(o, true);
+  Incoming in = take_in(o);
   Communicator *c = in.communicator;
   if (!in.line.refusal) {
     Plan *plan = find_plan(*c, o, in.line);
@@ -129,7 +128,7 @@ int blocking(const Operation &o, const Forms &forms) {
 int nonblocking(const Operation &o, const char *name, FunctionRef<int(MPI_Request *)> pass,
                 FunctionRef<std::function<int(MPI_Request *)>()> keep, MPI_Request *request) {
   Lock lock;
-  Incoming in = take_in(o, false);
+  Incoming in = take_in(o);
   Communicator *c = in.communicator;
   bool queued = c && !calls_of(*c).queue.empty();
   if (in.line.refusal) {
@@ -160,7 +159,7 @@ int nonblocking(const Operation &o, const char *name, FunctionRef<int(MPI_Reques
 int persistent(const Operation &o, const char *name, FunctionRef<int(MPI_Request *)> pass,
                MPI_Request *request) {
   Lock lock;
-  Incoming in = take_in(o, true);
+  Incoming in = take_in(o);
   Communicator *c = in.communicator;
   if (!in.line.refusal) {
     Plan *plan = find_plan(*c, o, in.line);

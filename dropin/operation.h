@@ -39,7 +39,7 @@ struct Side {
 
 /// A side of which each block has a length of its own; counts are null where MPI does not look at
 /// them.
-struct Blocks : Side {};
+struct SideOfRows : Side {};
 
 /// A collective call. `kind` is MPI's name without v or w: MPI_Allgatherv is NBC_ALLGATHER with
 /// rows. Reductions have their count and type in both sides; bcast has its buffer in `receive`
@@ -73,18 +73,18 @@ Row numbers(const Number *values) {
 }
 
 template <class Count, class Displacement>
-Blocks row(const void *buffer, const Count *counts, const Displacement *displacements,
-           MPI_Datatype type) {
-  Blocks b{side(buffer, 0, type)};
+SideOfRows row(const void *buffer, const Count *counts, const Displacement *displacements,
+               MPI_Datatype type) {
+  SideOfRows b{side(buffer, 0, type)};
   b.counts = numbers(counts);
   b.displacements = numbers(displacements);
   return b;
 }
 
 template <class Count, class Displacement>
-Blocks row(const void *buffer, const Count *counts, const Displacement *displacements,
-           const MPI_Datatype *types) {
-  Blocks b = row(buffer, counts, displacements, MPI_DATATYPE_NULL);
+SideOfRows row(const void *buffer, const Count *counts, const Displacement *displacements,
+               const MPI_Datatype *types) {
+  SideOfRows b = row(buffer, counts, displacements, MPI_DATATYPE_NULL);
   b.types = types;
   return b;
 }
@@ -101,7 +101,7 @@ Operation blocks(nbc_kind kind, MPI_Comm comm, const Send &send, const Receive &
                  int root = 0) {
   Operation o;
   o.kind = kind;
-  o.each = std::is_same_v<Send, Blocks> || std::is_same_v<Receive, Blocks>;
+  o.each = std::is_same_v<Send, SideOfRows> || std::is_same_v<Receive, SideOfRows>;
   o.comm = comm;
   o.send = of_side(send);
   o.receive = of_side(receive);
