@@ -18,27 +18,60 @@ constexpr std::int64_t most = NBC_PACK_UNIT;
 constexpr std::int64_t most = INT_MAX;
 #endif
 
-// Of an element that is longer.
-bool pack_long(const void *from, MPI_Datatype type, std::int64_t bytes, void *to) {
+// MPI_BOTTOM, which is null, with a type that holds addresses: MPICH packs nothing from there. So
+// the data's own address, and a type moved back by as much.
+struct Somewhere {
+  const void *buffer;
+  int count;
+  MPI_Datatype type;
+  bool made;
+
+  Somewhere(const void *at, std::int64_t n, MPI_Datatype of)
+      : buffer(at), count(static_cast<int>(n)), type(of), made(!at) {
+    if (!made) return;
+    MPI_Aint lower, back, extent;
+    PMPI_Type_get_true_extent(of, &lower, &extent);
+    back = -lower;
+    PMPI_Type_create_hindexed(1, &count, &back, of, &type);
+    PMPI_Type_commit(&type);
+    buffer = reinterpret_cast<const void *>(lower);
+    count = 1;
+  }
+  Somewhere(const Somewhere &) = delete;
+  Somewhere &operator=(const Somewhere &) = delete;
+  ~Somewhere() {
+    if (made) PMPI_Type_free(&type);
+  }
+};
+
+// Elements that are no more bytes than an int counts; a single one may be where there is MPI 4.
+bool pack_part(const void *from, std::int64_t n, MPI_Datatype of, std::int64_t bytes, void *to) {
+  Somewhere s(from, n, of);
 #if MPI_VERSION >= 4
-  MPI_Count position = 0;
-  return PMPI_Pack_c(from, 1, type, to, bytes, &position, MPI_COMM_SELF) == MPI_SUCCESS;
-#else
-  int position = 0;
-  return bytes <= INT_MAX && PMPI_Pack(from, 1, type, to, static_cast<int>(bytes), &position,
-                                       MPI_COMM_SELF) == MPI_SUCCESS;
+  if (bytes > most) {
+    MPI_Count position = 0;
+    return PMPI_Pack_c(s.buffer, s.count, s.type, to, bytes, &position, MPI_COMM_SELF) ==
+           MPI_SUCCESS;
+  }
 #endif
+  int position = 0;
+  return bytes <= INT_MAX && PMPI_Pack(s.buffer, s.count, s.type, to, static_cast<int>(bytes),
+                                       &position, MPI_COMM_SELF) == MPI_SUCCESS;
 }
 
-bool unpack_long(const void *from, void *to, MPI_Datatype type, std::int64_t bytes) {
+bool unpack_part(const void *from, std::int64_t bytes, void *to, std::int64_t n, MPI_Datatype of) {
+  Somewhere s(to, n, of);
+  void *buffer = const_cast<void *>(s.buffer);
 #if MPI_VERSION >= 4
-  MPI_Count position = 0;
-  return PMPI_Unpack_c(from, bytes, &position, to, 1, type, MPI_COMM_SELF) == MPI_SUCCESS;
-#else
-  int position = 0;
-  return bytes <= INT_MAX && PMPI_Unpack(from, static_cast<int>(bytes), &position, to, 1, type,
-                                         MPI_COMM_SELF) == MPI_SUCCESS;
+  if (bytes > most) {
+    MPI_Count position = 0;
+    return PMPI_Unpack_c(from, bytes, &position, buffer, s.count, s.type, MPI_COMM_SELF) ==
+           MPI_SUCCESS;
+  }
 #endif
+  int position = 0;
+  return bytes <= INT_MAX && PMPI_Unpack(from, static_cast<int>(bytes), &position, buffer, s.count,
+                                         s.type, MPI_COMM_SELF) == MPI_SUCCESS;
 }
 
 // Calls part(first element, how many) with no more than `most` bytes each, while it returns true.
@@ -59,12 +92,8 @@ bool pack(const void *from, std::int64_t count, MPI_Datatype type, const Type &t
     return true;
   }
   return in_parts(count, t.size, [&](std::int64_t i, std::int64_t n) {
-    const char *element = static_cast<const char *>(from) + i * t.extent;
-    char *bytes = static_cast<char *>(to) + i * t.size;
-    int position = 0;
-    if (t.size > most) return pack_long(element, type, t.size, bytes);
-    return PMPI_Pack(element, static_cast<int>(n), type, bytes, static_cast<int>(n * t.size),
-                     &position, MPI_COMM_SELF) == MPI_SUCCESS;
+    return pack_part(static_cast<const char *>(from) + i * t.extent, n, type, n * t.size,
+                     static_cast<char *>(to) + i * t.size);
   });
 }
 
@@ -75,12 +104,8 @@ bool unpack(const void *from, void *to, std::int64_t count, MPI_Datatype type, c
     return true;
   }
   return in_parts(count, t.size, [&](std::int64_t i, std::int64_t n) {
-    const char *bytes = static_cast<const char *>(from) + i * t.size;
-    char *element = static_cast<char *>(to) + i * t.extent;
-    int position = 0;
-    if (t.size > most) return unpack_long(bytes, element, type, t.size);
-    return PMPI_Unpack(bytes, static_cast<int>(n * t.size), &position, element, static_cast<int>(n),
-                       type, MPI_COMM_SELF) == MPI_SUCCESS;
+    return unpack_part(static_cast<const char *>(from) + i * t.size, n * t.size,
+                       static_cast<char *>(to) + i * t.extent, n, type);
   });
 }
 
