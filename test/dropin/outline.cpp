@@ -196,6 +196,7 @@ void rows() {
   CHECK(outline(o, 0, 4, 4, 4).refusal == nullptr);
   CHECK(arguments.set(o, 0, 4, 4, 4));
   const char *base = static_cast<const char *>(c.in);
+  CHECK(base != nullptr);  // which nbc_start refuses
   CHECK(base + c.in_displacements[0] == reinterpret_cast<char *>(a));
   CHECK(base + c.in_displacements[1] == reinterpret_cast<char *>(b));
   CHECK(base + c.in_displacements[3] == reinterpret_cast<char *>(a + 8));

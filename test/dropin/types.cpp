@@ -19,6 +19,14 @@
 
 using namespace nbcc::dropin;
 
+static int freed = 0;
+
+// In the place of the library's.
+extern "C" int PMPI_Op_free(MPI_Op *op) {
+  ++freed;
+  return MPI_Op_free(op);
+}
+
 namespace {
 
 std::string what;
@@ -125,7 +133,7 @@ void reduces(const Named &named) {
   if (named.type == MPI_DATATYPE_NULL) return;
   Type t = type_of(named.type);
   CHECK(t.named && t.element != NBC_OPAQUE);
-  std::string line = named.name + std::string(":");
+  std::string line = named.name + std::string(" ") + nbc_type_name(t.element) + ":";
   constexpr int n = 16;
   std::size_t size = nbc_type_size(t.element);
   CHECK(static_cast<std::size_t>(t.extent) == size);
@@ -195,11 +203,12 @@ void frees_operators() {
   release(op);
   int in = 1, out = 2;
   CHECK(PMPI_Reduce_local(&in, &out, 1, MPI_INT, op) == MPI_SUCCESS);
-  release(op);  // frees it
-  CHECK(!defer_free(op));
+  CHECK(freed == 0);
+  release(op);
+  CHECK(freed == 1 && !defer_free(op));
   CHECK(retain(unused));
   release(unused);
-  CHECK(PMPI_Reduce_local(&in, &out, 1, MPI_INT, unused) == MPI_SUCCESS);
+  CHECK(freed == 1 && PMPI_Reduce_local(&in, &out, 1, MPI_INT, unused) == MPI_SUCCESS);
   release(MPI_SUM);
   PMPI_Op_free(&unused);
 }
