@@ -45,6 +45,9 @@ struct Below {
   }
 };
 
+/// Our function by its other name.
+#define ALSO(name) extern "C" decltype(P##name) P##name __attribute__((alias(#name)));
+
 #define PASS(function)                                                             \
   ([]() -> const auto & {                                                          \
     static const ::nbcc::dropin::Below<decltype(::function)> below("P" #function); \

@@ -19,8 +19,6 @@
 
 using namespace nbcc::dropin;
 
-#define ALSO(name) extern "C" decltype(P##name) P##name __attribute__((alias(#name)));
-
 namespace {
 
 // Nothing of ours could be held up.

@@ -7,9 +7,6 @@ using namespace nbcc::dropin;
 
 #define ALL(...) __VA_ARGS__
 
-// Our function by its other name.
-#define ALSO(name) extern "C" decltype(P##name) P##name __attribute__((alias(#name)));
-
 #define BLOCKING(...) BLOCKING_(__VA_ARGS__)
 #define BLOCKING_(name, nonblocking_name, parameters, arguments, operation) \
   extern "C" int name parameters {                                          \

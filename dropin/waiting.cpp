@@ -12,8 +12,6 @@
 
 using namespace nbcc::dropin;
 
-#define ALSO(name) extern "C" decltype(P##name) P##name __attribute__((alias(#name)));
-
 namespace {
 
 /// An array of requests: the MPI's in a copy, ours by themselves.
