@@ -137,7 +137,7 @@ static void close_lent(struct nbc_device *device) {
 static int set_up(struct endpoint *e) {
   int *largest = NULL, found = 0, level;
   if (PMPI_Comm_set_errhandler(e->comm, MPI_ERRORS_RETURN) ||
-      PMPI_Comm_get_attr(e->comm, MPI_TAG_UB, (void *)&largest, &found) || !found ||
+      PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, (void *)&largest, &found) || !found ||
       PMPI_Query_thread(&level))
     return NBC_ERROR_DEVICE;
   e->question_tag = *largest;
