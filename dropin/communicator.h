@@ -5,31 +5,42 @@
 /// was made, and it ends with MPI_Comm_free, MPI_Comm_disconnect or MPI_Finalize.
 ///
 /// MPI_Iallgather must return whatever other ranks do. So nothing here waits: making a communicator
-/// of ours, and each plan, is a row of steps with nonblocking calls of the MPI below between them,
-/// moved on by advance(). The calls that need it stand in a queue meanwhile. Since ranks make the
-/// same collective calls in the same order, they make the same plans in the same order, too.
+/// of ours, and each plan, is a row of steps (steps.h) with nonblocking calls of the MPI below
+/// between them, moved on by advance(). The calls that need it stand in a queue meanwhile. Since
+/// ranks make the same collective calls in the same order, they make the same plans in the same
+/// order, too.
 ///
 ///   duplicate   MPI_Comm_idup: a context for our messages
-///   meet        what devices want to know of other ranks, by MPI_Iallgather; then they are opened
-///   plan        templates, memory; addresses by MPI_Iallgatherv; connected; a barrier
+///   meet        who is where, by MPI_Iallgather; then devices are opened          (setup.cpp)
+///   plan        template; queues and memory; addresses by MPI_Ialltoall; connected (plans.cpp)
 ///
-/// A rank that cannot says so in the next of these, and then all do without: calls are passed
-/// through.
+/// Between steps ranks agree, by MPI_Iallreduce, whether all of them can go on. What one cannot do
+/// they all do without: calls are passed through. A group of one rank needs none of all this.
+///
+/// MPI_Comm_idup copies a program's own attributes, by its callbacks, and they are deleted with the
+/// duplicate. MPI has no way to make a context without that and without waiting; and to wait where
+/// a call may is no way out: while this rank waits in the MPI, it would move none of its calls on,
+/// which others may be waiting for.
+///
+/// All functions are called under the lock (calls.h).
 
 #pragma once
 
 #include <mpi.h>
 
 #include <cstdint>
+#include <deque>
+#include <list>
 #include <memory>
 #include <string>
+#include <vector>
 
+#include "compiler/selection/table.h"
+#include "dropin/exchange.h"
+#include "dropin/neighbors.h"
 #include "dropin/operation.h"
+#include "dropin/steps.h"
 #include "nbc.h"
-
-namespace nbcc {
-struct Choice;  // compiler/selection
-}
 
 namespace nbcc::dropin {
 
@@ -39,6 +50,7 @@ struct Plan {
   State state = making;
   nbc_plan *plan = nullptr;
   std::string algorithm, target;       // "allgather.bruck:k=3", "shm"
+  std::uint64_t most = 0;              // bytes of a block or vector that it can take, on all ranks
   std::uint64_t calls = 0, bytes = 0;  // for the report
 };
 
@@ -46,37 +58,97 @@ class Communicator {
  public:
   /// That of an MPI communicator, made if there is none. Null: it cannot have one (an
   /// intercommunicator; no memory). Begins to make it, and waits for nobody. Collective calls only
-  /// may ask. `may_wait`: this one may wait for other ranks, if that has advantages.
-  static Communicator *of(MPI_Comm, bool may_wait);
+  /// may ask. A few nanoseconds, for those that were asked for lately.
+  static Communicator *of(MPI_Comm);
   /// Ends all that are left, before MPI_Finalize. Calls that are still under way are abandoned.
   static void end_all();
-  /// Moves on what has been freed while it was being made.
+  /// Moves on what is being made, and ends what has been freed and is used no more.
   static void advance_all();
 
-  int rank() const;
-  int ranks() const;
-  /// Blocks of neighbourhood collectives: how many neighbours this rank has.
-  int indegree() const;
-  int outdegree() const;
+  int rank() const { return rank_; }
+  int ranks() const { return ranks_; }
+  /// Blocks of neighbourhood collectives: how many neighbours this rank has; 0 without a topology.
+  int indegree() const { return neighbors_.any() ? neighbors_.indegree() : 0; }
+  int outdegree() const { return neighbors_.any() ? neighbors_.outdegree() : 0; }
 
   /// Moves on what is being made. True: there is nothing being made.
   bool advance();
   /// How far the communicator itself is; ready: nodes() is known, and plans may be asked for.
-  Plan::State state() const;
-  int nodes() const;
+  Plan::State state() const { return state_; }
+  int nodes() const { return nodes_; }
   bool has(const char *target) const;  // "shm"
 
   /// The plan for calls of this kind; begins to make it where there is none. All ranks ask for the
   /// same ones in the same order. `bytes`: of the longest block or vector, or 0 where ranks know
-  /// different ones: then any length must do. Failed: why() says it, and calls are passed through.
+  /// different ones: then any length must do. It takes what the choice is for, as far as there is
+  /// memory (`most`). Failed: why() says it, and calls are passed through. Null: no memory, or
+  /// the communicator is not ready.
   Plan *plan(const Operation &, const Choice &, std::uint64_t bytes);
-  const char *why() const;
+  const char *why() const { return why_.c_str(); }
 
-  /// Calls that use it; freed by the user, it ends with the last of them.
-  void hold();
-  void release();
+  /// Calls that use it; freed by the user, it ends with the last of them: in advance_all().
+  void hold() { ++holds_; }
+  void release() { --holds_; }
 
   std::shared_ptr<struct Calls> calls;  // queue.h
+
+  ~Communicator();
+  Communicator(const Communicator &) = delete;
+  Communicator &operator=(const Communicator &) = delete;
+
+ private:
+  /// What tells a plan from others of its communicator.
+  struct Made : Plan {
+    std::vector<std::int64_t> parameters;
+    std::string name;  // "allgather.bruck"
+    bool each = false, neighbors = false;
+    std::uint32_t root = 0;
+    std::uint64_t wanted = 0;  // bytes: less will not do
+  };
+  using List = std::list<std::unique_ptr<Communicator>>;
+
+  Communicator() = default;
+  static Communicator *find(MPI_Comm);
+  static std::unique_ptr<Communicator> make(MPI_Comm);
+  static int on_delete(MPI_Comm, int, void *, void *);
+  static bool sweep();  // true: nothing is being made
+  /// Those that are being made, or are freed and have not ended; and the others.
+  static List watched, settled;
+
+  // setup.cpp
+  Steps set_up();
+  void open(const std::vector<struct Identity> &, nbc_device *node);
+  /// Ranks' least values; into agreed_.
+  Posted agree(int first, int second = 0);
+  void give_up(const std::string &why);
+
+  // plans.cpp
+  Steps make_plan(Made &);
+  Steps meet_neighbors();
+  Posted send_cards();
+  int build(const Made &, void **template_data, std::size_t *bytes, std::string &why);
+  int create(Made &, const void *template_data, std::size_t bytes);
+  void fail(Made &, int own_status, int status, const std::string &why);
+  std::string why_not(int own, int all, const std::string &why) const;
+
+  MPI_Comm comm_ = MPI_COMM_NULL;       // the program's; null: it was freed
+  MPI_Comm duplicate_ = MPI_COMM_NULL;  // ours
+  bool duplicating_ = false;            // MPI may still write there
+  bool advancing_ = false, is_watched_ = true;
+  int rank_ = 0, ranks_ = 1, nodes_ = 1, holds_ = 0;
+  bool has_messages_ = false, has_node_ = false;
+  Plan::State state_ = Plan::making;
+  std::string why_;
+  Neighbors neighbors_;
+  bool neighbors_failed_ = false;  // on some rank
+  std::vector<std::int32_t> node_of_;
+  Exchange exchange_;
+  nbc_comm *ours_ = nullptr;
+  std::list<Made> plans_;
+  std::deque<Made *> to_make_;
+  Steps steps_;
+  int proposed_[2] = {}, agreed_[2] = {};
+  List::iterator place_;
 };
 
 }  // namespace nbcc::dropin

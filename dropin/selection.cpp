@@ -44,7 +44,7 @@ std::optional<Table> read_given() {
 }
 
 // Variables that say something else.
-constexpr std::string_view others[] = {"CACHE", "LIBRARY", "PROGRESS",
+constexpr std::string_view others[] = {"CACHE", "LIBRARY", "NODE",   "PROGRESS",
                                        "TABLE", "TARGET",  "VERBOSE"};
 
 // NBC_ALLGATHER=bruck:k=3

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// communicator.cpp - communicators of ours: found by MPI's handles, held, and ended.
+//
+//   handle  ->  one of a few places, by a hash  ->  ours
+//           ->  the attribute                   ->  ours       where the place is another's
+//
+// A handle that is freed is used again, so the attribute's delete callback empties the place.
+//
+// The duplicate is freed when our last call on it is done here. PMPI_Comm_free is collective, but
+// waits for nobody in Open MPI 4.1 (ompi_comm_free) and MPICH 4.0 (MPIR_Comm_delete_internal):
+// ranks may come to it in any order. Nothing that others still have to read is lost: messages that
+// were sent are delivered, and a context is used anew only once all ranks have freed it.
+
+#include "dropin/communicator.h"
+
+#include <sched.h>
+
+#include <atomic>
+#include <cstring>
+#include <new>
+#include <optional>
+
+#include "dropin/calls.h"
+
+namespace nbcc::dropin {
+
+Communicator::List Communicator::settled, Communicator::watched;
+
+namespace {
+
+enum : std::size_t { places = 64 };
+constexpr double patience = 5;  // s, at the end, for what other ranks do not join in any more
+
+int keyval = MPI_KEYVAL_INVALID;
+bool over = false;
+
+// Threads that free communicators empty places without the lock.
+struct Place {
+  std::atomic<MPI_Comm> comm{MPI_COMM_NULL};
+  Communicator *found = nullptr;
+};
+Place cache[places];
+
+Place &place_of(MPI_Comm comm) {
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, &comm, sizeof comm);
+  return cache[bits * 0x9e3779b97f4a7c15u >> 58];
+}
+
+void empty_place(MPI_Comm comm) {
+  MPI_Comm expected = comm;
+  place_of(comm).comm.compare_exchange_strong(expected, MPI_COMM_NULL);
+}
+
+// In functions that ask MPI for what may call a program's callbacks: those may free communicators,
+// and the lock is held already.
+thread_local int within = 0;
+struct Within {
+  Within() { ++within; }
+  ~Within() { --within; }
+};
+
+}  // namespace
+
+Communicator *Communicator::of(MPI_Comm comm) {
+  const Place &p = place_of(comm);
+  if (p.comm.load(std::memory_order_relaxed) == comm && comm != MPI_COMM_NULL) return p.found;
+  return find(comm);
+}
+
+Communicator *Communicator::find(MPI_Comm comm) {
+  const Within here;
+  if (over || comm == MPI_COMM_NULL) return nullptr;
+  if (keyval == MPI_KEYVAL_INVALID &&
+      PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_delete, &keyval, nullptr))
+    return nullptr;
+  void *value = nullptr;
+  int found = 0;
+  if (PMPI_Comm_get_attr(comm, keyval, &value, &found)) return nullptr;
+  auto *c = static_cast<Communicator *>(value);
+  if (!found) {
+    sweep();
+    try {
+      std::unique_ptr<Communicator> made = make(comm);
+      if (!made) return nullptr;
+      watched.push_back(std::move(made));
+    } catch (const std::bad_alloc &) {
+      return nullptr;
+    }
+    c = watched.back().get();
+    c->place_ = std::prev(watched.end());
+    if (PMPI_Comm_set_attr(comm, keyval, c)) {
+      watched.pop_back();
+      return nullptr;
+    }
+    c->steps_ = c->set_up();
+    if (!c->steps_) c->give_up("no memory is left");
+    c->advance();
+  }
+  Place &p = place_of(comm);
+  p.comm.store(MPI_COMM_NULL, std::memory_order_relaxed);
+  p.found = c;
+  p.comm.store(comm, std::memory_order_relaxed);
+  return c;
+}
+
+std::unique_ptr<Communicator> Communicator::make(MPI_Comm comm) {
+  int inter = 0;
+  if (PMPI_Comm_test_inter(comm, &inter) || inter) return nullptr;
+  std::unique_ptr<Communicator> c(new Communicator);
+  c->comm_ = comm;
+  if (PMPI_Comm_rank(comm, &c->rank_) || PMPI_Comm_size(comm, &c->ranks_) ||
+      c->neighbors_.read(comm, c->ranks_))
+    return nullptr;
+  return c;
+}
+
+bool Communicator::advance() {
+  const Within here;
+  advancing_ = true;
+  bool ended = true;
+  while ((ended = steps_.advance()) && !to_make_.empty() && state_ == Plan::ready) {
+    Made &next = *to_make_.front();
+    const bool meet = next.neighbors && !neighbors_.complete() && !neighbors_failed_;
+    if (!meet) to_make_.pop_front();
+    steps_ = meet ? meet_neighbors() : make_plan(next);
+    if (!steps_) give_up("no memory is left");
+  }
+  advancing_ = false;
+  return ended;
+}
+
+bool Communicator::has(const char *target) const {
+  return (has_node_ && std::string_view(target) == "shm") ||
+         (has_messages_ && std::string_view(target) == "mpi");
+}
+
+int Communicator::on_delete(MPI_Comm comm, int, void *value, void *) {
+  auto *c = static_cast<Communicator *>(value);
+  std::optional<Lock> lock;
+  if (!within) lock.emplace();
+  empty_place(comm);
+  // Of a communicator that is freed while it is being duplicated Open MPI forgets what it needs.
+  // All ranks have begun it, and MPI_Comm_free is allowed to wait for them. MPICH is here only when
+  // it has the duplicate: from within the test that has ended it.
+  while (c->duplicating_ && !c->advancing_) {
+    c->advance();
+    if (!c->duplicating_) break;
+    if (lock)
+      lock->outside([] { sched_yield(); });
+    else
+      sched_yield();
+  }
+  c->comm_ = MPI_COMM_NULL;
+  if (!c->is_watched_) watched.splice(watched.end(), settled, c->place_);
+  c->is_watched_ = true;
+  if (!within) sweep();
+  return MPI_SUCCESS;
+}
+
+// Callbacks that are called meanwhile may add to those that are watched, behind them; nobody else
+// takes any away.
+bool Communicator::sweep() {
+  static bool sweeping = false;
+  if (sweeping) return false;
+  const Within here;
+  sweeping = true;
+  bool all = true;
+  for (auto at = watched.begin(); at != watched.end();) {
+    Communicator &c = **at;
+    const bool made = c.advance(), freed = c.comm_ == MPI_COMM_NULL;
+    all = all && made;
+    if (!made || (freed && c.holds_ > 0)) {
+      ++at;
+    } else if (freed) {
+      at = watched.erase(at);
+    } else {
+      c.is_watched_ = false;
+      settled.splice(settled.end(), watched, at++);
+    }
+  }
+  sweeping = false;
+  return all;
+}
+
+void Communicator::advance_all() {
+  if (!watched.empty()) sweep();
+}
+
+void Communicator::end_all() {
+  const Within here;
+  if (over) return;
+  over = true;
+  for (const double begin = PMPI_Wtime(); !sweep() && PMPI_Wtime() < begin + patience;)
+    sched_yield();
+  while (!settled.empty() &&
+         !PMPI_Comm_delete_attr(settled.front()->comm_, keyval)) {  // on_delete() has it watched
+  }
+  sweep();
+  // What is left is used by requests, or waits for ranks that do not come. It stays where it is.
+  for (auto &c : watched) {
+    for (Made &p : c->plans_) {
+      count_plan(p);
+      if (p.plan) nbc_plan_abandon(p.plan);
+    }
+    (void)c.release();
+  }
+  watched.clear();
+  if (keyval != MPI_KEYVAL_INVALID) PMPI_Comm_free_keyval(&keyval);
+}
+
+Communicator::~Communicator() {
+  for (Made &p : plans_) {
+    count_plan(p);
+    if (!p.plan) continue;
+    if (nbc_plan_free(p.plan) == NBC_ERROR_BUSY) {
+      nbc_plan_abandon(p.plan);
+      nbc_plan_free(p.plan);
+    }
+  }
+  nbc_comm_free(ours_);
+  if (duplicate_ != MPI_COMM_NULL) PMPI_Comm_free(&duplicate_);
+}
+
+}  // namespace nbcc::dropin

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// plans.cpp - from a choice to a plan that all ranks have connected.
+//
+//   template     agreed: all have one                     else nobody creates, and plans keep in
+//   step create       cards to peers, MPI_Ialltoall connect      agreed: all have
+//
+// Memory. Lanes of shared memory are bounded by 256 KiB a plan and rank, so that 30 plans of 64
+// ranks take at most 480 MiB of a node, and most a tenth of that; scratch is reserved for the
+// longest call that the choice is for, and costs what calls touch of it.
+
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+#include <new>
+
+#include "dropin/communicator.h"
+#include "dropin/shipped.h"
+
+namespace nbcc::dropin {
+
+namespace {
+
+constexpr std::uint64_t usual = std::uint64_t{1} << 20;
+constexpr std::uint64_t most_of_all = std::uint64_t{1}
+                                      << 36;  // bytes, of all ranks' blocks together
+constexpr std::size_t slot_memory = std::size_t{256} << 10;
+enum : std::size_t { card_of_messages = 16, card_of_node = 144 };
+
+bool is_rooted(nbc_kind kind) {
+  return kind == NBC_BCAST || kind == NBC_REDUCE || kind == NBC_GATHER || kind == NBC_SCATTER;
+}
+
+bool has_neighbors(nbc_kind kind) {
+  return kind == NBC_NEIGHBOR_ALLGATHER || kind == NBC_NEIGHBOR_ALLTOALL;
+}
+
+// The same on all ranks: of what all of them know.
+std::uint64_t most_bytes(const Choice &choice, std::uint64_t bytes, int ranks) {
+  const std::uint64_t enough = std::max(most_of_all / static_cast<std::uint64_t>(ranks), usual);
+  const std::uint64_t most = std::max({usual, bytes, std::min(choice.to, enough)});
+  return most > INT64_MAX / 2 ? most : std::bit_ceil(most);
+}
+
+std::string text_of(const Choice &choice) {
+  std::string text = choice.algorithm;
+  for (const auto &[name, value] : choice.parameters)
+    text += (&name == &choice.parameters[0].first ? ":" : ",") + name + "=" + std::to_string(value);
+  return text;
+}
+
+}  // namespace
+
+Plan *Communicator::plan(const Operation &o, const Choice &choice, std::uint64_t bytes) {
+  if (state_ != Plan::ready) return nullptr;
+  try {
+    Made made;
+    made.name = choice.algorithm;
+    made.algorithm = text_of(choice);
+    made.target = choice.target;
+    made.each = o.each;
+    made.neighbors = has_neighbors(o.kind);
+    made.root = is_rooted(o.kind) ? static_cast<std::uint32_t>(o.root) : 0;
+    made.wanted = bytes;
+    made.most = most_bytes(choice, bytes, ranks_);
+    std::string why;
+    if (!find_parameters(*shipped(), choice, made.parameters, why)) {
+      made.state = Plan::failed;
+      why_ = why;
+    }
+    for (Made &p : plans_) {
+      if (p.name != made.name || p.target != made.target || p.parameters != made.parameters ||
+          p.each != made.each || p.root != made.root || made.state == Plan::failed)
+        continue;
+      if (p.most >= (bytes ? bytes : made.most)) return &p;
+    }
+    plans_.push_back(std::move(made));
+    Made &p = plans_.back();
+    if (p.state == Plan::making) to_make_.push_back(&p);
+    advance();
+    return &p;
+  } catch (const std::bad_alloc &) {
+    return nullptr;
+  }
+}
+
+int Communicator::build(const Made &p, void **template_data, std::size_t *bytes, std::string &why) {
+  char text[512] = "";
+  nbc_build_request request = {};
+  request.algorithm = p.name.c_str();
+  request.target = p.target.c_str();
+  request.lengths = p.each ? NBC_LENGTHS_EACH : NBC_LENGTHS_EQUAL;
+  request.ranks = static_cast<std::uint32_t>(ranks_);
+  request.rank = static_cast<std::uint32_t>(rank_);
+  request.root = p.root;
+  request.parameters = p.parameters.data();
+  request.parameter_count = static_cast<std::uint32_t>(p.parameters.size());
+  request.node_of = node_of_.data();
+  request.graph = p.neighbors ? neighbors_.graph() : nullptr;
+  int status = nbc_build_template(shipped(), &request, template_data, bytes, text, sizeof text);
+  try {
+    if (status)
+      why = p.algorithm + ": " + std::string(text).substr(0, std::string(text).find('\n'));
+  } catch (const std::bad_alloc &) {
+  }
+  return status;
+}
+
+int Communicator::create(Made &p, const void *template_data, std::size_t bytes) {
+  nbc_plan_options options = {};
+  options.slot_memory = slot_memory;
+  options.max_bytes = p.most;
+  return nbc_plan_create(ours_, template_data, bytes, &options, &p.plan);
+}
+
+void Communicator::fail(Made &p, int own, int all, const std::string &why) {
+  nbc_plan_free(p.plan);
+  p.plan = nullptr;
+  p.state = Plan::failed;
+  try {
+    why_ = why_not(own, all, why);
+  } catch (const std::bad_alloc &) {
+  }
+}
+
+// Of a distributed graph each rank knows its own neighbours.
+Steps Communicator::meet_neighbors() {
+  std::vector<std::int32_t> degrees, lists;
+  std::vector<int> counts, places;
+  const auto ranks = static_cast<std::size_t>(ranks_);
+  int status = 0;
+  neighbors_failed_ = true;
+  try {
+    degrees.resize(2 * ranks);
+    counts.resize(ranks);
+    places.resize(ranks);
+  } catch (const std::bad_alloc &) {
+    status = NBC_ERROR_MEMORY;
+  }
+  int error = co_await agree(status);
+  if (error || agreed_[0]) co_return;
+
+  const std::int32_t mine[2] = {neighbors_.indegree(), neighbors_.outdegree()};
+  Posted gather;
+  gather.error = PMPI_Iallgather(mine, 2, MPI_INT32_T, degrees.data(), 2, MPI_INT32_T, duplicate_,
+                                 &gather.request);
+  error = co_await gather;
+  if (error) co_return;
+  std::int64_t all = 0;
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    places[rank] = static_cast<int>(all);
+    counts[rank] = degrees[2 * rank] + degrees[2 * rank + 1];
+    all += counts[rank];
+  }
+  try {
+    if (all > INT32_MAX) throw std::bad_alloc();
+    lists.resize(static_cast<std::size_t>(all) + 1);
+  } catch (const std::bad_alloc &) {
+    status = NBC_ERROR_MEMORY;
+  }
+  error = co_await agree(status);
+  if (error || agreed_[0]) co_return;
+
+  Posted exchange;
+  exchange.error = PMPI_Iallgatherv(
+      neighbors_.mine().data(), counts[static_cast<std::size_t>(rank_)], MPI_INT32_T, lists.data(),
+      counts.data(), places.data(), MPI_INT32_T, duplicate_, &exchange.request);
+  error = co_await exchange;
+  if (error) co_return;
+  try {
+    neighbors_.complete(std::move(degrees), std::move(lists));
+  } catch (const std::bad_alloc &) {
+    status = NBC_ERROR_MEMORY;
+  }
+  error = co_await agree(status);
+  neighbors_failed_ = error || agreed_[0];
+}
+
+Posted Communicator::send_cards() {
+  Posted p;
+  if (ranks_ > 1)
+    p.error = PMPI_Ialltoall(exchange_.sent(), exchange_.bytes(), MPI_BYTE, exchange_.received(),
+                             exchange_.bytes(), MPI_BYTE, duplicate_, &p.request);
+  return p;
+}
+
+Steps Communicator::make_plan(Made &p) {
+  std::string why;
+  void *template_data = nullptr;
+  std::size_t bytes = 0;
+  int status = p.neighbors && neighbors_failed_ ? NBC_ERROR_MEMORY : 0;
+  if (!status) status = build(p, &template_data, &bytes, why);
+  try {
+    exchange_.prepare(ranks_, p.target == "shm" ? card_of_node : card_of_messages);
+  } catch (const std::bad_alloc &) {
+    status = NBC_ERROR_MEMORY;
+  }
+  int error = co_await agree(status);
+  int all = agreed_[0];
+  while (!error && !all) {
+    status = create(p, template_data, bytes);
+    exchange_.sign(status);
+    error = co_await send_cards();
+    if (error) break;
+    all = ranks_ > 1 ? exchange_.status() : status;
+    if (!all) {
+      status = nbc_plan_connect(p.plan);
+      error = co_await agree(status);
+      all = agreed_[0];
+      break;
+    }
+    // Where no more memory may be reserved than there is, less is asked for, once.
+    const std::uint64_t least = std::max(usual, std::bit_ceil(p.wanted));
+    if (all != NBC_ERROR_MEMORY || p.each || p.most <= least) break;
+    nbc_plan_free(p.plan);
+    p.plan = nullptr;
+    p.most = least;
+    all = 0;
+  }
+  std::free(template_data);
+  exchange_.clear();
+  if (error || all)
+    fail(p, status, error ? NBC_ERROR_DEVICE : all, why);
+  else
+    p.state = Plan::ready;
+}
+
+}  // namespace nbcc::dropin
