@@ -35,7 +35,7 @@ MAY_INCLUDE = {
     "compiler/compile_source": ["dsl", "codegen", "compiler/driver", "compiler/output", "runtime/include"],
     "compiler/driver": IR + ["compiler/passes", "compiler/elaborate", "compiler/jit", "compiler/templates",
                              "compiler/operators", "compiler/output", "compiler/prove",
-                             "compiler/exchange", "codegen",
+                             "compiler/exchange", "compiler/selection", "compiler/shipped", "codegen",
                              "runtime/include", "devices/hca", "devices/p2p"],
     "runtime/include": [],
     "runtime/src": ["runtime/include"],

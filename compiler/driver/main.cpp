@@ -7,6 +7,7 @@
 
 #include "compiler/driver/compile.h"
 #include "compiler/driver/elements.h"
+#include "compiler/driver/explain.h"
 #include "compiler/driver/library.h"
 #include "compiler/driver/operators.h"
 #include "compiler/driver/options.h"
@@ -192,6 +193,10 @@ int main(int argc, char **argv) {
   Diag diag(std::cerr);
   if (options.inspect) {
     inspectLibrary(options.file, std::cout, diag);
+    return diag.ok() ? 0 : 1;
+  }
+  if (!options.explain.empty()) {
+    explainSelection(options, std::cout, diag);
     return diag.ok() ? 0 : 1;
   }
   if (options.ahead()) {

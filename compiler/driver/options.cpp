@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "compiler/passes/passes.h"
+#include "compiler/selection/ranges.h"
 
 namespace nbcc {
 namespace {
@@ -88,11 +89,11 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
   app.get_formatter()->column_width(34);
 
   std::string input = "nbc", emit, rounds = "overlap", device, protocol = "auto", cpu = "generic",
-              prove, rank = "0", clock = "simulated", seeds, topology, grid, graph;
+              prove, rank = "0", clock = "simulated", bytes = "1K", seeds, topology, grid, graph;
   std::vector<std::string> parameters, wantedTargets, operators, lengths{"equal"};
   std::vector<int64_t> wantedRanks;
 
-  app.add_option("FILE", o.files, "source, or what -x says; of a library: several")->required();
+  app.add_option("FILE", o.files, "source, or what -x says; of a library: several");
   app.add_option("-x", input,
                  "what FILE holds; goal: of LogGOPSim, checked for all but data; msccl: XML")
       ->check(CLI::IsMember({"nbc", "schedule", "goal", "msccl"}));
@@ -207,7 +208,24 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
   app.add_option("--first-index", o.firstIndex, "where the indices of all queues begin")
       ->group("")
       ->check(CLI::Range(0, (1 << 24) - 1));
-  const char *loggp = "Simulated time: LogGP, in microseconds";
+  const char *selection = "What the drop-in takes for a call (--explain-selection)";
+  app.add_option("--explain-selection", o.explain,
+                 "which row of its table, and why, on --ranks; allgatherv: where blocks differ")
+      ->group(selection)
+      ->type_name("COLLECTIVE");
+  CLI::Option *nodesOption = app.add_option("--nodes", o.nodes, "how many nodes they are on")
+                                 ->group(selection)
+                                 ->capture_default_str();
+  app.add_option("--bytes", bytes, "of a block or vector: 64K")
+      ->group(selection)
+      ->capture_default_str();
+  app.add_option("--table", o.table, "another table [that of NBC_TABLE; the installed one]")
+      ->group(selection)
+      ->type_name("FILE");
+  app.add_option("--library", o.shipped, "another library [that of NBC_LIBRARY; libnbc-colls.so]")
+      ->group(selection)
+      ->type_name("FILE");
+  const char *loggp = "LogGP, in microseconds; of simulated time, and of estimates";
   app.add_option("--latency", o.latency, "L")->group(loggp)->capture_default_str();
   app.add_option("--overhead", o.overhead, "o, of the host")->group(loggp)->capture_default_str();
   app.add_option("--gap", o.gap, "g, between messages")->group(loggp)->capture_default_str();
@@ -236,7 +254,11 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
   o.strictRounds = rounds == "strict";
   o.ranksGiven = ranks->count() > 0;
   o.rootGiven = root->count() > 0;
-  o.file = o.files.front();
+  if (o.files.empty() && o.explain.empty())
+    return wrong("FILE is required (nbcc --help lists all options)");
+  if (!o.files.empty() && !o.explain.empty())
+    return wrong("--explain-selection takes no FILE: algorithms are those of the library");
+  if (!o.files.empty()) o.file = o.files.front();
   if (!wantedRanks.empty()) o.ranks = wantedRanks.front();
   o.clock = clock == "real" ? Clock::real : Clock::simulated;
   const std::map<std::string, Emit> emits{{"", Emit::nothing},
@@ -254,7 +276,8 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
     return wrong(
         "--inspect does no more than that: not with -o, --emit, --format, --run or --prove");
   if (o.emit == Emit::nothing && !o.format) o.library = libraryForm(o.output);
-  if (!o.ahead() && (o.files.size() > 1 || wantedRanks.size() > 1 || wantedTargets.size() > 1))
+  const bool severalTargets = wantedTargets.size() > 1 && o.explain.empty();
+  if (!o.ahead() && (o.files.size() > 1 || wantedRanks.size() > 1 || severalTargets))
     return wrong("several ",
                  o.files.size() > 1       ? "FILEs"
                  : wantedRanks.size() > 1 ? "numbers of --ranks"
@@ -386,10 +409,22 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
   const bool each = std::ranges::count(o.lengths, Blocks::each) > 0;
   if (o.lengths.size() > 1 && !o.ahead())
     return wrong("lengths both equal and each make a library: -o libNAME.so, libNAME.a or NAME.o");
-  if (each && !o.target) return wrong("--lengths=each needs --target (nbcc --help lists them)");
+  if (each && !o.target && o.explain.empty())
+    return wrong("--lengths=each needs --target (nbcc --help lists them)");
   if (!o.counts.empty() && (!each || !o.run))
     return wrong("--counts needs --lengths=each and --run");
 
+  if (!o.explain.empty()) {
+    if (o.ahead() || o.format || o.inspect || o.run || o.prove || o.emit != Emit::nothing)
+      return wrong(
+          "--explain-selection does no more than that: not with -o, --emit, --run or others");
+    if (!readSize(bytes, o.bytes))
+      return wrong("--bytes wants a number, as 64K, not '", bytes, "'");
+    if (nodesOption->count() && o.topology.ranks())
+      return wrong("--nodes and --topology both say where the ranks are");
+    if (o.nodes < 1 || o.nodes > o.ranks)
+      return wrong("--nodes is ", o.nodes, ", which is not in 1..", o.ranks);
+  }
   bool needsTarget =
       o.emit == Emit::tasks || o.emit == Emit::resources || o.emit == Emit::templateBytes || o.run;
   if (needsTarget && !o.target)

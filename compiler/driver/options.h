@@ -72,6 +72,11 @@ struct Options {
   bool vary = false;        // for tests: the shape of a run from its seed (vary.h)
   uint32_t firstIndex = 0;  // for tests: where the indices of all queues begin
   double latency = 1.0, overhead = 0.2, gap = 0.1, gapPerByte = 0.0001, nic = 0.05;  // us
+
+  std::string explain;         // --explain-selection: a collective
+  std::string table, shipped;  // empty: as the drop-in finds them
+  int64_t nodes = 1;
+  uint64_t bytes = 1024;
 };
 
 /// Reads the command line. Says what is wrong, or the help, and gives the status

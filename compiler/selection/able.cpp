@@ -55,7 +55,11 @@ std::string unable(const nbc_library &lib, const Choice &c, const Situation &s,
   char said[256];
   if (nbc_build_check(&lib, &r, said, sizeof said) == NBC_OK) return "";
   why = said;
-  return why.substr(0, why.find('\n'));
+  why = why.substr(0, why.find('\n'));
+  constexpr std::string_view error =
+      ": error: ";  // behind the place in the source, if there is one
+  const size_t at = why.find(error);
+  return at == why.npos ? why : why.substr(at + error.size());
 }
 
 }  // namespace nbcc

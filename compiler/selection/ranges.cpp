@@ -9,15 +9,8 @@
 #include "dsl/diag.h"
 
 namespace nbcc {
-namespace {
 
-std::string_view trimmed(std::string_view text) {
-  while (text.starts_with(' ')) text.remove_prefix(1);
-  while (text.ends_with(' ')) text.remove_suffix(1);
-  return text;
-}
-
-bool readNumber(std::string_view text, std::uint64_t &number) {
+bool readSize(std::string_view text, std::uint64_t &number) {
   constexpr std::string_view units = "KMG";
   const size_t unit = text.empty() ? units.npos : units.find(text.back());
   const int shift = unit == units.npos ? 0 : 10 * static_cast<int>(unit + 1);
@@ -29,13 +22,21 @@ bool readNumber(std::string_view text, std::uint64_t &number) {
   return true;
 }
 
+namespace {
+
+std::string_view trimmed(std::string_view text) {
+  while (text.starts_with(' ')) text.remove_prefix(1);
+  while (text.ends_with(' ')) text.remove_suffix(1);
+  return text;
+}
+
 bool readSpan(std::string_view text, Span &span, std::string &why) {
   const size_t dots = text.find("..");
   const std::string_view from = text.substr(0, dots),
                          to = dots == text.npos ? from : text.substr(dots + 2);
   const bool nothing = from.empty() && to.empty();
-  if (nothing || (!from.empty() && !readNumber(from, span.from)) ||
-      (!to.empty() && !readNumber(to, span.to))) {
+  if (nothing || (!from.empty() && !readSize(from, span.from)) ||
+      (!to.empty() && !readSize(to, span.to))) {
     why = cat("'", text, "' is no range; wanted is one as 8, 2..8, 64K.. or ..1M");
     return false;
   }

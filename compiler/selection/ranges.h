@@ -10,6 +10,9 @@
 
 namespace nbcc {
 
+/// "64K": K, M and G are powers of 1024. False: it is no number, or too large.
+bool readSize(std::string_view text, std::uint64_t &);
+
 /// From one number to another, both included.
 struct Span {
   std::uint64_t from = 0, to = UINT64_MAX;
@@ -18,7 +21,7 @@ struct Span {
 /// A set of numbers: ascending spans, with a gap between each and the next. Of nothing said: all.
 class Ranges {
  public:
-  /// K, M and G are powers of 1024. False: `why` says what is wrong, with the value found.
+  /// Numbers as of readSize(). False: `why` says what is wrong, with the value found.
   static bool read(std::string_view text, Ranges &, std::string &why);
 
   bool all() const;

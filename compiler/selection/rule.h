@@ -10,6 +10,7 @@
 
 #include "compiler/selection/ranges.h"
 #include "compiler/selection/table.h"
+#include "dsl/collectives.h"
 
 namespace nbcc {
 
@@ -27,6 +28,10 @@ struct Rule {
     return ranks.all() && nodes.all() && bytes.all() && !each && !commutes && target.empty();
   }
 };
+
+/// The collective of a call's name: allgather, allgatherv, alltoallw; and whether it is such a
+/// variant (nothing: the name is for both, as reduce_scatter). Null: there is none.
+const Collective *collectiveOfCall(std::string_view name, std::optional<bool> &each);
 
 /// "bruck:k=3,radix=4" of a kind, also "allgather.bruck:k=3". False: `why` says what is wrong.
 bool readAlgorithm(std::string_view text, std::string_view kind, Rule &, std::string &why);

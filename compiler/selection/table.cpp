@@ -10,7 +10,6 @@
 #include <charconv>
 
 #include "compiler/selection/rule.h"
-#include "dsl/collectives.h"
 #include "dsl/diag.h"
 
 namespace nbcc {
@@ -88,8 +87,9 @@ bool isName(std::string_view text) {
          std::ranges::all_of(text, [](unsigned char c) { return std::isalnum(c) || c == '_'; });
 }
 
-/// The kind that an override names, and which of its calls; null: no such kind.
-const Collective *overridden(std::string_view name, std::optional<bool> &each) {
+}  // namespace
+
+const Collective *collectiveOfCall(std::string_view name, std::optional<bool> &each) {
   each.reset();
   if (const Collective *c = findCollective(name)) {
     // MPI_Reduce_scatter has counts always, and no other name for calls where they are alike.
@@ -105,8 +105,6 @@ const Collective *overridden(std::string_view name, std::optional<bool> &each) {
   each = true;
   return c;
 }
-
-}  // namespace
 
 bool readAlgorithm(std::string_view text, std::string_view kind, Rule &rule, std::string &why) {
   const size_t colon = text.find(':');
@@ -155,7 +153,7 @@ bool Table::override_with(std::string_view kind, std::string_view algorithm, std
   std::string lower(kind);
   for (char &c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   Rule rule;
-  const Collective *c = overridden(lower, rule.each);
+  const Collective *c = collectiveOfCall(lower, rule.each);
   if (!c) {
     why = cat("there is no collective '", kind, "'");
     return false;

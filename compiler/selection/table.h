@@ -90,4 +90,8 @@ class Table {
   Able able_;
 };
 
+/// Table::override_with() for NBC_ALLGATHER and its like in this process's environment. False: some
+/// are wrong, as `why` says, a line for each; the others count.
+bool overrideByEnvironment(Table &, std::string &why);
+
 }  // namespace nbcc

@@ -165,11 +165,9 @@ TEST_F(DefaultTable, UnableSaysWhy) {
   c.algorithm = "alltoall.bruck", s.kind = NBC_ALLTOALL, s.each = true;
   EXPECT_EQ(why(), "it is for blocks equally long");
   s.each = false, c.parameters = {{"k", 0}};
-  EXPECT_NE(why().find("error: bruck requires this, which does not hold for 5 ranks"),
-            std::string::npos)
-      << why();
+  EXPECT_EQ(why(), "bruck requires this, which does not hold for 5 ranks");
   c = {.algorithm = "allgather.neighbor_exchange", .parameters = {}, .target = "shm"};
-  EXPECT_NE(why().find("neighbor_exchange requires this"), std::string::npos) << why();
+  EXPECT_EQ(why(), "neighbor_exchange requires this, which does not hold for 5 ranks");
   s.ranks = 6;
   EXPECT_EQ(why(), "");
 }
