@@ -76,7 +76,8 @@ class Communicator {
   /// How far the communicator itself is; ready: nodes() is known, and plans may be asked for.
   Plan::State state() const { return state_; }
   int nodes() const { return nodes_; }
-  bool has(const char *target) const;  // "shm"
+  const std::int32_t *node_of() const { return node_of_.data(); }  // of each rank
+  bool has(const char *target) const;                              // "shm"
 
   /// The plan for calls of this kind; begins to make it where there is none. All ranks ask for the
   /// same ones in the same order. `bytes`: of the longest block or vector, or 0 where ranks know

@@ -16,7 +16,9 @@
 #include <string>
 #include <string_view>
 
+#include "compiler/selection/able.h"
 #include "dropin/default_table.h"
+#include "dropin/shipped.h"
 
 namespace nbcc::dropin {
 
@@ -68,6 +70,11 @@ Table read() {
   if (!table) complain(why);  // which a test would have found
   Table all = table ? std::move(*table) : Table();
   read_overrides(all);
+  // What was proven of an algorithm, and what it requires: nobody else asks before it runs.
+  all.ask([](const Choice &c, const Situation &s) {
+    const nbc_library *library = shipped();
+    return library ? unable(*library, c, s) : std::string();
+  });
   return all;
 }
 
@@ -82,6 +89,7 @@ std::optional<Choice> choose(const Communicator &c, const Operation &o, const Ou
   s.nodes = static_cast<std::uint32_t>(c.nodes());
   s.bytes = line.bytes;
   s.commutes = line.commutes;
+  s.nodeOf = c.node_of();
   if (c.has("shm")) s.targets.push_back("shm");
   if (c.has("mpi")) s.targets.push_back("mpi");
   return table.choose(s);

@@ -93,7 +93,8 @@ class Explaining {
                   .nodes = static_cast<uint32_t>(topology_.nodes()),
                   .bytes = variant ? 0 : o_.bytes,
                   .commutes = o_.op != "noncommutative" && o_.op != "affine",
-                  .targets = {}};
+                  .targets = {},
+                  .nodeOf = nodeOf_.data()};
     for (const Target *t : o_.targets) situation_.targets.push_back(t->name);
     if (o_.targets.empty()) situation_.targets = {"shm", "mpi"};
     return true;
@@ -122,9 +123,7 @@ class Explaining {
       return false;
     }
     table_ = std::move(*table);
-    table_.ask([this](const Choice &c, const Situation &s) {
-      return unable(*library_, c, s, nodeOf_.data());
-    });
+    table_.ask([this](const Choice &c, const Situation &s) { return unable(*library_, c, s); });
     return true;
   }
 
@@ -219,7 +218,7 @@ class Explaining {
 
   Line estimated(const nbc_library_algorithm &a, const Choice &c) {
     Line line{.name = named(c.algorithm, c.parameters),
-              .why = unable(*library_, c, situation_, nodeOf_.data()),
+              .why = unable(*library_, c, situation_),
               .estimate = {}};
     if (!line.why.empty()) return line;
     if (o_.ranks > kMostRanks) {

@@ -32,8 +32,7 @@ bool parametersOf(const nbc_library &lib, const nbc_library_algorithm &a,
   return true;
 }
 
-std::string unable(const nbc_library &lib, const Choice &c, const Situation &s,
-                   const std::int32_t *nodeOf) {
+std::string unable(const nbc_library &lib, const Choice &c, const Situation &s) {
   const nbc_library_algorithm *a = nbc_library_named(&lib, c.algorithm.c_str());
   if (!a) return cat("the library ", lib.name, " holds no ", c.algorithm);
   if (!s.commutes && !(a->flags & NBC_LIBRARY_RANK_ORDER))
@@ -42,7 +41,7 @@ std::string unable(const nbc_library &lib, const Choice &c, const Situation &s,
   std::vector<std::int64_t> parameters;
   std::string why;
   if (!parametersOf(lib, *a, c.parameters, parameters, why)) return why;
-  if (a->flags & NBC_LIBRARY_TOPOLOGY && !nodeOf) return "nobody knows where the ranks are";
+  if (a->flags & NBC_LIBRARY_TOPOLOGY && !s.nodeOf) return "nobody knows where the ranks are";
 
   nbc_build_request r = {};
   r.algorithm = c.algorithm.c_str();
@@ -51,7 +50,7 @@ std::string unable(const nbc_library &lib, const Choice &c, const Situation &s,
   r.ranks = s.ranks;
   r.parameters = parameters.data();
   r.parameter_count = static_cast<std::uint32_t>(parameters.size());
-  r.node_of = nodeOf;
+  r.node_of = s.nodeOf;
   char said[256];
   if (nbc_build_check(&lib, &r, said, sizeof said) == NBC_OK) return "";
   why = said;

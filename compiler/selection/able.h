@@ -14,10 +14,8 @@
 
 namespace nbcc {
 
-/// Why an algorithm cannot do what a call asks for; empty: it can. `nodeOf`: of each rank, for
-/// algorithms that ask where the ranks are; null: nobody knows. Microseconds.
-std::string unable(const nbc_library &, const Choice &, const Situation &,
-                   const std::int32_t *nodeOf);
+/// Why an algorithm cannot do what a call asks for; empty: it can. Takes microseconds.
+std::string unable(const nbc_library &, const Choice &, const Situation &);
 
 /// Values of all parameters of an algorithm, in its order: those that are given, else the
 /// library's. False: it has no such parameter, as `why` says.

@@ -40,6 +40,7 @@ struct Situation {
   std::uint64_t bytes = 0;
   bool commutes = true;                   // the operator
   std::vector<std::string_view> targets;  // that the communicator has, the best first
+  const std::int32_t *nodeOf = nullptr;   // of each rank; null: nobody knows
 };
 
 /// What was chosen.

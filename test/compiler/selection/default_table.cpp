@@ -83,8 +83,10 @@ TEST_F(DefaultTable, ChoosesForEachCallWhatCanDoIt) {
         cat(c->algorithm, " ", c->target, s.each, s.commutes, " ", s.ranks, " ", s.nodes);
     for (const auto &[name, value] : c->parameters) call += cat(" ", name, "=", value);
     if (!asked.insert(call).second) return;
-    EXPECT_EQ(unable(*library, *c, s, places(s.ranks, s.nodes).data()), "")
-        << named(s) << ": " << call;
+    Situation placed = s;
+    const std::vector<std::int32_t> nodeOf = places(s.ranks, s.nodes);
+    placed.nodeOf = nodeOf.data();
+    EXPECT_EQ(unable(*library, *c, placed), "") << named(s) << ": " << call;
   });
   EXPECT_GT(asked.size(), 1000u);
 }
@@ -95,13 +97,14 @@ TEST_F(DefaultTable, NeedsNobodyToPassRowsOver) {
   const std::string text(std::istreambuf_iterator<char>(file), {});
   std::string why;
   Table other = std::move(*Table::read(text, "table.json", why));
-  other.ask([](const Choice &c, const Situation &s) {
-    return unable(*library, c, s, places(s.ranks, s.nodes).data());
-  });
+  other.ask([](const Choice &c, const Situation &s) { return unable(*library, c, s); });
   for (const bool commutes : {true, false})
     for (const nbc_kind kind : {NBC_ALLREDUCE, NBC_REDUCE_SCATTER, NBC_ALLGATHER})
       for (std::uint32_t ranks = 1; ranks <= kMostRanks; ++ranks) {
-        Situation s{kind, false, ranks, 1, 1 << 20, commutes || kind == NBC_ALLGATHER, {"mpi"}};
+        const std::vector<std::int32_t> nodeOf(ranks);
+        const Situation s{kind,    false,        ranks,
+                          1,       1 << 20,      commutes || kind == NBC_ALLGATHER,
+                          {"mpi"}, nodeOf.data()};
         EXPECT_EQ(table.choose(s)->row, other.choose(s)->row) << named(s);
       }
 }
@@ -150,7 +153,7 @@ TEST_F(DefaultTable, BuildsOnAllRanks) {
 TEST_F(DefaultTable, UnableSaysWhy) {
   Choice c{.algorithm = "allreduce.ring", .parameters = {}, .target = "shm"};
   Situation s{.kind = NBC_ALLREDUCE, .ranks = 5, .targets = {"shm"}};
-  const auto why = [&] { return unable(*library, c, s, nullptr); };
+  const auto why = [&] { return unable(*library, c, s); };
   EXPECT_EQ(why(), "");
   s.commutes = false;
   EXPECT_EQ(why(), "it is for operators that commute");
