@@ -66,7 +66,7 @@ class Arguments {
   Memory memory() const;
 
  private:
-  nbc_call call_ = {};
+  nbc_call call_;  // from set() on
   struct More;  // what all but simple calls need
   class Filler;
   std::unique_ptr<More> more_;
