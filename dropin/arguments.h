@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// arguments.h - how a call's arguments are put together: for data.cpp, moved.cpp and reduced.cpp
+/// alone.
+///
+/// What is dense is handed on where it lies. Of anything else there is an image: its bytes, packed,
+/// one block behind the other, in memory of ours. `before` is what is packed into it before the
+/// call, `behind` what is unpacked afterwards:
+///
+///   allgather, received side not dense      before: nothing        behind: all blocks
+///   the same, in place                      before: the own one    behind: all
+///   neighbours, received side               before: all            behind: all
+///
+/// (Nobody's block is not written, so its image must be what was there.) Where one block of a row
+/// is not dense, all of it is packed: a device takes a row for one piece of memory.
+
+#pragma once
+
+#include <cstdlib>
+#include <new>
+#include <vector>
+
+#include "dropin/data.h"
+#include "dropin/operators.h"
+#include "dropin/types.h"
+
+namespace nbcc::dropin {
+
+/// Memory for data.
+class Room {
+ public:
+  Room() = default;
+  Room(const Room &) = delete;
+  Room &operator=(const Room &) = delete;
+  ~Room() { std::free(begin_); }
+
+  std::byte *take(std::int64_t bytes) {
+    constexpr std::size_t line = 64;
+    bytes_ = static_cast<std::size_t>(bytes);
+    begin_ = static_cast<std::byte *>(std::aligned_alloc(line, (bytes_ + line) / line * line));
+    if (!begin_) throw std::bad_alloc();
+    return begin_;
+  }
+  std::span<std::byte> span() const { return {begin_, bytes_}; }
+
+ private:
+  std::byte *begin_ = nullptr;
+  std::size_t bytes_ = 0;
+};
+
+/// Elements of the caller's, and their image.
+struct Piece {
+  std::byte *data, *image;
+  std::int64_t count;
+  MPI_Datatype datatype;
+  Type type;
+};
+
+/// The buffer may be MPI_BOTTOM, which is null.
+inline std::byte *bytes_at(const void *buffer, std::int64_t offset = 0) {
+  return reinterpret_cast<std::byte *>(reinterpret_cast<std::uintptr_t>(buffer) +
+                                       static_cast<std::uintptr_t>(offset));
+}
+
+/// What is known not to be negative.
+inline std::size_t size(std::int64_t n) {
+  return static_cast<std::size_t>(n);
+}
+
+/// How a side is laid out for nbc_call: in bytes, or elements of a reduction.
+struct Laid {
+  Room room;
+  std::vector<std::size_t> numbers;  // counts, then displacements
+
+  std::size_t *counts(int blocks) {
+    numbers.resize(2 * size(blocks));
+    return numbers.data();
+  }
+  std::ptrdiff_t *displacements() {
+    return reinterpret_cast<std::ptrdiff_t *>(numbers.data() + numbers.size() / 2);
+  }
+};
+
+struct Arguments::More {
+  Laid in, out;
+  std::vector<Piece> before, behind;
+  std::vector<MPI_Datatype> kept;
+  MPI_Datatype last_kept = MPI_DATATYPE_NULL;  // a row often has one type many times
+  UserOperator user;
+  MPI_Op op = MPI_OP_NULL;
+
+  More() = default;
+  More(const More &) = delete;
+  More &operator=(const More &) = delete;
+  ~More() {
+    user.clear();
+    for (MPI_Datatype &type : kept) PMPI_Type_free(&type);
+    if (op != MPI_OP_NULL) release(op);
+  }
+
+  // A program may free its type while the call is under way. What is made of it keeps it, and the
+  // handle; a duplicate would be another handle, which an operator might not know, and copying its
+  // attributes would be seen.
+  void keep(MPI_Datatype type, const Type &t) {
+    if (t.named || type == last_kept) return;
+    kept.push_back(MPI_DATATYPE_NULL);
+    if (PMPI_Type_contiguous(1, type, &kept.back()) != MPI_SUCCESS) {
+      kept.pop_back();
+      throw std::bad_alloc();
+    }
+    last_kept = type;
+  }
+};
+
+/// Which blocks of what is received are packed before the call: they are read, or must not change.
+enum class Prefill { none, own, all };
+
+/// Fills in a call. Throws std::bad_alloc.
+class Arguments::Filler {
+ public:
+  Filler(const Operation &o, int rank, nbc_call &call, std::unique_ptr<More> &more)
+      : o_(o), rank_(rank), call_(call), more_(more) {}
+
+  void move(int blocks_in, int blocks_out);
+  void reduce(int ranks);
+
+ private:
+  const Operation &o_;
+  const int rank_;
+  nbc_call &call_;
+  std::unique_ptr<More> &more_;
+
+  More &more() {
+    if (!more_) more_ = std::make_unique<More>();
+    return *more_;
+  }
+  void *side(const Side &, bool sent, bool row, int blocks, Prefill);
+  void *equal_blocks(const Side &, bool sent, int blocks, Prefill);
+  void *own_lengths(const Side &, bool sent, int blocks, Prefill);
+  void *packed_row(const Side &, bool sent, int blocks, Prefill);
+  void *dense_row(const Side &, Laid &, int blocks);
+  void *image(const Type &, const void *buffer, std::int64_t count, Room &, bool before,
+              std::int64_t behind);
+  std::int64_t given_elements(int ranks);
+  void element(const Type &);
+  void reduce_nothing(int ranks);
+};
+
+}  // namespace nbcc::dropin
