@@ -25,6 +25,7 @@ std::vector<Block> blocks(const nbc_call &c, const void *base, int n, const std:
                           const std::ptrdiff_t *displacements) {
   std::size_t size = element_bytes(c);
   std::vector<Block> result;
+  if (base == NBC_IN_PLACE) return result;
   std::ptrdiff_t next = 0;
   for (int i = 0; i < n; ++i) {
     std::ptrdiff_t bytes = static_cast<std::ptrdiff_t>((counts ? counts[i] : c.count) * size);
@@ -100,10 +101,8 @@ void reduce(nbc_kind kind, const nbc_call &c, int root, const Peers &p) {
   if (kind == NBC_EXSCAN) end = p.rank;
   char *out = static_cast<char *>(c.out);
   if (c.in == NBC_IN_PLACE && kind == NBC_REDUCE_SCATTER_BLOCK) std::memset(out, 0xee, size * all);
-  if (end == 0) {
-    std::memset(out, 0xee, size * mine);
-    return;
-  }
+  if (end == 0 && mine) std::memset(out, 0xee, size * mine);
+  if (end == 0) return;
   // Alternately into either operand, and elsewhere, as algorithms do.
   std::vector<char> sum(every.begin() + size * first, every.begin() + size * (first + mine));
   for (int i = begin + 1; i < end; ++i) {
@@ -179,11 +178,23 @@ void carry_out_below(const Operation &o) {
       PMPI_Bcast(to, m, b, o.root, o.comm);
       break;
     case NBC_ALLREDUCE:
+      PMPI_Allreduce(from, to, m, b, o.op, o.comm);
+      break;
     case NBC_REDUCE:
+      PMPI_Reduce(from, to, m, b, o.op, o.root, o.comm);
+      break;
     case NBC_REDUCE_SCATTER:
+      PMPI_Reduce_scatter(from, to, ns, b, o.op, o.comm);
+      break;
     case NBC_REDUCE_SCATTER_BLOCK:
+      PMPI_Reduce_scatter_block(from, to, m, b, o.op, o.comm);
+      break;
     case NBC_SCAN:
+      PMPI_Scan(from, to, m, b, o.op, o.comm);
+      break;
     case NBC_EXSCAN:
+      PMPI_Exscan(from, to, m, b, o.op, o.comm);
+      break;
     case NBC_BARRIER:
     case NBC_OWN:
     case NBC_KINDS:

@@ -17,5 +17,5 @@ struct Peers {
 /// the operator. What it says may be anything is overwritten.
 void carry_out(nbc_kind, const nbc_call &, int root, const Peers &);
 
-/// The MPI's own blocking function for it. None of a reduction: they are wrong now and then.
+/// The blocking function for it, of the MPI or of what stands before it.
 void carry_out_below(const nbcc::dropin::Operation &);
