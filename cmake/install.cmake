@@ -4,6 +4,7 @@
 #
 #   bin/nbcc                     finds share/nbc/stdlib_algos beside it
 #   bin/nbc-bench-openmpi, ...   measures libraries beside that MPI's own collectives (tools/bench)
+#   bin/nbc-tune                 measures a table for the drop-in with them (tools/tune)
 #   lib/libnbc.so, libnbc.a      the runtime: C, needs the C library alone
 #   lib/libnbc-build.so          templates from a library, for any number of ranks; algorithms by name
 #   lib/libnbc-colls.so          the algorithms, compiled: for the drop-in, and whoever has no compiler there
@@ -75,6 +76,9 @@ install(DIRECTORY runtime/include/nbc DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(FILES devices/hca/hca.h devices/p2p/p2p.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/nbc/soft)
 install(DIRECTORY stdlib_algos DESTINATION ${CMAKE_INSTALL_DATADIR}/nbc)
 install(FILES dropin/table.json DESTINATION ${CMAKE_INSTALL_DATADIR}/nbc)
+install(PROGRAMS tools/tune/nbc-tune DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(FILES tools/tune/tuning.py tools/tune/others.py tools/tune/plots.py
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/nbc/tune)
 install(DIRECTORY ${PROJECT_BINARY_DIR}/pages/man/ DESTINATION ${CMAKE_INSTALL_MANDIR} OPTIONAL)
 install(DIRECTORY ${PROJECT_BINARY_DIR}/pages/html DESTINATION ${CMAKE_INSTALL_DOCDIR} OPTIONAL)
 
