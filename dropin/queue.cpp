@@ -4,6 +4,9 @@
 // A communicator's calls leave the queue in the order in which they came, and a plan is asked for
 // only by the first of them. So all ranks ask for the same plans in the same order, however long
 // each of them takes, and what is handed to the MPI after all is handed to it in order, too.
+//
+// A plan takes all lengths that its choice is for, if there is address space for their scratch;
+// else a longer call gets a plan of its own (growth.c).
 
 #include "dropin/queue.h"
 
@@ -64,12 +67,15 @@ Calls &calls_of(Communicator &c) {
 
 Plan *find_plan(Communicator &c, const Operation &o, const Outline &line) {
   Plan **found = slot(c, o, line);
-  return found && *found && (*found)->state == Plan::ready ? *found : nullptr;
+  return found && *found && (*found)->state == Plan::ready && line.bytes <= (*found)->most
+             ? *found
+             : nullptr;
 }
 
 Plan *choose_plan(Communicator &c, const Operation &o, const Outline &line) {
   Plan **found = slot(c, o, line);
-  if (found && *found) return *found;
+  if (found && *found && ((*found)->state == Plan::failed || line.bytes <= (*found)->most))
+    return *found;
   std::optional<Choice> choice = choose(c, o, line);
   if (!choice) return nullptr;
   Plan *plan = c.plan(o, *choice, line.bytes);
