@@ -13,6 +13,7 @@
 #include <dirent.h>
 #include <malloc.h>
 #include <sched.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -192,6 +193,25 @@ void what_cannot_be_fails_on_all() {
   gather(*c, made(c, operation(NBC_ALLGATHER), choice(*c, "allgather.linear")), 9);
 }
 
+// A rank that can have no shared memory; later it can.
+void what_one_rank_cannot_fails_on_all() {
+  Communicator *c = ready(MPI_COMM_WORLD);
+  if (ranks == 1 || !c->has("shm")) return;
+  rlimit usual, none;
+  getrlimit(RLIMIT_NOFILE, &usual);
+  none = usual;
+  none.rlim_cur = 3;
+  const bool last = rank == ranks - 1;
+  if (last) setrlimit(RLIMIT_NOFILE, &none);
+  Plan *p = c->plan(operation(NBC_BCAST, 1), choice(*c, "bcast.linear"), 8);
+  finish(c);
+  if (last) setrlimit(RLIMIT_NOFILE, &usual);
+  MUST(p->state == Plan::failed && c->state() == Plan::ready);
+  MUST(std::strstr(c->why(), "the system has no more memory"));
+  MUST(last || std::strstr(c->why(), "another rank"));
+  gather(*c, made(c, operation(NBC_ALLGATHER), choice(*c, "allgather.circulant")), 6);
+}
+
 // Each neighbour gets a number that says from whom and in which slot.
 void exchange(MPI_Comm comm, int in, int out) {
   Communicator *c = ready(comm);
@@ -214,10 +234,13 @@ void exchange(MPI_Comm comm, int in, int out) {
 
 void neighbors_are_those_of_all_topologies() {
   MPI_Comm comm;
-  const int sizes[] = {ranks, 1}, periodic[] = {1, 0};
-  MPI_Cart_create(MPI_COMM_WORLD, 2, sizes, periodic, 0, &comm);
-  if (ranks > 2) exchange(comm, 4, 4);  // with two, the MPIs themselves do not agree (docs)
-  MPI_Comm_free(&comm);
+  const int sizes[] = {ranks, 1};
+  for (const int rounded : {0, 1}) {
+    const int periodic[] = {rounded, 0};
+    MPI_Cart_create(MPI_COMM_WORLD, 2, sizes, periodic, 0, &comm);
+    exchange(comm, 4, 4);
+    MPI_Comm_free(&comm);
+  }
 
   std::vector<int> index, edges;  // a ring
   for (int r = 0; r < ranks; ++r) {
@@ -452,6 +475,7 @@ int main(int count, char **words) {
     ranks_come_when_they_like();
     plans_are_found_again();
     what_cannot_be_fails_on_all();
+    what_one_rank_cannot_fails_on_all();
     neighbors_are_those_of_all_topologies();
     what_is_freed_ends_with_its_last_call();
     what_is_freed_half_made_ends_cleanly();
