@@ -77,8 +77,8 @@ void run(const std::function<Case()> &make, Form form, int count) {
 
 // The three calls of a collective with the same arguments.
 #define CALL(Name, name, ...)                                                    \
-  [=](Case &c) -> Call {                                                         \
-    int *in = c.in.data(), *out = c.out.data();                                  \
+  [=](Case &of) -> Call {                                                        \
+    int *in = of.in.data(), *out = of.out.data();                                \
     (void)in, (void)out;                                                         \
     return {[=] { MPI_##Name(__VA_ARGS__); },                                    \
             [=](MPI_Request *r) { MPI_I##name(__VA_ARGS__, r); },                \
