@@ -21,7 +21,7 @@ Incoming take_in(const Operation &o) {
   Incoming in;
   in.communicator = Communicator::of(o.comm);
   if (Communicator *c = in.communicator)
-    in.line = outline(o, c->rank(), c->ranks());
+    in.line = outline(o, c->rank(), c->ranks(), c->outdegree(), c->indegree());
   else
     in.line.refusal = "an intercommunicator";
   return in;
