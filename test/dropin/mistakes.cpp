@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// mistakes.cpp - wrong calls, which an MPI finds at once: its error, and right calls in between.
+//
+//   mpirun -n 3 [-x LD_PRELOAD=libnbc-mpi.so] dropin-mistakes
+//
+// Prints what each call returns. With the library and without, that is to be the same.
+
+#include <mpi.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace {
+
+int rank, ranks;
+MPI_Comm line;
+
+const char *name_of(int error) {
+  int kind;
+  MPI_Error_class(error, &kind);
+  struct {
+    int kind;
+    const char *name;
+  } names[] = {{MPI_SUCCESS, "right"},   {MPI_ERR_COUNT, "count"}, {MPI_ERR_TYPE, "type"},
+               {MPI_ERR_ROOT, "root"},   {MPI_ERR_OP, "operator"}, {MPI_ERR_BUFFER, "buffer"},
+               {MPI_ERR_ARG, "argument"}};
+  for (auto &n : names)
+    if (n.kind == kind) return n.name;
+  return "other";
+}
+
+// A right call behind each wrong one: that nothing has been lost.
+void say(const char *call, int error) {
+  int one = 1, sum = 0;
+  MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, line);
+  if (sum != ranks) std::abort();
+  if (rank == 0) std::printf("%s: %s\n", call, name_of(error)), std::fflush(stdout);
+}
+
+#define SAY(call) say(#call, MPI_##call)
+
+}  // namespace
+
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  int open = 0;
+  MPI_Cart_create(MPI_COMM_WORLD, 1, &ranks, &open, 0, &line);
+  MPI_Comm_set_errhandler(line, MPI_ERRORS_RETURN);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);  // where some are told
+
+  int a[16] = {}, b[16] = {}, n[] = {1, 1, 1}, at[] = {0, 1, 2}, wrong[] = {1, -1, 1};
+  [[maybe_unused]] MPI_Datatype ints[] = {MPI_INT, MPI_INT, MPI_INT};
+  MPI_Datatype pair;
+  MPI_Request request;
+  MPI_Type_contiguous(2, MPI_INT, &pair);
+  MPI_Type_commit(&pair);
+
+  SAY(Bcast(a, -1, MPI_INT, 0, line));
+  SAY(Bcast(a, 1, MPI_DATATYPE_NULL, 0, line));
+  SAY(Bcast(a, 1, MPI_INT, ranks, line));
+  SAY(Bcast(a, 1, MPI_INT, -1, line));
+  SAY(Ibcast(a, 1, MPI_INT, ranks, line, &request));
+  SAY(Gather(a, 1, MPI_INT, b, 1, MPI_INT, ranks, line));
+  SAY(Scatter(a, 1, MPI_INT, b, 1, MPI_INT, -1, line));
+  SAY(Allgather(a, -1, MPI_INT, b, 1, MPI_INT, line));
+  SAY(Allgather(a, 1, MPI_INT, b, 1, MPI_DATATYPE_NULL, line));
+  SAY(Iallgather(a, 1, MPI_INT, b, -1, MPI_INT, line, &request));
+  SAY(Alltoallv(a, wrong, at, MPI_INT, b, n, at, MPI_INT, line));
+#ifndef MPICH  // which crashes
+  SAY(Alltoallw(a, n, at, ints, b, wrong, at, ints, line));
+  SAY(Allreduce(a, b, -1, MPI_INT, MPI_SUM, line));
+  SAY(Reduce_scatter_block(a, b, -1, MPI_INT, MPI_SUM, line));
+#endif
+  SAY(Neighbor_alltoallv(a, wrong, at, MPI_INT, b, n, at, MPI_INT, line));
+  SAY(Neighbor_allgatherv(a, 1, MPI_INT, b, wrong, at, MPI_INT, line));
+  SAY(Neighbor_alltoallv(a, n, at, MPI_DATATYPE_NULL, b, n, at, MPI_INT, line));
+
+  SAY(Allreduce(a, b, 1, MPI_DATATYPE_NULL, MPI_SUM, line));
+  SAY(Allreduce(a, b, 1, MPI_INT, MPI_OP_NULL, line));
+  SAY(Allreduce(a, b, 1, MPI_INT, MPI_MINLOC, line));
+  SAY(Allreduce(a, b, 1, MPI_DOUBLE, MPI_BXOR, line));
+  SAY(Allreduce(a, b, 1, pair, MPI_SUM, line));
+  SAY(Allreduce(a, MPI_IN_PLACE, 1, MPI_INT, MPI_SUM, line));
+  SAY(Allreduce(a, a, 2, MPI_INT, MPI_SUM, line));
+  SAY(Iallreduce(a, b, 1, MPI_2INT, MPI_SUM, line, &request));
+  SAY(Reduce(a, b, 1, MPI_INT, MPI_SUM, ranks, line));
+  SAY(Reduce_scatter(a, b, wrong, MPI_INT, MPI_SUM, line));
+  SAY(Scan(a, b, 1, MPI_INT, MPI_OP_NULL, line));
+  SAY(Exscan(a, b, 1, MPI_FLOAT, MPI_BAND, line));
+
+  MPI_Type_free(&pair);
+  MPI_Comm_free(&line);
+  MPI_Finalize();
+}
