@@ -51,30 +51,32 @@ Plan *make_plan(Lock &lock, Communicator &c, const Operation &o, const Outline &
   return plan && plan->state == Plan::ready ? plan : nullptr;
 }
 
-void count(Plan &plan, std::uint64_t bytes) {
+int start_call(Plan &plan, Arguments &arguments, std::uint64_t bytes, nbc_request *call) {
+  if (!arguments.fill()) return MPI_ERR_NO_MEM;
+  int status = nbc_start(plan.plan, &arguments.call(), call);
+  if (status) return error_of(status);
   ++plan.calls;
   plan.bytes += bytes;
+  return MPI_SUCCESS;
 }
 
 // From start to end, with all it needs on the stack.
 int run(Lock &lock, Communicator &c, Plan &plan, const Operation &o, std::uint64_t bytes) {
-  Request r;
-  r.communicator = &c;
-  r.plan = &plan;
-  if (!set_arguments(r.arguments, c, o)) return raise(o.comm, MPI_ERR_NO_MEM);
-  r.operation.comm = o.comm;
-  r.bytes = bytes;
-  int error = begin(&r);
+  nbc_request call;
+  Arguments arguments;
+  if (!set_arguments(arguments, c, o)) return raise(o.comm, MPI_ERR_NO_MEM);
+  int error = start_call(plan, arguments, bytes, &call);
   if (error) return raise(o.comm, error);
-  int done = 0;
-  for (unsigned round = 0; !done; ++round) {
-    int status = nbc_test(&r.call, &done);
-    if (done)
+  for (unsigned round = 0;; ++round) {
+    int done = 0;
+    int status = nbc_test(&call, &done);
+    if (done) {
       error = error_of(status);
-    else
-      wait_a_while(lock, round, &r);
+      break;
+    }
+    wait_a_while(lock, round, &call);
   }
-  if (!error && !r.arguments.empty()) error = MPI_ERR_OTHER;
+  if (!error && !arguments.empty()) error = MPI_ERR_OTHER;
   return error ? raise(o.comm, error) : MPI_SUCCESS;
 }
 
@@ -102,12 +104,9 @@ Request *make_request(const Incoming &in, const Operation &o, const char *name) 
 }  // namespace
 
 int begin(Request *r) {
-  if (!r->arguments.fill()) return MPI_ERR_NO_MEM;
-  int status = nbc_start(r->plan->plan, &r->arguments.call(), &r->call);
-  if (status) return error_of(status);
-  count(*r->plan, r->bytes);
-  r->state = Request::running;
-  return MPI_SUCCESS;
+  int error = start_call(*r->plan, r->arguments, r->bytes, &r->call);
+  if (!error) r->state = Request::running;
+  return error;
 }
 
 int blocking(const Operation &o, const Forms &forms) {

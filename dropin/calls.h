@@ -74,9 +74,9 @@ bool not_for_us();
 bool busy();
 /// Moves on all that is under way.
 void progress();
-/// For loops that wait: progress, then rest; `round` counts from 0. `r`: what is waited for, if it
-/// is ours.
-void wait_a_while(Lock &, unsigned round, Request *r = nullptr);
+/// For loops that wait: progress, then rest; `round` counts from 0. `ours`: a call of ours that is
+/// waited for, under way.
+void wait_a_while(Lock &, unsigned round, nbc_request *ours = nullptr);
 
 /// Waits for a call of the MPI's own.
 int wait_below(Lock &, MPI_Request *, MPI_Status *);

@@ -126,17 +126,17 @@ void progress() {
 // behind one of them. Asking costs as much as several looks at our calls.
 enum : unsigned { between_asking = 64 };
 
-void wait_a_while(Lock &lock, unsigned round, Request *r) {
-  int there;
+void wait_a_while(Lock &lock, unsigned round, nbc_request *ours) {
   bool ask = round % between_asking == between_asking - 1;
   if (ask || busy()) progress();
-  if (ask) PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &there, MPI_STATUS_IGNORE);
-  bool ours = r && r->state == Request::running;
-  if (r && is_over(r)) return;
+  if (ask) {
+    int there;
+    PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &there, MPI_STATUS_IGNORE);
+  }
   if (threads())
     lock.outside([] { sched_yield(); });
   else if (ours)
-    nbc_rest(&r->call);
+    nbc_rest(ours);
   else if (round >= between_asking)
     sched_yield();
 }

@@ -176,7 +176,11 @@ extern "C" int MPI_Wait(MPI_Request *request, MPI_Status *status) {
   if (!is_ours(*request)) return wait_below(lock, request, status);
   Request *r = request_of(*request);
   if (!r) return no_request();
-  for (unsigned round = 0; !is_over(r); ++round) wait_a_while(lock, round, r);
+  for (unsigned round = 0;; ++round) {
+    progress();
+    if (is_over(r)) break;
+    wait_a_while(lock, round, r->state == Request::running ? &r->call : nullptr);
+  }
   return collect(r, request, status);
 }
 ALSO(MPI_Wait)
