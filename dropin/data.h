@@ -67,7 +67,7 @@ class Arguments {
 
  private:
   nbc_call call_;  // from set() on
-  struct More;  // what all but simple calls need
+  struct More;     // what all but simple calls need
   class Filler;
   std::unique_ptr<More> more_;
 };

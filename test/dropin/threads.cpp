@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// threads.cpp - MPI_THREAD_MULTIPLE: each thread has a communicator; requests are waited for by others.
+// threads.cpp - MPI_THREAD_MULTIPLE: each thread has a communicator; requests are waited for by
+// others.
 
 #include <thread>
 

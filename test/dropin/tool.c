@@ -8,7 +8,8 @@
 
 static int allreduces, waits, barriers;
 
-int MPI_Allreduce(const void *in, void *out, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+int MPI_Allreduce(const void *in, void *out, int count, MPI_Datatype type, MPI_Op op,
+                  MPI_Comm comm) {
   ++allreduces;
   return PMPI_Allreduce(in, out, count, type, op, comm);
 }
@@ -26,6 +27,7 @@ int MPI_Barrier(MPI_Comm comm) {
 int MPI_Finalize(void) {
   int rank;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  if (rank == 0) fprintf(stderr, "tool: %d allreduces, %d waits, %d barriers\n", allreduces, waits, barriers);
+  if (rank == 0)
+    fprintf(stderr, "tool: %d allreduces, %d waits, %d barriers\n", allreduces, waits, barriers);
   return PMPI_Finalize();
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tooled.c - a program whose calls a tool counts: 3 allreduces, 2 waits, and 4 barriers over an intercommunicator.
+// tooled.c - a program whose calls a tool counts: 3 allreduces, 2 waits, and 4 barriers over an
+// intercommunicator.
 
 #include <mpi.h>
 #include <stdio.h>
