@@ -15,6 +15,7 @@
 
 #pragma once
 
+#include <algorithm>
 #include <cstdlib>
 #include <new>
 #include <vector>
@@ -69,15 +70,29 @@ inline std::size_t size(std::int64_t n) {
 /// How a side is laid out for nbc_call: in bytes, or elements of a reduction.
 struct Laid {
   Room room;
-  std::vector<std::size_t> numbers;  // counts, then displacements
+  std::size_t *counts = nullptr;
+  std::ptrdiff_t *displacements = nullptr;
 
-  std::size_t *counts(int blocks) {
-    numbers.resize(2 * size(blocks));
-    return numbers.data();
+  /// Room for a row, of zeros.
+  void make_row(int blocks) {
+    const std::size_t n = size(blocks);
+    if (n > most_few) {
+      many_counts_.resize(n);
+      many_displacements_.resize(n);
+    }
+    counts = n > most_few ? many_counts_.data() : few_counts_;
+    displacements = n > most_few ? many_displacements_.data() : few_displacements_;
+    std::fill_n(counts, n, 0);
+    std::fill_n(displacements, n, 0);
   }
-  std::ptrdiff_t *displacements() {
-    return reinterpret_cast<std::ptrdiff_t *>(numbers.data() + numbers.size() / 2);
-  }
+
+ private:
+  // Without a further allocation, which would be seen among so few.
+  static constexpr std::size_t most_few = 8;
+  std::size_t few_counts_[most_few];
+  std::ptrdiff_t few_displacements_[most_few];
+  std::vector<std::size_t> many_counts_;
+  std::vector<std::ptrdiff_t> many_displacements_;
 };
 
 struct Arguments::More {
@@ -130,7 +145,7 @@ class Arguments::Filler {
   std::unique_ptr<More> &more_;
 
   More &more() {
-    if (!more_) more_ = std::make_unique<More>();
+    if (!more_) more_.reset(new More);
     return *more_;
   }
   void *side(const Side &, bool sent, bool row, int blocks, Prefill);

@@ -28,15 +28,14 @@ void *Arguments::Filler::dense_row(const Side &s, Laid &row, int blocks) {
   Type t;
   if (!s.types) t = type_of(s.type);
   std::byte *base = bytes_at(s.buffer);
-  std::size_t *counts = row.counts(blocks);
-  std::ptrdiff_t *displacements = row.displacements();
+  row.make_row(blocks);
   for (int i = 0; i < blocks; ++i) {
     if (s.types && s.counts[i]) t = type_of(s.types[i]);
-    counts[i] = size(s.counts[i] * t.size);
-    if (counts[i] == 0) continue;
+    row.counts[i] = size(s.counts[i] * t.size);
+    if (row.counts[i] == 0) continue;
     std::int64_t offset = s.displacements[i] * (s.types ? 1 : t.size);
     if (!base) base = bytes_at(nullptr, offset);
-    displacements[i] = bytes_at(s.buffer, offset) - base;
+    row.displacements[i] = bytes_at(s.buffer, offset) - base;
   }
   return base;
 }
@@ -45,7 +44,7 @@ void *Arguments::Filler::packed_row(const Side &s, bool sent, int blocks, Prefil
   More &m = more();
   Laid &row = sent ? m.in : m.out;
   std::vector<Piece> pieces(size(blocks));
-  std::size_t *counts = row.counts(blocks);
+  row.make_row(blocks);
   std::int64_t total = 0;
   for (int i = 0; i < blocks; ++i) {
     if (s.counts[i] == 0) continue;
@@ -53,7 +52,7 @@ void *Arguments::Filler::packed_row(const Side &s, bool sent, int blocks, Prefil
     Type t = type_of(type);
     std::int64_t offset = s.displacements[i] * (s.types ? 1 : t.extent);
     pieces[size(i)] = {bytes_at(s.buffer, offset), nullptr, s.counts[i], type, t};
-    counts[i] = size(s.counts[i] * t.size);
+    row.counts[i] = size(s.counts[i] * t.size);
     if (__builtin_add_overflow(total, s.counts[i] * t.size, &total)) throw std::bad_alloc();
     if (s.types) m.keep(type, t);
   }
@@ -62,7 +61,7 @@ void *Arguments::Filler::packed_row(const Side &s, bool sent, int blocks, Prefil
   for (int i = 0; i < blocks; ++i) {
     Piece &p = pieces[size(i)];
     p.image = at;
-    at += counts[i];
+    at += row.counts[i];
     if (p.count == 0) continue;
     if (sent || prefill == Prefill::all || (prefill == Prefill::own && i == rank_))
       m.before.push_back(p);
@@ -77,9 +76,9 @@ void *Arguments::Filler::own_lengths(const Side &s, bool sent, int blocks, Prefi
     dense = s.counts[i] == 0 || type_of(s.types[i]).dense;
   Laid &row = sent ? more().in : more().out;
   void *base = dense ? dense_row(s, row, blocks) : packed_row(s, sent, blocks, prefill);
-  (sent ? call_.in_counts : call_.out_counts) = row.numbers.data();
+  (sent ? call_.in_counts : call_.out_counts) = row.counts;
   if (dense)  // else one behind the other
-    (sent ? call_.in_displacements : call_.out_displacements) = row.displacements();
+    (sent ? call_.in_displacements : call_.out_displacements) = row.displacements;
   return base;
 }
 

@@ -11,13 +11,14 @@ namespace nbcc::dropin {
 std::int64_t Arguments::Filler::given_elements(int ranks) {
   if (o_.kind == NBC_REDUCE_SCATTER_BLOCK) return o_.receive.count * ranks;
   if (o_.kind != NBC_REDUCE_SCATTER) return o_.receive.count;
-  std::size_t *counts = more().in.counts(ranks);
+  Laid &row = more().in;
+  row.make_row(ranks);
   std::int64_t all = 0;
   for (int i = 0; i < ranks; ++i) {
-    counts[i] = size(o_.send.counts[i]);
+    row.counts[i] = size(o_.send.counts[i]);
     all += o_.send.counts[i];
   }
-  call_.in_counts = counts;
+  call_.in_counts = row.counts;
   return all;
 }
 
@@ -42,7 +43,8 @@ void Arguments::Filler::reduce_nothing(int ranks) {
   call_.type = NBC_BYTE;
   call_.op = NBC_BAND;
   if (o_.kind != NBC_REDUCE_SCATTER) return;
-  call_.in_counts = more().in.counts(ranks);  // zeros
+  more().in.make_row(ranks);
+  call_.in_counts = more().in.counts;
 }
 
 // The buffer, or where it has no place in the call an image of it. `before`: packs all of `count`

@@ -182,6 +182,17 @@ void rows() {
   CHECK(arguments.set(gatherv(side(a, 1, gaps), row(b, counts, MPI_INT)), 1, 4, 0, 0));
   CHECK(c.in == arguments.memory().in.data() && arguments.memory().in.size() == 8);
 
+  // Rows of more blocks than there is room for without asking.
+  int lengths[12], offsets[12];
+  for (int i = 0; i < 12; ++i) lengths[i] = i, offsets[i] = 100 - i;
+  Operation many = gatherv(side(a, 1), row(b, lengths, MPI_INT));
+  many.receive.displacements = {offsets};
+  CHECK(arguments.set(many, 1, 12, 0, 0));
+  for (int i = 0; i < 12; ++i) {
+    CHECK(c.out_counts[i] == 4 * static_cast<std::size_t>(i));
+    CHECK(i == 0 || c.out_displacements[i] == 4 * (100 - i));
+  }
+
   // A row of types, and addresses from MPI_BOTTOM on.
   MPI_Aint addresses[4] = {};
   PMPI_Get_address(a, &addresses[0]);
