@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <new>
 
+#include "compiler/selection/able.h"
 #include "dropin/communicator.h"
 #include "dropin/shipped.h"
 
@@ -63,7 +64,9 @@ Plan *Communicator::plan(const Operation &o, const Choice &choice, std::uint64_t
     made.wanted = bytes;
     made.most = most_bytes(choice, bytes, ranks_);
     std::string why;
-    if (!find_parameters(*shipped(), choice, made.parameters, why)) {
+    const nbc_library_algorithm *a = nbc_library_named(shipped(), choice.algorithm.c_str());
+    if (!a) why = "the library " + std::string(shipped()->name) + " holds no " + choice.algorithm;
+    if (!a || !parametersOf(*shipped(), *a, choice.parameters, made.parameters, why)) {
       made.state = Plan::failed;
       why_ = why;
     }

@@ -6,15 +6,11 @@
 
 #include "dropin/selection.h"
 
-#include <unistd.h>
-
-#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <string>
-#include <string_view>
 
 #include "compiler/selection/able.h"
 #include "dropin/default_table.h"
@@ -45,31 +41,13 @@ std::optional<Table> read_given() {
   return table;
 }
 
-// Variables that say something else.
-constexpr std::string_view others[] = {"CACHE", "LIBRARY", "NODE",   "PROGRESS",
-                                       "TABLE", "TARGET",  "VERBOSE"};
-
-// NBC_ALLGATHER=bruck:k=3
-void read_overrides(Table &table) {
-  for (char **entry = environ; *entry; ++entry) {
-    std::string_view said = *entry;
-    std::size_t equal = said.find('=');
-    if (!said.starts_with("NBC_") || equal == std::string_view::npos) continue;
-    std::string_view kind = said.substr(4, equal - 4);
-    std::string why;
-    if (std::find(std::begin(others), std::end(others), kind) != std::end(others)) continue;
-    if (!table.override_with(kind, said.substr(equal + 1), why))
-      complain(std::string(said) + ": " + why);
-  }
-}
-
 Table read() {
   std::string why;
   std::optional<Table> table = read_given();
   if (!table) table = Table::read(default_table, "the built-in table", why);
   if (!table) complain(why);  // which a test would have found
   Table all = table ? std::move(*table) : Table();
-  read_overrides(all);
+  if (!overrideByEnvironment(all, why)) complain(why);
   // What was proven of an algorithm, and what it requires: nobody else asks before it runs.
   all.ask([](const Choice &c, const Situation &s) {
     const nbc_library *library = shipped();

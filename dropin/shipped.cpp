@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// shipped.cpp - where the library of algorithms lies, and what its parameters are called.
+// shipped.cpp - where the library of algorithms lies.
 
 #include "dropin/shipped.h"
 
@@ -7,6 +7,8 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <new>
+#include <string>
 
 namespace nbcc::dropin {
 
@@ -61,30 +63,6 @@ const nbc_library *shipped() {
 
 const char *why_not_shipped() {
   return opened().why.empty() ? "no memory is left" : opened().why.c_str();
-}
-
-bool find_parameters(const nbc_library &library, const Choice &choice,
-                     std::vector<std::int64_t> &values, std::string &why) {
-  const nbc_library_algorithm *a = nbc_library_named(&library, choice.algorithm.c_str());
-  if (!a) {
-    why = "the library " + std::string(library.name) + " holds no algorithm " + choice.algorithm;
-    return false;
-  }
-  const auto *parameters =
-      static_cast<const nbc_library_parameter *>(nbc_library_table(&library, library.parameters)) +
-      a->parameters.begin;
-  values.clear();
-  for (std::uint32_t i = 0; i < a->parameters.count; ++i) values.push_back(parameters[i].value);
-  for (const auto &[name, value] : choice.parameters) {
-    std::uint32_t i = 0;
-    while (i < a->parameters.count && name != nbc_library_text(&library, parameters[i].name)) ++i;
-    if (i == a->parameters.count) {
-      why = choice.algorithm + " has no parameter " + name;
-      return false;
-    }
-    values[i] = value;
-  }
-  return true;
 }
 
 }  // namespace nbcc::dropin
