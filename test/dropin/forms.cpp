@@ -153,6 +153,35 @@ bool row_right(const Ints &out, const Rows &row,
   return out == wanted;
 }
 
+// From a to b go (a + b) % 3 more than n, or nothing.
+int between(int a, int b, int n) {
+  return (a + b) % 4 == 3 ? 0 : n + (a + b) % 3;
+}
+
+// What came from each rank, which it had at a place of its own.
+bool exchange_right(const Case &s, int n, int salt) {
+  Rows row;
+  for (int r = 0; r < ranks; ++r) {
+    row.counts.push_back(between(me, r, n));
+    row.places.push_back(row.all);
+    row.all += row.counts.back() + 1;
+  }
+  return row_right(s.out, row, [=](int r, int i) {
+    int place = 0;
+    for (int q = 0; q < me; ++q) place += between(r, q, n) + 1;
+    return element(r, place + i, salt);
+  });
+}
+
+// The ring's neighbours: the rank before, then the one behind. What is meant for the one behind
+// comes from the one before; where there is one block for all, it is the first.
+bool neighbors_right(const Case &s, int n, int salt, int second_block) {
+  int before = (me + ranks - 1) % ranks, behind = (me + 1) % ranks;
+  Ints wanted = elements(before, second_block, n, salt), other = elements(behind, 0, n, salt);
+  wanted.insert(wanted.end(), other.begin(), other.end());
+  return s.out == wanted;
+}
+
 std::vector<std::function<Case()>> cases(int n) {
   std::vector<std::function<Case()>> all;
   int root = n % ranks;
@@ -189,35 +218,17 @@ std::vector<std::function<Case()>> cases(int n) {
   });
   all.push_back([=] {
     Case c = start("Alltoall", n * ranks, n * ranks);
-    c.right = [=](const Case &s, int salt) {
-      Ints wanted;
-      for (int r = 0; r < ranks; ++r) {
-        Ints part = elements(r, me * n, n, salt);
-        wanted.insert(wanted.end(), part.begin(), part.end());
-      }
-      return s.out == wanted;
-    };
+    c.right = [=](const Case &s, int salt) { return s.out == all_of(n, salt, me * n); };
     c.call = CALL(Alltoall, alltoall, in, n, MPI_INT, out, n, MPI_INT, comm);
     return c;
   });
   all.push_back([=] {
     Case c = start("Alltoall in place", 0, n * ranks);
     c.fill = [=](Case &s, int salt) { set(s.out, elements(me, 0, n * ranks, salt)); };
-    c.right = [=](const Case &s, int salt) {
-      Ints wanted;
-      for (int r = 0; r < ranks; ++r) {
-        Ints part = elements(r, me * n, n, salt);
-        wanted.insert(wanted.end(), part.begin(), part.end());
-      }
-      return s.out == wanted;
-    };
+    c.right = [=](const Case &s, int salt) { return s.out == all_of(n, salt, me * n); };
     c.call = CALL(Alltoall, alltoall, MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, out, n, MPI_INT, comm);
     return c;
   });
-  // From a to b go (a + b) % 3 more than n, at twice the place.
-  static auto between = [](int a, int b, int count) {
-    return (a + b) % 4 == 3 ? 0 : count + (a + b) % 3;
-  };
   kept.push_back({});
   for (int r = 0; r < ranks; ++r) {
     kept.back().counts.push_back(between(me, r, n));
@@ -228,19 +239,7 @@ std::vector<std::function<Case()>> cases(int n) {
   int to_all = kept.back().all;
   all.push_back([=] {
     Case c = start("Alltoallv", to_all, to_all);
-    c.right = [=](const Case &s, int salt) {
-      Rows row;
-      for (int r = 0; r < ranks; ++r) {
-        row.counts.push_back(between(me, r, n));
-        row.places.push_back(row.all);
-        row.all += row.counts.back() + 1;
-      }
-      return row_right(s.out, row, [=](int r, int i) {
-        int place = 0;
-        for (int q = 0; q < me; ++q) place += between(r, q, n) + 1;
-        return element(r, place + i, salt);
-      });
-    };
+    c.right = [=](const Case &s, int salt) { return exchange_right(s, n, salt); };
     c.call = CALL(Alltoallv, alltoallv, in, to_counts, to_places, MPI_INT, out, to_counts,
                   to_places, MPI_INT, comm);
     return c;
@@ -253,19 +252,7 @@ std::vector<std::function<Case()>> cases(int n) {
   const MPI_Datatype *ints = types.data();
   all.push_back([=] {
     Case c = start("Alltoallw", to_all, to_all);
-    c.right = [=](const Case &s, int salt) {
-      Rows row;
-      for (int r = 0; r < ranks; ++r) {
-        row.counts.push_back(between(me, r, n));
-        row.places.push_back(row.all);
-        row.all += row.counts.back() + 1;
-      }
-      return row_right(s.out, row, [=](int r, int i) {
-        int place = 0;
-        for (int q = 0; q < me; ++q) place += between(r, q, n) + 1;
-        return element(r, place + i, salt);
-      });
-    };
+    c.right = [=](const Case &s, int salt) { return exchange_right(s, n, salt); };
     c.call = CALL(Alltoallw, alltoallw, in, to_counts, to_bytes, ints, out, to_counts, to_bytes,
                   ints, comm);
     return c;
@@ -395,26 +382,15 @@ std::vector<std::function<Case()>> cases(int n) {
         CALL(Scatterv, scatterv, in, seen, seen_places, MPI_INT, out, mine, MPI_INT, root, comm);
     return c;
   });
-  // Neighbours: the rank before, then the one behind.
-  int before = (me + ranks - 1) % ranks, behind = (me + 1) % ranks;
   all.push_back([=] {
     Case c = start("Neighbor_allgather", n, 2 * n);
-    c.right = [=](const Case &s, int salt) {
-      Ints wanted = elements(before, 0, n, salt), second = elements(behind, 0, n, salt);
-      wanted.insert(wanted.end(), second.begin(), second.end());
-      return s.out == wanted;
-    };
+    c.right = [=](const Case &s, int salt) { return neighbors_right(s, n, salt, 0); };
     c.call = CALL(Neighbor_allgather, neighbor_allgather, in, n, MPI_INT, out, n, MPI_INT, ring);
     return c;
   });
   all.push_back([=] {
     Case c = start("Neighbor_alltoall", 2 * n, 2 * n);
-    c.right = [=](const Case &s,
-                  int salt) {  // what was meant for the one behind comes from the one before
-      Ints wanted = elements(before, n, n, salt), second = elements(behind, 0, n, salt);
-      wanted.insert(wanted.end(), second.begin(), second.end());
-      return s.out == wanted;
-    };
+    c.right = [=](const Case &s, int salt) { return neighbors_right(s, n, salt, n); };
     c.call = CALL(Neighbor_alltoall, neighbor_alltoall, in, n, MPI_INT, out, n, MPI_INT, ring);
     return c;
   });
@@ -422,22 +398,14 @@ std::vector<std::function<Case()>> cases(int n) {
   const int *two = kept.back().counts.data(), *two_places = kept.back().places.data();
   all.push_back([=] {
     Case c = start("Neighbor_allgatherv", n, 2 * n);
-    c.right = [=](const Case &s, int salt) {
-      Ints wanted = elements(before, 0, n, salt), second = elements(behind, 0, n, salt);
-      wanted.insert(wanted.end(), second.begin(), second.end());
-      return s.out == wanted;
-    };
+    c.right = [=](const Case &s, int salt) { return neighbors_right(s, n, salt, 0); };
     c.call = CALL(Neighbor_allgatherv, neighbor_allgatherv, in, n, MPI_INT, out, two, two_places,
                   MPI_INT, ring);
     return c;
   });
   all.push_back([=] {
     Case c = start("Neighbor_alltoallv", 2 * n, 2 * n);
-    c.right = [=](const Case &s, int salt) {
-      Ints wanted = elements(before, n, n, salt), second = elements(behind, 0, n, salt);
-      wanted.insert(wanted.end(), second.begin(), second.end());
-      return s.out == wanted;
-    };
+    c.right = [=](const Case &s, int salt) { return neighbors_right(s, n, salt, n); };
     c.call = CALL(Neighbor_alltoallv, neighbor_alltoallv, in, two, two_places, MPI_INT, out, two,
                   two_places, MPI_INT, ring);
     return c;
@@ -449,11 +417,7 @@ std::vector<std::function<Case()>> cases(int n) {
   static MPI_Datatype pair[] = {MPI_INT, MPI_INT};
   all.push_back([=] {
     Case c = start("Neighbor_alltoallw", 2 * n, 2 * n);
-    c.right = [=](const Case &s, int salt) {
-      Ints wanted = elements(before, n, n, salt), second = elements(behind, 0, n, salt);
-      wanted.insert(wanted.end(), second.begin(), second.end());
-      return s.out == wanted;
-    };
+    c.right = [=](const Case &s, int salt) { return neighbors_right(s, n, salt, n); };
     c.call = CALL(Neighbor_alltoallw, neighbor_alltoallw, in, two, two_bytes, pair, out, two,
                   two_bytes, pair, ring);
     return c;
