@@ -7,9 +7,9 @@
 // A handle that is freed is used again, so the attribute's delete callback empties the place.
 //
 // The duplicate is freed when our last call on it is done here. PMPI_Comm_free is collective, but
-// waits for nobody in Open MPI 4.1 (ompi_comm_free) and MPICH 4.0 (MPIR_Comm_delete_internal):
-// ranks may come to it in any order. Nothing that others still have to read is lost: messages that
-// were sent are delivered, and a context is used anew only once all ranks have freed it.
+// waits for nobody in Open MPI 4.1 and MPICH 4.0 (test/dropin/communicator.cpp). Nothing that
+// others still have to read is lost: messages that were sent are delivered, and a context is used
+// anew only once all ranks have freed it.
 
 #include "dropin/communicator.h"
 

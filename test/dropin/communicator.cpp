@@ -140,6 +140,16 @@ void nothing_waits() {
   MPI_Comm_free(&comm);
 }
 
+// What duplicates' ends rely on: MPI does not promise it.
+void the_mpi_frees_without_waiting() {
+  MPI_Comm comm;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Barrier(comm);
+  if (rank != 0) rank_0_first();
+  MPI_Comm_free(&comm);
+  if (rank == 0) rank_0_first();
+}
+
 void ranks_come_when_they_like() {
   for (int round = 0; round < 3; ++round) {
     MPI_Comm comm;
@@ -472,6 +482,7 @@ int main(int count, char **words) {
     which_communicators_have_one();
     MUST(Communicator::of(MPI_COMM_WORLD)->nodes() == nodes);
     nothing_waits();
+    the_mpi_frees_without_waiting();
     ranks_come_when_they_like();
     plans_are_found_again();
     what_cannot_be_fails_on_all();
