@@ -109,7 +109,7 @@ int begin(Request *r) {
   return error;
 }
 
-int blocking(const Operation &o, const Forms &forms) {
+int blocking(const Operation &o, const Forms &forms) try {
   Lock lock;
   Incoming in = take_in(o);
   Communicator *c = in.communicator;
@@ -122,10 +122,12 @@ int blocking(const Operation &o, const Forms &forms) {
   count_passed(forms.name, in.line.refusal);
   if (c) drain(lock, *c);
   return pass_blocking(lock, forms);
+} catch (const std::bad_alloc &) {
+  return raise(o.comm, MPI_ERR_NO_MEM);
 }
 
 int nonblocking(const Operation &o, const char *name, FunctionRef<int(MPI_Request *)> pass,
-                FunctionRef<std::function<int(MPI_Request *)>()> keep, MPI_Request *request) {
+                FunctionRef<std::function<int(MPI_Request *)>()> keep, MPI_Request *request) try {
   Lock lock;
   Incoming in = take_in(o);
   Communicator *c = in.communicator;
@@ -152,11 +154,13 @@ int nonblocking(const Operation &o, const char *name, FunctionRef<int(MPI_Reques
   }
   *request = handle_of(r);
   return MPI_SUCCESS;
+} catch (const std::bad_alloc &) {
+  return raise(o.comm, MPI_ERR_NO_MEM);
 }
 
 // MPI lets an initialisation wait for other ranks, so it does until there is a plan.
 int persistent(const Operation &o, const char *name, FunctionRef<int(MPI_Request *)> pass,
-               MPI_Request *request) {
+               MPI_Request *request) try {
   Lock lock;
   Incoming in = take_in(o);
   Communicator *c = in.communicator;
@@ -177,6 +181,8 @@ int persistent(const Operation &o, const char *name, FunctionRef<int(MPI_Request
   count_passed(name, in.line.refusal);
   if (c) drain(lock, *c);
   return lock.outside([&] { return pass(request); });
+} catch (const std::bad_alloc &) {
+  return raise(o.comm, MPI_ERR_NO_MEM);
 }
 
 int start(Request *r) {
