@@ -103,7 +103,7 @@ void print(int ranks) {
     say("%-10" PRIu64 " %-14" PRIu64 " %-*s %s", sum.calls, sum.bytes, static_cast<int>(wide),
         key.substr(1, tab - 1).c_str(), key.c_str() + tab + 1);
   }
-  if (theirs) say("passed on to MPI:");
+  if (theirs) say("%s", "passed on to MPI:");
   for (const auto &[key, sum] : lines)
     if (key[0] == passed) say("%-10" PRIu64 " %s", sum.calls, key.c_str() + 1);
   std::fputs(text.c_str(), stderr);  // at once: other ranks may be writing, too

@@ -25,7 +25,10 @@ void expect(bool right, const char *what, Values... values) {
   if (right) return;
   if (++failures > 20) return;
   char text[256];
-  std::snprintf(text, sizeof text, what, values...);
+  if constexpr (sizeof...(values) == 0)
+    std::snprintf(text, sizeof text, "%s", what);
+  else
+    std::snprintf(text, sizeof text, what, values...);
   std::printf("rank %d of %d: %s\n", me, ranks, text);
   std::fflush(stdout);
 }
