@@ -67,7 +67,9 @@ Plan *Communicator::plan(const Operation &o, const Choice &choice, std::uint64_t
     made.most = most_bytes(choice, bytes, ranks_);
     std::string why;
     const nbc_library_algorithm *a = nbc_library_named(shipped(), choice.algorithm.c_str());
-    if (!a) why = "the library " + std::string(shipped()->name) + " holds no " + choice.algorithm;
+    if (!a)
+      why =
+          "the library " + std::string(shipped()->name) + " holds no algorithm " + choice.algorithm;
     if (!a || !parametersOf(*shipped(), *a, choice.parameters, made.parameters, why)) {
       made.state = Plan::failed;
       why_ = why;
