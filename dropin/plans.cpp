@@ -72,7 +72,7 @@ Plan *Communicator::plan(const Operation &o, const Choice &choice, std::uint64_t
           "the library " + std::string(shipped()->name) + " holds no algorithm " + choice.algorithm;
     if (!a || !parametersOf(*shipped(), *a, choice.parameters, made.parameters, why)) {
       made.state = Plan::failed;
-      why_ = why;
+      why_ = a ? choice.algorithm + ": " + why : why;
     }
     for (Made &p : plans_) {
       if (p.name != made.name || p.target != made.target || p.parameters != made.parameters ||

@@ -195,7 +195,7 @@ void what_cannot_be_fails_on_all() {
   x = choice(*c, "allgather.bruck");
   x.parameters = {{"q", 3}};
   MUST(c->plan(operation(NBC_ALLGATHER), x, 8)->state == Plan::failed);
-  MUST(std::strstr(c->why(), "allgather.bruck has no parameter q"));
+  MUST(std::strstr(c->why(), "allgather.bruck: it has no parameter q"));
   x.parameters = {{"k", 0}};  // which it requires to be positive
   Plan *p = c->plan(operation(NBC_ALLGATHER), x, 8);
   finish(c);
