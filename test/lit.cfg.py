@@ -50,9 +50,7 @@ for mpi, (launcher, preload, always) in LAUNCHERS.items():
     tool = f"{build}/test/libdropin-tool-{mpi}.so"
     for name, libraries in [("run", []), ("preload", [dropin]), ("tool_first", [tool, dropin]), ("tool_last", [dropin, tool])]:
         words = preload + ":".join(always + libraries) if always + libraries else ""
-        # These programs use much of an MPI that the others do not, and which leaves memory behind.
-        leaks = f"env ASAN_OPTIONS={os.environ.get('ASAN_OPTIONS', '')}:detect_leaks=0" if libraries else ""
-        config.substitutions.append((f"%{name}_{mpi}", f"timeout 240 {leaks} {launcher} {words} -n"))
+        config.substitutions.append((f"%{name}_{mpi}", f"timeout 240 {launcher} {words} -n"))
 config.environment["OMPI_ALLOW_RUN_AS_ROOT"] = config.environment["OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"] = "1"
 
 # `REQUIRES: doxygen`, `groff`: see scripts/setup, group docs. %doxygen is the one that CMake found, or that has come since.
