@@ -183,8 +183,7 @@ Outline outline(const Operation &o, int rank, int ranks, int blocks_in, int bloc
   const Shapes &s = shapes_of(o.kind);
   if (o.kind == NBC_BARRIER) return {};
   if (o.kind == NBC_OWN) return refused(no_kind);
-  bool rooted = o.kind == NBC_BCAST || s.send_at_root || s.receive_at_root;
-  if (rooted && (o.root < 0 || o.root >= ranks)) return refused(no_root);
+  if (s.rooted && (o.root < 0 || o.root >= ranks)) return refused(no_root);
   if (is_misplaced(o, rank)) return refused(misplaced);
   if (s.reduces) return reduced(o, rank, ranks);
   return moved(o, rank, s.send == Shape::ranks ? ranks : blocks_in,

@@ -17,6 +17,7 @@
 
 #include "compiler/selection/able.h"
 #include "dropin/communicator.h"
+#include "dropin/shapes.h"
 #include "dropin/shipped.h"
 
 namespace nbcc::dropin {
@@ -28,14 +29,6 @@ constexpr std::uint64_t most_of_all = std::uint64_t{1}
                                       << 36;  // bytes, of all ranks' blocks together
 constexpr std::size_t slot_memory = std::size_t{256} << 10;
 enum : std::size_t { card_of_messages = 16, card_of_node = 144 };
-
-bool is_rooted(nbc_kind kind) {
-  return kind == NBC_BCAST || kind == NBC_REDUCE || kind == NBC_GATHER || kind == NBC_SCATTER;
-}
-
-bool has_neighbors(nbc_kind kind) {
-  return kind == NBC_NEIGHBOR_ALLGATHER || kind == NBC_NEIGHBOR_ALLTOALL;
-}
 
 // The same on all ranks: of what all of them know.
 std::uint64_t most_bytes(const Choice &choice, std::uint64_t bytes, int ranks) {
@@ -62,7 +55,7 @@ Plan *Communicator::plan(const Operation &o, const Choice &choice, std::uint64_t
     made.target = choice.target;
     made.each = o.each;
     made.neighbors = has_neighbors(o.kind);
-    made.root = is_rooted(o.kind) ? static_cast<std::uint32_t>(o.root) : 0;
+    made.root = has_root(o.kind) ? static_cast<std::uint32_t>(o.root) : 0;
     made.wanted = bytes;
     made.most = most_bytes(choice, bytes, ranks_);
     std::string why;

@@ -13,16 +13,13 @@
 #include <algorithm>
 
 #include "dropin/selection.h"
+#include "dropin/shapes.h"
 
 namespace nbcc::dropin {
 
 namespace {
 
 std::vector<Communicator *> waiting;  // those with a queue
-
-bool has_root(nbc_kind kind) {
-  return kind == NBC_BCAST || kind == NBC_REDUCE || kind == NBC_GATHER || kind == NBC_SCATTER;
-}
 
 std::vector<Calls::Chosen> &chosen_of(Communicator &c, const Operation &o, const Outline &line) {
   return calls_of(c).chosen[o.kind][o.each][line.commutes];

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "dropin/operation.h"
+#include "dsl/ast.h"
 
 namespace nbcc::dropin {
 
@@ -12,30 +13,56 @@ enum class InPlace : std::uint8_t { never, send, send_at_root, receive_at_root }
 
 struct Shapes {
   Shape send, receive;  // bcast's buffer is received; what reduce_scatter sends are its rows
-  bool reduces, send_at_root, receive_at_root;
+  bool reduces, rooted, send_at_root, receive_at_root;
   InPlace in_place;
 };
 
+constexpr Shape shape_of(nbcc::Shape s) {
+  switch (s) {
+    case nbcc::Shape::none:
+      return Shape::none;
+    case nbcc::Shape::block:
+    case nbcc::Shape::vector:
+      return Shape::one;
+    case nbcc::Shape::blocks:
+      return Shape::ranks;
+    case nbcc::Shape::sources:
+    case nbcc::Shape::destinations:
+      return Shape::neighbors;
+  }
+  return Shape::none;
+}
+
+/// A line of dsl/collectives.def, as MPI calls see it.
+constexpr Shapes shapes_as(nbcc::Shape in, nbcc::Shape out, nbcc::Shape data, Where where,
+                           bool reduces) {
+  const bool in_at_root = where == Where::in_at_root, out_at_root = where == Where::out_at_root;
+  const Shape receive = shape_of(out == nbcc::Shape::none ? data : out);
+  InPlace in_place = in_at_root    ? InPlace::receive_at_root
+                     : out_at_root ? InPlace::send_at_root
+                                   : InPlace::send;
+  if (in == nbcc::Shape::none || receive == Shape::neighbors) in_place = InPlace::never;
+  return {shape_of(in), receive,     reduces, where != Where::everywhere,
+          in_at_root,   out_at_root, in_place};
+}
+
 inline const Shapes &shapes_of(nbc_kind kind) {
-  using enum Shape;
+  constexpr bool yes = true, no = false;
+  using S = nbcc::Shape;
   static constexpr Shapes shapes[NBC_KINDS] = {
-      /* ALLGATHER */ {one, ranks, false, false, false, InPlace::send},
-      /* ALLTOALL */ {ranks, ranks, false, false, false, InPlace::send},
-      /* ALLREDUCE */ {one, one, true, false, false, InPlace::send},
-      /* REDUCE */ {one, one, true, false, true, InPlace::send_at_root},
-      /* BCAST */ {none, one, false, false, false, InPlace::never},
-      /* GATHER */ {one, ranks, false, false, true, InPlace::send_at_root},
-      /* SCATTER */ {ranks, one, false, true, false, InPlace::receive_at_root},
-      /* BARRIER */ {none, none, false, false, false, InPlace::never},
-      /* REDUCE_SCATTER */ {ranks, one, true, false, false, InPlace::send},
-      /* REDUCE_SCATTER_BLOCK */ {ranks, one, true, false, false, InPlace::send},
-      /* SCAN */ {one, one, true, false, false, InPlace::send},
-      /* EXSCAN */ {one, one, true, false, false, InPlace::send},
-      /* NEIGHBOR_ALLGATHER */ {one, neighbors, false, false, false, InPlace::never},
-      /* NEIGHBOR_ALLTOALL */ {neighbors, neighbors, false, false, false, InPlace::never},
-      /* OWN */ {none, none, false, false, false, InPlace::never},
+#define COLLECTIVE(name, in, out, data, where, reduces) \
+  shapes_as(S::in, S::out, S::data, Where::where, reduces),
+#include "dsl/collectives.def"
   };
-  return shapes[kind];
+  return shapes[kind];  // that of a declared collective has no buffers
+}
+
+inline bool has_root(nbc_kind kind) {
+  return shapes_of(kind).rooted;
+}
+
+inline bool has_neighbors(nbc_kind kind) {
+  return shapes_of(kind).receive == Shape::neighbors;
 }
 
 inline bool sends(const Operation &o, int rank) {

@@ -43,7 +43,7 @@ MAY_INCLUDE = {
     "runtime/mpi": ["runtime/include"],
     "runtime/shm": ["runtime/include"],
     "devices": ["runtime/include"],
-    "dropin": ["compiler/selection", "runtime/include", "runtime/mpi"],
+    "dropin": ["dsl", "compiler/selection", "runtime/include", "runtime/mpi"],
     "tools/bench": ["dsl", "runtime/include", "runtime/mpi"],
 }
 EACH_TARGET = IR + ["codegen", "codegen/common", "codegen/messages", "runtime/include"]
