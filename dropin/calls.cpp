@@ -28,9 +28,7 @@ Incoming take_in(const Operation &o) {
 }
 
 bool set_arguments(Arguments &a, const Communicator &c, const Operation &o) {
-  bool neighbors = o.kind == NBC_NEIGHBOR_ALLGATHER || o.kind == NBC_NEIGHBOR_ALLTOALL;
-  return a.set(o, c.rank(), c.ranks(), neighbors ? c.outdegree() : c.ranks(),
-               neighbors ? c.indegree() : c.ranks());
+  return a.set(o, c.rank(), c.ranks(), c.outdegree(), c.indegree());
 }
 
 void drain(Lock &lock, Communicator &c) {
@@ -49,6 +47,21 @@ Plan *make_plan(Lock &lock, Communicator &c, const Operation &o, const Outline &
     wait_a_while(lock, round);
   }
   return plan && plan->state == Plan::ready ? plan : nullptr;
+}
+
+// The plan for a call that may wait. Null: it is the MPI's, whose turn it is.
+Plan *get_plan(Lock &lock, const Incoming &in, const Operation &o, const char *name) {
+  Communicator *c = in.communicator;
+  const char *refusal = in.line.refusal;
+  if (!refusal) {
+    Plan *plan = find_plan(*c, o, in.line);
+    if (!plan) plan = make_plan(lock, *c, o, in.line);
+    if (plan) return plan;
+    refusal = c->why();
+  }
+  count_passed(name, refusal);
+  if (c) drain(lock, *c);
+  return nullptr;
 }
 
 int start_call(Plan &plan, Arguments &arguments, std::uint64_t bytes, nbc_request *call) {
@@ -93,10 +106,8 @@ Request *make_request(const Incoming &in, const Operation &o, const char *name) 
   r->communicator = in.communicator;
   r->operation = o;
   r->name = name;
-  r->bytes = in.line.bytes;
-  r->commutes = in.line.commutes;
-  r->refused = in.line.refusal != nullptr;
-  if (r->refused || set_arguments(r->arguments, *in.communicator, o)) return r;
+  r->line = in.line;
+  if (r->line.refusal || set_arguments(r->arguments, *in.communicator, o)) return r;
   give_back(r);
   return nullptr;
 }
@@ -104,7 +115,7 @@ Request *make_request(const Incoming &in, const Operation &o, const char *name) 
 }  // namespace
 
 int begin(Request *r) {
-  int error = start_call(*r->plan, r->arguments, r->bytes, &r->call);
+  int error = start_call(*r->plan, r->arguments, r->line.bytes, &r->call);
   if (!error) r->state = Request::running;
   return error;
 }
@@ -112,16 +123,8 @@ int begin(Request *r) {
 int blocking(const Operation &o, const Forms &forms) try {
   Lock lock;
   Incoming in = take_in(o);
-  Communicator *c = in.communicator;
-  if (!in.line.refusal) {
-    Plan *plan = find_plan(*c, o, in.line);
-    if (!plan) plan = make_plan(lock, *c, o, in.line);
-    if (plan) return run(lock, *c, *plan, o, in.line.bytes);
-    in.line.refusal = c->why();
-  }
-  count_passed(forms.name, in.line.refusal);
-  if (c) drain(lock, *c);
-  return pass_blocking(lock, forms);
+  Plan *plan = get_plan(lock, in, o, forms.name);
+  return plan ? run(lock, *in.communicator, *plan, o, in.line.bytes) : pass_blocking(lock, forms);
 } catch (const std::bad_alloc &) {
   return raise(o.comm, MPI_ERR_NO_MEM);
 }
@@ -138,7 +141,7 @@ int nonblocking(const Operation &o, const char *name, FunctionRef<int(MPI_Reques
   }
   Request *r = make_request(in, o, name);
   if (!r) return raise(o.comm, MPI_ERR_NO_MEM);
-  if (!queued && !r->refused) r->plan = find_plan(*c, o, in.line);
+  if (!queued && !r->line.refusal) r->plan = find_plan(*c, o, in.line);
   if (r->plan) {
     int error = begin(r);
     if (error) {
@@ -163,24 +166,15 @@ int persistent(const Operation &o, const char *name, FunctionRef<int(MPI_Request
                MPI_Request *request) try {
   Lock lock;
   Incoming in = take_in(o);
-  Communicator *c = in.communicator;
-  if (!in.line.refusal) {
-    Plan *plan = find_plan(*c, o, in.line);
-    if (!plan) plan = make_plan(lock, *c, o, in.line);
-    if (plan) {
-      Request *r = make_request(in, o, name);
-      if (!r) return raise(o.comm, MPI_ERR_NO_MEM);
-      r->plan = plan;
-      r->persistent = true;
-      c->hold();
-      *request = handle_of(r);
-      return MPI_SUCCESS;
-    }
-    in.line.refusal = c->why();
-  }
-  count_passed(name, in.line.refusal);
-  if (c) drain(lock, *c);
-  return lock.outside([&] { return pass(request); });
+  Plan *plan = get_plan(lock, in, o, name);
+  if (!plan) return lock.outside([&] { return pass(request); });
+  Request *r = make_request(in, o, name);
+  if (!r) return raise(o.comm, MPI_ERR_NO_MEM);
+  r->plan = plan;
+  r->persistent = true;
+  r->communicator->hold();
+  *request = handle_of(r);
+  return MPI_SUCCESS;
 } catch (const std::bad_alloc &) {
   return raise(o.comm, MPI_ERR_NO_MEM);
 }

@@ -74,8 +74,11 @@ bool not_for_us();
 bool busy();
 /// Moves on all that is under way.
 void progress();
-/// For loops that wait: progress, then rest; `round` counts from 0. `ours`: a call of ours that is
-/// waited for, under way.
+/// For loops that wait: `round` counts from 0. move_on: progress, of the MPI's own calls now and
+/// then. rest: others may run; `ours` is a call of ours that is waited for, under way.
+/// wait_a_while: both.
+void move_on(unsigned round);
+void rest(Lock &, unsigned round, nbc_request *ours = nullptr);
 void wait_a_while(Lock &, unsigned round, nbc_request *ours = nullptr);
 
 /// Waits for a call of the MPI's own.

@@ -38,18 +38,6 @@ void unlink(Request *r) {
   under_way.fetch_sub(1, std::memory_order_relaxed);
 }
 
-void finish(Request *r, int error) {
-  unlink(r);
-  if (r->state == Request::running && !r->arguments.empty() && !error) error = MPI_ERR_OTHER;
-  r->error = error;
-  r->state = Request::done;
-  Communicator *c = r->communicator;
-  bool initialised = r->abandoned && r->persistent;  // which holds it once more
-  if (r->abandoned) give_back(r);
-  c->release();
-  if (initialised) c->release();
-}
-
 void look(Request *r) {
   int done = 0;
   switch (r->state) {
@@ -71,6 +59,18 @@ void look(Request *r) {
 }
 
 }  // namespace
+
+void finish(Request *r, int error) {
+  unlink(r);
+  if (r->state == Request::running && !r->arguments.empty() && !error) error = MPI_ERR_OTHER;
+  r->error = error;
+  r->state = Request::done;
+  Communicator *c = r->communicator;
+  bool initialised = r->abandoned && r->persistent;  // which holds it once more
+  if (r->abandoned) give_back(r);
+  c->release();
+  if (initialised) c->release();
+}
 
 void Lock::enter() {
   if (threads()) mutex.lock();
@@ -126,19 +126,26 @@ void progress() {
 // behind one of them. Asking costs as much as several looks at our calls.
 enum : unsigned { between_asking = 64 };
 
-void wait_a_while(Lock &lock, unsigned round, nbc_request *ours) {
+void move_on(unsigned round) {
   bool ask = round % between_asking == between_asking - 1;
   if (ask || busy()) progress();
-  if (ask) {
-    int there;
-    PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &there, MPI_STATUS_IGNORE);
-  }
+  if (!ask) return;
+  int there;
+  PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &there, MPI_STATUS_IGNORE);
+}
+
+void rest(Lock &lock, unsigned round, nbc_request *ours) {
   if (threads())
     lock.outside([] { sched_yield(); });
   else if (ours)
     nbc_rest(ours);
   else if (round >= between_asking)
     sched_yield();
+}
+
+void wait_a_while(Lock &lock, unsigned round, nbc_request *ours) {
+  move_on(round);
+  rest(lock, round, ours);
 }
 
 int wait_below(Lock &lock, MPI_Request *request, MPI_Status *status) {
@@ -148,10 +155,6 @@ int wait_below(Lock &lock, MPI_Request *request, MPI_Status *status) {
     if (error || done) return error;
     wait_a_while(lock, round);
   }
-}
-
-void fail(Request *r, int error) {
-  finish(r, error);
 }
 
 bool finish_all(double seconds) {

@@ -10,8 +10,6 @@
 
 #include "dropin/queue.h"
 
-#include <algorithm>
-
 #include "dropin/selection.h"
 #include "dropin/shapes.h"
 
@@ -43,15 +41,15 @@ int hand_over(Request *r) {
 // Of the first in a queue. False: it has to wait.
 bool advance(Communicator &c, Request *r) {
   if (!c.advance()) return false;
-  const Outline line = {.bytes = r->bytes, .commutes = r->commutes};
-  if (!r->refused && !r->plan && c.state() == Plan::ready)
-    r->plan = choose_plan(c, r->operation, line);
+  const bool refused = r->line.refusal != nullptr;
+  if (!refused && !r->plan && c.state() == Plan::ready)
+    r->plan = choose_plan(c, r->operation, r->line);
   if (r->plan && r->plan->state == Plan::making) return false;
   bool ours = r->plan && r->plan->state == Plan::ready;
-  if (!ours && !r->refused) count_passed(r->name, c.why());
+  if (!ours && !refused) count_passed(r->name, c.why());
   int error = ours ? begin(r) : hand_over(r);
   link(r);
-  if (error) fail(r, error);
+  if (error) finish(r, error);
   return true;
 }
 

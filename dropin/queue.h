@@ -36,7 +36,7 @@ void advance_queues();
 
 void link(Request *);
 /// Of one that is linked: it ends so.
-void fail(Request *, int error);
+void finish(Request *, int error);
 void count_queued(int change);
 /// True: nothing is under way any more.
 bool finish_all(double seconds);

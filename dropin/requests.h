@@ -32,15 +32,13 @@ struct Request {
   State state = idle;
   bool persistent = false;
   bool abandoned = false;  // by MPI_Request_free: nobody will ask
-  bool refused = false;    // the MPI's, in any case; it only keeps the order
   bool in_use = false;
   int error = MPI_SUCCESS;
   const char *name = nullptr;  // "MPI_Iallreduce"
   Communicator *communicator = nullptr;
   Plan *plan = nullptr;
   Operation operation;
-  std::uint64_t bytes = 0;
-  bool commutes = true;
+  Outline line;  // refused: the MPI's, in any case; it only keeps the order
   Arguments arguments;
   nbc_request call = {};
   std::function<int(MPI_Request *)> hand_over;   // the call, to the MPI: while that may be needed

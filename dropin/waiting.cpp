@@ -71,18 +71,20 @@ int no_request() {
   return raise(MPI_COMM_SELF, MPI_ERR_REQUEST);
 }
 
-// Ends all of ours. As MPI has it, errors of some stand in their statuses.
-int collect_all(int count, MPI_Request *requests, MPI_Status *statuses, int error) {
-  for (int i = 0; i < count; ++i) {
-    if (!is_ours(requests[i])) continue;
-    int failed = collect(request_of(requests[i]), &requests[i], at(statuses, i));
-    if (!failed) continue;
-    if (statuses != MPI_STATUSES_IGNORE) {
-      statuses[i].MPI_ERROR = failed;
-      failed = MPI_ERR_IN_STATUS;
-    }
-    error = error ? error : failed;
+// Ends one of ours among others; as MPI has it, its error stands in its status, the place-th.
+// What MPI's function then returns: `error`, or that of this one.
+int collect_one(MPI_Request *request, MPI_Status *statuses, int place, int error) {
+  int failed = collect(request_of(*request), request, at(statuses, place));
+  if (failed && statuses != MPI_STATUSES_IGNORE) {
+    statuses[place].MPI_ERROR = failed;
+    failed = MPI_ERR_IN_STATUS;
   }
+  return error ? error : failed;
+}
+
+int collect_all(int count, MPI_Request *requests, MPI_Status *statuses, int error) {
+  for (int i = 0; i < count; ++i)
+    if (is_ours(requests[i])) error = collect_one(&requests[i], statuses, i, error);
   return error;
 }
 
@@ -153,15 +155,9 @@ int test_some(int count, MPI_Request *requests, int *found, int *indices, MPI_St
   bool any = theirs != MPI_UNDEFINED || active;
   for (int i = 0; i < count; ++i) {
     if (!is_ours(requests[i])) continue;
-    Request *r = request_of(requests[i]);
-    if (r->state != Request::done) continue;
+    if (request_of(requests[i])->state != Request::done) continue;
     any = true;
-    int failed = collect(r, &requests[i], at(statuses, n));
-    if (failed && statuses != MPI_STATUSES_IGNORE) {
-      statuses[n].MPI_ERROR = failed;
-      failed = MPI_ERR_IN_STATUS;
-    }
-    error = error ? error : failed;
+    error = collect_one(&requests[i], statuses, n, error);
     indices[n++] = i;
   }
   *found = any ? n : MPI_UNDEFINED;
@@ -177,9 +173,9 @@ extern "C" int MPI_Wait(MPI_Request *request, MPI_Status *status) {
   Request *r = request_of(*request);
   if (!r) return no_request();
   for (unsigned round = 0;; ++round) {
-    progress();
+    move_on(round);
     if (is_over(r)) break;
-    wait_a_while(lock, round, r->state == Request::running ? &r->call : nullptr);
+    rest(lock, round, r->state == Request::running ? &r->call : nullptr);
   }
   return collect(r, request, status);
 }
