@@ -131,15 +131,18 @@ static int connect_lane(struct nbc_shm_lanes *lanes, uint32_t lane,
   if (status) return status;
   l->out = inbox_at((unsigned char *)l->mapped + a->offset,
                     &(struct sizes){a->cells, a->slot, a->window});
+  l->never = atomic_load(&l->out.note->never);
   struct head *head = (struct head *)l->mapped;
   if (atomic_fetch_add(&head->mapped, 1) + 1 == a->peers) shm_unlink(a->name);
   object_settle(&lanes->own, lanes->count);
   return 0;
 }
 
-static size_t hot_bytes(const struct nbc_shm_lanes *lanes) {
+static const void *hot(const struct nbc_shm_lanes *lanes, size_t *bytes) {
   enum { FEW = 4 };
-  return sizeof *lanes + (lanes->count < FEW ? lanes->count : FEW) * sizeof *lanes->lanes;
+  uint32_t count = lanes->count < FEW ? lanes->count : FEW;
+  *bytes = (count - 1) * sizeof *lanes->lanes + offsetof(struct lane, in);
+  return lanes->lanes;
 }
 
 static size_t memory(const struct nbc_shm_lanes *lanes) {
@@ -185,7 +188,7 @@ const struct nbc_shm_ops shm_ops = {
     .make = make,
     .describe = describe,
     .connect = connect_lane,
-    .hot_bytes = hot_bytes,
+    .hot = hot,
     .memory = memory,
     .send = lane_send,
     .receive = lane_receive,

@@ -81,6 +81,7 @@ static int look(struct lane *l) {
   told_acquire();
   if (taken - l->seen > l->sent - l->seen) return NBC_ERROR_DEVICE;
   l->seen = taken;
+  l->never = atomic_load_explicit(&l->out.note->never, memory_order_relaxed);
   return 0;
 }
 
@@ -110,8 +111,7 @@ static int post(struct lane *l, struct nbc_shm_message *m) {
     gather_runs(m, 0, slot, m->bytes);
     kind = KIND_SLOT;
   } else {
-    bool never = atomic_load_explicit(&l->out.note->never, memory_order_relaxed);
-    kind = !never && say_where(l, cell, slot, m) ? KIND_MEMORY : KIND_WINDOW;
+    kind = !l->never && say_where(l, cell, slot, m) ? KIND_MEMORY : KIND_WINDOW;
   }
   cell->bytes = m->bytes;
   atomic_store_explicit(&cell->kind, (uint16_t)kind, memory_order_relaxed);

@@ -91,18 +91,17 @@ struct queue {
 
 struct peer;
 struct lane {
-  // Receiving: our memory.
-  struct inbox in;
-  struct queue receives;
-  uint32_t taken;
-  bool asked;  // for the message that is next
-  uint64_t drawn;
-  // Sending: the peer's memory.
-  struct inbox out;
+  // What posting a message looks at, in two lines.
+  struct inbox out;      // sending: the peer's memory
   struct queue posted;   // long ones that have their cell
   struct queue waiting;  // for a cell
-  uint32_t sent, seen;   // cells used, and known to be taken
-  uint64_t filled;
+  struct queue receives;
+  uint32_t sent, seen;  // cells used, and known to be taken
+  bool never;           // the peer said that it cannot read our memory
+  bool asked;           // for the message that is next
+  uint32_t taken;
+  struct inbox in;  // receiving: our memory
+  uint64_t drawn, filled;
   const struct peer *peer;
   uint32_t rank;
   void *mapped;  // the peer's object

@@ -56,26 +56,23 @@ static void fail(nbc_plan *plan) {
   give_up(plan, NBC_ERROR_DEVICE);
 }
 
-static const struct nbc_stage *stages(const struct call *c) {
-  return c->plan->tables.stages + c->variant->v->stages.begin;
-}
-
 // Bytes that the host writes in nbc_start, in front of something for the device to do. Behind all
 // of it nothing is written: it would make the start longer and the call no shorter.
 enum { LITTLE_BEFORE = 512 };
 
-static bool is_much(const nbc_plan *plan, const struct call *c) {
-  const struct nbc_stage *s = stages(c) + c->stage;
+static bool is_much(const struct call *c) {
+  const struct stage *s = &c->variant->stages[c->stage];
   bool behind = s->enabled == (c->stage ? s[-1].enabled : 0);
   uint64_t bytes;
-  return __builtin_mul_overflow(plan->host_blocks[s - plan->tables.stages], c->block, &bytes) ||
+  return __builtin_mul_overflow(s->writes, c->block, &bytes) ||
          bytes > (behind ? 0 : LITTLE_BEFORE);
 }
 
 // The host's work of the stage that the call is at, or the debt of it.
 static int work(nbc_plan *plan, struct call *c) {
-  c->owes = plan->starting && is_much(plan, c);
-  return c->owes ? 0 : host_run(plan, c);
+  bool any = c->variant->stages[c->stage].hosts_count != 0;
+  c->owes = any && plan->starting && is_much(c);
+  return any && !c->owes ? host_run(plan, c) : 0;
 }
 
 static int work_off(nbc_plan *plan, struct call *c) {
@@ -85,7 +82,7 @@ static int work_off(nbc_plan *plan, struct call *c) {
 }
 
 static int admit(nbc_plan *plan, struct call *c) {
-  bool eager = c->variant->v->protocol == NBC_EAGER;
+  bool eager = c->variant->protocol == NBC_EAGER;
   if (plan->memory) {
     c->base[NBC_ROLE_STAGING] = plan->staging + plan->instance * plan->staging_instance;
     c->base[NBC_ROLE_SLOTS] = plan->memory + plan->set * plan->slot_set;
@@ -120,8 +117,8 @@ static int ring(nbc_plan *plan) {
     if (status) return status;
     c->pending = plan->target->enable(plan, c);
     c->enabled = true;
-    const struct nbc_stage *s = stages(c);
-    if (s[c->stage].enabled != s[c->variant->v->stages.count - 1].enabled) break;
+    const struct stage *s = c->variant->stages;
+    if (s[c->stage].enabled != s[c->variant->stage_count - 1].enabled) break;
     plan->ringer = c->next && c->next->state == CALL_ADMITTED ? c->next : NULL;
   }
   return 0;
@@ -155,10 +152,10 @@ static void advance(nbc_plan *plan) {
     if (!c || !c->enabled || c->pending || (c->owes && plan->starting)) return;
     if (c->owes) {
       status = work_off(plan, c);
-    } else if (++c->stage < c->variant->v->stages.count) {
+    } else if (++c->stage < c->variant->stage_count) {
       status = work(plan, c);
       c->enabled = plan->ringer != c;  // all is enabled already: this stage is over, too
-    } else if (c->stage == c->variant->v->stages.count && plan->target->lingers &&
+    } else if (c->stage == c->variant->stage_count && plan->target->lingers &&
                plan->target->lingers(plan, c)) {
       c->pending = true;  // as if it were one stage more
     } else {
@@ -194,7 +191,7 @@ static int choose(nbc_plan *plan, struct call *c, bool in_place) {
   bool too_long = false;
   for (uint32_t i = 0; i < plan->tables.header->variants.count; ++i) {
     const struct variant *v = &plan->variants[i];
-    uint32_t flags = v->v->flags;
+    uint32_t flags = v->flags;
     if (flags & NBC_VARIANT_CREDIT || in_place != !!(flags & NBC_VARIANT_IN_PLACE)) continue;
     if (flags & NBC_VARIANT_CALC && !(c->count == 1 && c->calc && v->calc >> c->calc & 1)) continue;
     if (c->block > v->limit) {
@@ -202,7 +199,7 @@ static int choose(nbc_plan *plan, struct call *c, bool in_place) {
       continue;
     }
     c->variant = v;
-    c->stride = plan->stride[v->v->protocol];
+    c->stride = plan->stride[v->protocol];
     return 0;
   }
   return too_long ? NBC_ERROR_TOO_LONG : NBC_ERROR_UNSUPPORTED;
@@ -213,7 +210,6 @@ static int set_operation(const nbc_plan *plan, struct call *c, const struct nbc_
   c->op = (uint8_t)call->op;
   c->calc = MLX5_CALC_NONE;
   c->reduce = NULL;
-  c->context = call->user_context;
   if (!plan->reduces) return 0;
   c->reduce = call->op == NBC_USER ? call->user : nbc_reduction(call->type, call->op);
   if (!c->reduce) return NBC_ERROR_ARGUMENT;
@@ -224,16 +220,15 @@ static int set_operation(const nbc_plan *plan, struct call *c, const struct nbc_
 static int set_buffers(const nbc_plan *plan, struct call *c, const struct nbc_call *call,
                        bool *in_place) {
   void *const given[CALLER_ROLES] = {(void *)call->in, call->out, call->data};
-  uint32_t replaced = in_place_role(plan->tables.header);
   *in_place = false;
   for (uint32_t role = 0; role < CALLER_ROLES; ++role) {
     c->base[role] = NULL;
-    if (role == replaced && given[role] == NBC_IN_PLACE) {
+    if (role == plan->replaced && given[role] == NBC_IN_PLACE) {
       *in_place = true;
       continue;
     }
     if (!(plan->significant >> role & 1)) continue;
-    if (given[role] == NBC_IN_PLACE || (!given[role] && c->block && !plan->own_lengths))
+    if (given[role] == NBC_IN_PLACE || (!given[role] && call->count && !plan->own_lengths))
       return NBC_ERROR_ARGUMENT;
     c->base[role] = (uint8_t *)given[role];
   }
@@ -256,13 +251,19 @@ static int set_rows(const nbc_plan *plan, struct call *c, const struct nbc_call 
   return types && !may ? NBC_ERROR_ARGUMENT : 0;
 }
 
-static int set_arguments(nbc_plan *plan, struct call *c, const struct nbc_call *call) {
-  bool in_place;
-  c->plan = plan;
-  c->next = NULL;
-  c->base[NBC_ROLE_STAGING] = c->base[NBC_ROLE_SLOTS] = NULL;
-  c->empty = false;
-  c->found = NULL;
+static bool has_rows(const struct nbc_call *call) {
+  return call->in_counts || call->out_counts || call->in_displacements || call->out_displacements ||
+         call->in_types || call->out_types;
+}
+
+static bool is_usual(const struct usual *u, const struct nbc_call *call, bool in_place) {
+  return u->variant && u->count == call->count && u->type == call->type && u->op == call->op &&
+         u->user == call->user && u->element_bytes == call->element_bytes &&
+         u->in_place == in_place && !has_rows(call);
+}
+
+__attribute__((noinline)) static int set_unusual(nbc_plan *plan, struct call *c,
+                                                 const struct nbc_call *call, bool in_place) {
   c->count = plan->tables.header->kind == NBC_BARRIER ? 0 : call->count;
   uint64_t size = call->type == NBC_OPAQUE ? call->element_bytes : nbc_type_size(call->type);
   c->size = c->count || plan->own_lengths ? size : 1;
@@ -270,10 +271,46 @@ static int set_arguments(nbc_plan *plan, struct call *c, const struct nbc_call *
   if (__builtin_mul_overflow(c->count, c->size, &c->block)) return NBC_ERROR_TOO_LONG;
   int status = set_operation(plan, c, call);
   if (!status) status = set_rows(plan, c, call);
-  if (!status) status = set_buffers(plan, c, call, &in_place);
   if (!status && plan->own_lengths) status = lengths_set(plan, c, in_place);
   if (!status) status = choose(plan, c, in_place);
-  return status;
+  if (status || plan->own_lengths) return status;
+  plan->usual = (struct usual){.variant = c->variant,
+                               .count = call->count,
+                               .element_bytes = call->element_bytes,
+                               .user = call->user,
+                               .reduce = c->reduce,
+                               .counted = c->count,
+                               .size = c->size,
+                               .block = c->block,
+                               .type = c->type,
+                               .op = c->op,
+                               .calc = c->calc,
+                               .in_place = in_place};
+  return 0;
+}
+
+static int set_arguments(nbc_plan *plan, struct call *c, const struct nbc_call *call) {
+  bool in_place;
+  c->plan = plan;
+  c->next = NULL;
+  c->base[NBC_ROLE_STAGING] = c->base[NBC_ROLE_SLOTS] = NULL;
+  c->empty = false;
+  c->found = NULL;
+  c->context = call->user_context;
+  int status = set_buffers(plan, c, call, &in_place);
+  if (status) return status;
+  const struct usual *u = &plan->usual;
+  if (!is_usual(u, call, in_place)) return set_unusual(plan, c, call, in_place);
+  c->variant = u->variant;
+  c->count = u->counted;
+  c->size = u->size;
+  c->block = u->block;
+  c->stride = plan->stride[u->variant->protocol];
+  c->reduce = u->reduce;
+  c->type = u->type;
+  c->op = u->op;
+  c->calc = u->calc;
+  return 0;
 }
 
 static int acquire(nbc_plan *plan, struct call *c) {
@@ -313,8 +350,8 @@ static int start(nbc_plan *plan, const struct nbc_call *call, struct call *c) {
   plan->newest = c;
 
   ++plan->info.calls;
-  if (c->variant->v->flags & NBC_VARIANT_CALC) ++plan->info.calc;
-  ++*(c->variant->v->protocol == NBC_EAGER ? &plan->info.eager : &plan->info.rendezvous);
+  if (c->variant->flags & NBC_VARIANT_CALC) ++plan->info.calc;
+  ++*(c->variant->protocol == NBC_EAGER ? &plan->info.eager : &plan->info.rendezvous);
   advance(plan);
   return 0;
 }

@@ -111,9 +111,9 @@ static int reduce(const nbc_plan *plan, const struct call *c, const struct nbc_h
 }
 
 int host_run(nbc_plan *plan, const struct call *c) {
-  const struct nbc_stage *stage = &plan->tables.stages[c->variant->v->stages.begin + c->stage];
+  const struct stage *stage = &c->variant->stages[c->stage];
   const struct nbc_host *h = plan->tables.hosts + stage->hosts_begin;
-  bool calc = c->variant->v->flags & NBC_VARIANT_CALC;
+  bool calc = c->variant->flags & NBC_VARIANT_CALC;
   bool between = c->stage && stage->enabled != stage[-1].enabled;
   for (uint32_t i = 0; i < stage->hosts_count; ++i, ++h) {
     int status = h->op == NBC_HOST_REDUCE ? reduce(plan, c, h)

@@ -41,10 +41,10 @@ static int lay_runs(const nbc_plan *plan, const struct call *c, const struct nbc
   return 0;
 }
 
-int messages_prepare(nbc_plan *plan, struct call *c) {
+// Messages that are parts of blocks, or of several pieces.
+__attribute__((noinline)) static int lay_slow(const nbc_plan *plan, const struct call *c) {
   const struct messages *s = messages_of(plan);
   const struct records *v = records_of(c);
-  c->target[INSTANCE] = plan->instance;
   struct message *messages = instance_of(s, c);
   for (uint32_t i = 0; i < v->slow_count; ++i) {
     struct message *m = &messages[v->slow[i].record];
@@ -60,6 +60,15 @@ int messages_prepare(nbc_plan *plan, struct call *c) {
                           &messages[scattered->record]);
     if (status) return status;
   }
+  return 0;
+}
+
+int messages_prepare(nbc_plan *plan, struct call *c) {
+  const struct records *v = records_of(c);
+  c->target[INSTANCE] = plan->instance;
+  struct message *messages = instance_of(messages_of(plan), c);
+  int status = v->slow_count || v->scattered_count ? lay_slow(plan, c) : 0;
+  if (status) return status;
   for (const struct place_patch *p = v->places, *end = p + v->place_count; p < end; ++p) {
     messages[p->at].address = place_address(c, p);
     messages[p->at].bytes = p->count * c->block;
@@ -87,9 +96,9 @@ static int look(const nbc_plan *plan, struct message *m) {
   return plan->starting && m->open ? 0 : test(messages_of(plan), m);
 }
 
-static int post(const struct messages *s, const struct nbc_message_record *r, struct message *m) {
-  const struct lane *lane = &s->lanes[r->peer];
-  m->peer = r->peer;
+static int post(const struct messages *s, const struct step *r, struct message *m) {
+  const struct lane *lane = &s->lanes[r->other];
+  m->peer = r->other;
   m->sent = r->op == NBC_MESSAGE_SEND;
   int status = m->sent ? lane->ops->send(lane, m) : lane->ops->receive(lane, m);
   m->open = status == 0;
@@ -104,8 +113,8 @@ static void go_on(nbc_plan *plan) {
     const struct records *v = records_of(c);
     struct message *messages = instance_of(s, c);
     for (uint32_t *next = &c->target[CARRIED]; *next < c->target[ENABLED]; ++*next) {
-      const struct nbc_message_record *r = &v->record[*next];
-      int status = r->op == NBC_MESSAGE_WAIT ? look(plan, &messages[r->record])
+      const struct step *r = &v->steps[*next];
+      int status = r->op == NBC_MESSAGE_WAIT ? look(plan, &messages[r->other])
                                              : post(s, r, &messages[*next]);
       if (status < 0) s->status = status;
       if (status < 0 || (status == 0 && r->op == NBC_MESSAGE_WAIT)) return;
@@ -115,13 +124,13 @@ static void go_on(nbc_plan *plan) {
   }
 }
 
-static uint32_t end_of_stage(const nbc_plan *plan, const struct call *c) {
-  return plan->tables.stages[c->variant->v->stages.begin + c->stage].enabled;
+static uint32_t end_of_stage(const struct call *c) {
+  return c->variant->stages[c->stage].enabled;
 }
 
 bool messages_enable(nbc_plan *plan, struct call *c) {
   struct messages *s = messages_of(plan);
-  c->target[ENABLED] = end_of_stage(plan, c);
+  c->target[ENABLED] = end_of_stage(c);
   if (!s->posting) s->posting = c;
   go_on(plan);
   return s->status || c->target[CARRIED] < c->target[ENABLED];
@@ -144,8 +153,8 @@ int messages_poll(nbc_plan *plan) {
   go_on(plan);
   if (s->others && !s->status) s->status = s->others(s);
   if (s->status) return NBC_ERROR_DEVICE;
-  if (c->stage == c->variant->v->stages.count) return finish_messages(plan, c);
-  return c->target[CARRIED] >= end_of_stage(plan, c);
+  if (c->stage == c->variant->stage_count) return finish_messages(plan, c);
+  return c->target[CARRIED] >= end_of_stage(c);
 }
 
 bool messages_linger(nbc_plan *plan, struct call *c) {
@@ -168,10 +177,10 @@ void messages_keep_warm(nbc_plan *plan) {
   uint32_t peers = plan->tables.header->peers.count;
   uint32_t most = s->most < FEW ? s->most : FEW;
   keep_warm(w, s, sizeof *s);
-  keep_warm(w, s->variants, sizeof *s->variants);
-  keep_warm(w, s->variants[0].record, most * sizeof *s->variants[0].record);
-  keep_warm(w, s->variants[0].places, most * sizeof *s->variants[0].places);
   keep_warm(w, s->lanes, (peers < FEW ? peers : FEW) * sizeof *s->lanes);
+  keep_warm(w, s->variants, sizeof *s->variants);
+  keep_warm(w, s->variants[0].steps, most * sizeof *s->variants[0].steps);
+  keep_warm(w, s->variants[0].places, most * sizeof *s->variants[0].places);
   for (uint32_t i = 0; i < plan->depth; ++i)
     keep_warm(w, s->messages + (size_t)i * s->most, most * sizeof *s->messages);
 }

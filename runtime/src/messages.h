@@ -31,6 +31,12 @@ struct message {
   bool sent;
 };
 
+// Of a record, what is looked at in a call.
+struct step {
+  uint32_t op;
+  uint32_t other;  // SEND, RECV: the peer; WAIT: a record
+};
+
 struct slow_piece {
   uint32_t record, reloc;
 };
@@ -41,7 +47,7 @@ struct scattered {
 
 // A variant, with all that is known when the plan is made.
 struct records {
-  const struct nbc_message_record *record;
+  struct step *steps;
   struct place_patch *places;  // `at`: a record
   struct slow_piece *slow;     // pieces that need the long way
   struct scattered *scattered;
@@ -74,20 +80,19 @@ struct lane {
 };
 
 struct messages {
-  struct lane *lanes;  // by peer
-  void *own;           // the target's
+  struct lane *lanes;        // by peer
+  struct message *messages;  // [instance][record]
+  struct call *posting;      // where the cursor is; null: all that is enabled is carried out
+  uint32_t most;             // records of a variant
+  uint32_t ended;            // of the oldest call's `unwaited`, those before are done
+  int status;                // negative: a message failed
+  uint32_t most_runs;        // of the scattered messages of a variant
+  void *own;                 // the target's
   // Lets lanes move that nobody asks for, if they need it: at each poll, a little. 0, or a
   // negative status. Null: nothing.
   int (*others)(struct messages *);
-  uint32_t most;             // records of a variant
   struct records *variants;  // by index
-  struct message *messages;  // [instance][record]
-  uint32_t most_runs;        // of the scattered messages of a variant
   struct iovec *runs;        // [instance]
-  void *arena;               // what the arrays of variants are in
-  struct call *posting;      // where the cursor is; null: all that is enabled is carried out
-  uint32_t ended;            // of the oldest call's `unwaited`, those before are done
-  int status;                // negative: a message failed
 };
 
 // What call.target holds.

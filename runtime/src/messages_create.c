@@ -24,7 +24,7 @@ static void sort_relocs(const nbc_plan *plan, const struct nbc_variant *from, st
   uint32_t runs = 0;
   for (uint32_t i = from->relocs.begin; i < from->relocs.begin + from->relocs.count; ++i) {
     const struct nbc_reloc *r = &plan->tables.relocs[i];
-    uint32_t record = (uint32_t)((r->at - g->offset) / sizeof *v->record);
+    uint32_t record = (uint32_t)((r->at - g->offset) / sizeof(struct nbc_message_record));
     struct place_patch place;
     bool whole = place_of(plan, r, plan->stride[from->protocol], &place);
     place.at = record;
@@ -41,13 +41,19 @@ static void sort_relocs(const nbc_plan *plan, const struct nbc_variant *from, st
   }
 }
 
+static void copy_records(const struct nbc_message_record *from, struct records *v) {
+  for (uint32_t i = 0; i < v->count; ++i)
+    v->steps[i] =
+        (struct step){from[i].op, from[i].op == NBC_MESSAGE_WAIT ? from[i].record : from[i].peer};
+}
+
 static void sort_records(const nbc_plan *plan, const struct nbc_variant *from, struct records *v,
                          uint8_t *known) {
   sort_relocs(plan, from, v, known);
   for (uint32_t i = 0; i < v->count; ++i)
-    if (v->record[i].op == NBC_MESSAGE_WAIT) known[v->record[i].record] |= NAMED;
+    if (v->steps[i].op == NBC_MESSAGE_WAIT) known[v->steps[i].other] |= NAMED;
   for (uint32_t i = 0; i < v->count; ++i) {
-    if (v->record[i].op != NBC_MESSAGE_WAIT) {
+    if (v->steps[i].op != NBC_MESSAGE_WAIT) {
       if (!(known[i] & NAMED)) v->unwaited[v->unwaited_count++] = i;
       // Of no bytes, in this variant: instances are used by all.
       if (!(known[i] & HAS_MEMORY)) v->places[v->place_count++] = (struct place_patch){.at = i};
@@ -88,34 +94,42 @@ static int make_variants(nbc_plan *plan) {
   const struct needs n = count_needs(plan);
   if (n.most_runs > UINT32_MAX) return NBC_ERROR_MEMORY;
   s->most_runs = (uint32_t)n.most_runs;
+  struct arena *a = &plan->arena;
+  const size_t instances = (size_t)plan->depth * s->most;
+  s->variants = (struct records *)arena_take(a, variants * sizeof *s->variants);
   // At most one place, one slow piece and one message that nobody waits for, for each record.
-  const size_t each = sizeof(struct place_patch) + sizeof(struct slow_piece) + sizeof(uint32_t);
-  const size_t arena = n.records * each + n.scattered * sizeof(struct scattered);
+  struct step *steps = (struct step *)arena_take(a, n.records * sizeof *steps);
+  struct place_patch *places = (struct place_patch *)arena_take(a, n.records * sizeof *places);
+  s->messages = (struct message *)arena_take(a, instances * sizeof *s->messages);
+  s->runs = (struct iovec *)arena_take(a, plan->depth * n.most_runs * sizeof *s->runs);
+  struct slow_piece *slow = (struct slow_piece *)arena_take(a, n.records * sizeof *slow);
+  uint32_t *unwaited = (uint32_t *)arena_take(a, n.records * sizeof *unwaited);
+  struct scattered *scattered = (struct scattered *)arena_take(a, n.scattered * sizeof *scattered);
   uint8_t *known = (uint8_t *)calloc((size_t)s->most + 1, 1);
-  s->variants = (struct records *)calloc((size_t)variants + 1, sizeof *s->variants);
-  s->messages = (struct message *)calloc((size_t)plan->depth * s->most + 1, sizeof *s->messages);
-  s->runs = (struct iovec *)calloc((size_t)plan->depth * s->most_runs + 1, sizeof *s->runs);
-  s->arena = malloc(arena + 1);
-  int status = known && s->variants && s->messages && s->runs && s->arena ? 0 : NBC_ERROR_MEMORY;
-  struct place_patch *places = (struct place_patch *)s->arena;
-  struct slow_piece *slow = (struct slow_piece *)(places + n.records);
-  uint32_t *unwaited = (uint32_t *)(slow + n.records);
-  struct scattered *scattered = (struct scattered *)(unwaited + n.records);
+  bool all = s->variants && steps && places && s->messages && s->runs && slow && unwaited &&
+             scattered && known;
+  int status = all ? 0 : NBC_ERROR_MEMORY;
   for (uint32_t i = 0; i < variants && !status; ++i) {
     const struct nbc_variant *from = &plan->tables.variants[i];
     const struct nbc_segment *g = segment_of(plan, from);
     struct records *v = &s->variants[i];
-    *v = (struct records){
-        .places = places, .slow = slow, .scattered = scattered, .unwaited = unwaited};
+    *v = (struct records){.steps = steps,
+                          .places = places,
+                          .slow = slow,
+                          .scattered = scattered,
+                          .unwaited = unwaited};
     plan->variants[i].target = v;
     if (!g) continue;
-    v->record = (const struct nbc_message_record *)(plan->code + g->offset);
     v->count = g->entries;
+    copy_records((const struct nbc_message_record *)(plan->code + g->offset), v);
     sort_records(plan, from, v, known);
-    places += v->count, slow += v->count, unwaited += v->count, scattered += v->scattered_count;
+    steps += v->count, places += v->count, slow += v->count, unwaited += v->count,
+        scattered += v->scattered_count;
   }
   plan->queue_bytes =
-      plan->depth * (s->most * sizeof *s->messages + s->most_runs * sizeof *s->runs) + arena;
+      instances * sizeof *s->messages + plan->depth * n.most_runs * sizeof *s->runs +
+      n.records * (sizeof *steps + sizeof *places + sizeof *slow + sizeof *unwaited) +
+      n.scattered * sizeof *scattered;
   free(known);
   return status;
 }
@@ -143,9 +157,10 @@ static struct pledge *pledges_of(const nbc_plan *plan) {
   if (t->variants.count == 0) return p;
   const struct records *v = &messages_of(plan)->variants[0];
   for (uint32_t i = 0; i < v->count; ++i) {
-    const struct nbc_message_record *r = &v->record[i];
-    p[r->peer].sends += r->op == NBC_MESSAGE_SEND;
-    p[r->peer].receives += r->op == NBC_MESSAGE_RECV;
+    const struct step *r = &v->steps[i];
+    if (r->op == NBC_MESSAGE_WAIT) continue;
+    p[r->other].sends += r->op == NBC_MESSAGE_SEND;
+    p[r->other].receives += r->op == NBC_MESSAGE_RECV;
   }
   return p;
 }
@@ -192,10 +207,11 @@ int messages_connect(nbc_plan *plan) {
 }
 
 int messages_create(nbc_plan *plan) {
-  struct messages *s = (struct messages *)calloc(1, sizeof *s);
+  struct messages *s = (struct messages *)arena_take(&plan->arena, sizeof *s);
   if (!s) return NBC_ERROR_MEMORY;
   plan->state = s;
-  s->lanes = (struct lane *)calloc((size_t)plan->tables.header->peers.count + 1, sizeof *s->lanes);
+  s->lanes =
+      (struct lane *)arena_take(&plan->arena, plan->tables.header->peers.count * sizeof *s->lanes);
   return s->lanes ? make_variants(plan) : NBC_ERROR_MEMORY;
 }
 
@@ -207,11 +223,5 @@ void messages_destroy(nbc_plan *plan) {
     const struct lane *lane = &s->lanes[m->peer];
     if (m->open && lane->ops->forget(lane, m)) plan->memory_in_use = true;
   }
-  free(s->arena);
-  free(s->messages);
-  free(s->runs);
-  free(s->variants);
-  free(s->lanes);
-  free(s);
   plan->state = NULL;
 }

@@ -51,6 +51,16 @@ static int set_options(nbc_plan *plan, const struct nbc_plan_options *given) {
   return 0;
 }
 
+// In the order in which a call comes upon them; cold ones behind.
+static int make_tables(nbc_plan *plan) {
+  const struct nbc_template *t = plan->tables.header;
+  struct arena *a = &plan->arena;
+  plan->variants = (struct variant *)arena_take(a, t->variants.count * sizeof *plan->variants);
+  plan->stages = (struct stage *)arena_take(a, t->stages.count * sizeof *plan->stages);
+  plan->places = (struct place *)calloc((size_t)t->pieces.count + 1, sizeof *plan->places);
+  return plan->variants && plan->stages && plan->places ? 0 : NBC_ERROR_MEMORY;
+}
+
 static int copy_template(nbc_plan *plan, const void *data, size_t bytes) {
   void *copy = aligned_alloc(64, round_up(bytes, 64));
   if (!copy) return NBC_ERROR_MEMORY;
@@ -176,18 +186,18 @@ static uint64_t measure_variant(nbc_plan *plan, struct variant *variant) {
 }
 
 // How much the host writes in each stage: nbc_start leaves what is much to others.
-static int measure_stages(nbc_plan *plan) {
+static void measure_stages(nbc_plan *plan) {
   const struct tables *s = &plan->tables;
-  uint32_t stages = s->header->stages.count;
-  plan->host_blocks = (uint64_t *)calloc((size_t)stages + 1, sizeof *plan->host_blocks);
-  if (!plan->host_blocks) return NBC_ERROR_MEMORY;
-  for (uint32_t i = 0; i < stages; ++i)
-    for (uint32_t h = 0; h < s->stages[i].hosts_count; ++h) {
-      struct nbc_range to = s->hosts[s->stages[i].hosts_begin + h].to;
+  for (uint32_t i = 0; i < s->header->stages.count; ++i) {
+    const struct nbc_stage *from = &s->stages[i];
+    struct stage *stage = &plan->stages[i];
+    *stage = (struct stage){from->enabled, from->hosts_begin, from->hosts_count, 0};
+    for (uint32_t h = 0; h < from->hosts_count; ++h) {
+      struct nbc_range to = s->hosts[from->hosts_begin + h].to;
       for (uint32_t k = to.begin; k < to.begin + to.count; ++k)
-        plan->host_blocks[i] += (s->pieces[k].count + s->pieces[k].parts - 1) / s->pieces[k].parts;
+        stage->writes += (s->pieces[k].count + s->pieces[k].parts - 1) / s->pieces[k].parts;
     }
-  return 0;
+  }
 }
 
 static int make_memory(nbc_plan *plan) {
@@ -196,6 +206,10 @@ static int make_memory(nbc_plan *plan) {
   for (uint32_t i = 0; i < t->variants.count; ++i) {
     struct variant *v = &plan->variants[i];
     v->v = &plan->tables.variants[i];
+    v->flags = v->v->flags;
+    v->protocol = v->v->protocol;
+    v->stages = plan->stages + v->v->stages.begin;
+    v->stage_count = v->v->stages.count;
     if (v->v->flags & NBC_VARIANT_CREDIT) plan->credit = v->v;
     uint64_t bytes = measure_variant(plan, v);
     if (bytes > staging) staging = bytes;
@@ -258,12 +272,11 @@ static void free_plan(nbc_plan *plan) {
   if (plan->memory && !plan->memory_in_use) munmap(plan->memory, plan->memory_bytes);
   for (int role = 0; role < CALLER_ROLES; ++role) free(plan->blocks[role]);
   free(plan->found);
-  free(plan->host_blocks);
   free(plan->places);
-  free(plan->variants);
   free((void *)plan->tables.header);
   pthread_mutex_destroy(&plan->lock);
-  free(plan);
+  struct arena arena = plan->arena;
+  arena_free(&arena);  // and the plan with it
 }
 
 static int make_plan(nbc_plan *plan, const void *data, size_t bytes,
@@ -280,13 +293,13 @@ static int make_plan(nbc_plan *plan, const void *data, size_t bytes,
   if ((t->queues.count || t->peers.count) && !plan->on) return NBC_ERROR_TEMPLATE;
   status = set_options(plan, options);
   if (status) return status;
-  plan->places = (struct place *)calloc((size_t)t->pieces.count + 1, sizeof *plan->places);
-  plan->variants = (struct variant *)calloc((size_t)t->variants.count + 1, sizeof *plan->variants);
-  if (!plan->places || !plan->variants) return NBC_ERROR_MEMORY;
+  plan->replaced = in_place_role(t);
+  status = make_tables(plan);
+  if (status) return status;
   place_pieces(plan);
+  measure_stages(plan);
   status = make_memory(plan);
   if (!status) status = make_lengths(plan);
-  if (!status) status = measure_stages(plan);
   return status ? status : plan->target->create(plan);
 }
 
@@ -295,9 +308,12 @@ int nbc_plan_create(nbc_comm *comm, const void *data, size_t bytes,
   if (!comm || !result) return NBC_ERROR_ARGUMENT;
   int status = nbc_template_check(data, bytes, NULL);
   if (status) return status;
-  nbc_plan *plan = (nbc_plan *)calloc(1, sizeof *plan);
+  struct arena arena = {0};
+  nbc_plan *plan = (nbc_plan *)arena_take(&arena, sizeof *plan);
   if (!plan) return NBC_ERROR_MEMORY;
+  plan->arena = arena;
   plan->comm = comm;
+  plan->progress = comm->progress;
   pthread_mutex_init(&plan->lock, NULL);  // cannot fail on Linux
   pthread_mutex_lock(&comm->mutex);
   plan->number = comm->plans_made;
@@ -319,18 +335,12 @@ int nbc_plan_create(nbc_comm *comm, const void *data, size_t bytes,
 }
 
 static void keep_plan_warm(nbc_plan *plan) {
-  const struct tables *t = &plan->tables;
   struct warm *w = &plan->warm;
   enum { FEW = 2 };  // variants, stages: those behind are seldom used
-  keep_warm(w, plan, offsetof(nbc_plan, lock));
-  keep_warm(w, plan->target, sizeof *plan->target);
-  keep_warm(w, t->header, sizeof *t->header);
-  if (t->header->variants.count) {
-    keep_warm(w, plan->variants, FEW * sizeof *plan->variants);
-    keep_warm(w, t->variants, FEW * sizeof *t->variants);
-    keep_warm(w, t->stages, FEW * sizeof *t->stages);
-    keep_warm(w, plan->host_blocks, FEW * sizeof *plan->host_blocks);
-  }
+  keep_warm(w, plan, offsetof(nbc_plan, arena));
+  keep_warm(w, plan->target, offsetof(struct target, poll));
+  keep_warm(w, plan->variants, FEW * sizeof *plan->variants);
+  keep_warm(w, plan->stages, FEW * sizeof *plan->stages);
   if (plan->target->keep_warm) plan->target->keep_warm(plan);
 }
 

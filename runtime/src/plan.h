@@ -6,18 +6,28 @@
 #include <pthread.h>
 #include <stdbool.h>
 
+#include "runtime/src/arena.h"
 #include "runtime/src/comm.h"
 #include "runtime/src/targets.h"
 #include "runtime/src/warm.h"
 
+// What of a template's stage every call looks at.
+struct stage {
+  uint32_t enabled, hosts_begin, hosts_count;
+  uint64_t writes;  // blocks that the host writes, at most
+};
+
 // What nbc_start needs to know of a variant.
 struct variant {
-  const struct nbc_variant *v;
-  uint64_t limit;    // bytes of a block, at most
-  uint32_t touched;  // bit (1 << role): the device touches the caller's buffer
+  uint64_t limit;  // bytes of a block, at most
+  uint32_t flags, protocol;
+  const struct stage *stages;
+  uint32_t stage_count;
+  uint32_t touched;    // bit (1 << role): the device touches the caller's buffer
+  const void *target;  // the target's
   uint32_t calc;
   struct nbc_range pieces;  // those that it names lie in this range, and what they are behind
-  const void *target;       // the target's
+  const struct nbc_variant *v;
 };
 
 // Where a piece lies, as far as it is known when the plan is made:
@@ -51,55 +61,71 @@ struct row {
   const enum nbc_type *types;
 };
 
+// What followed from the arguments of the call before: mostly the next one has the same.
+struct usual {
+  const struct variant *variant;  // null: there was none
+  uint64_t count, element_bytes;  // as given, like `user`
+  nbc_reduce_function *user, *reduce;
+  uint64_t counted, size, block;  // the call's
+  uint8_t type, op, calc;
+  bool in_place;
+};
+
 struct nbc_plan {
-  nbc_comm *comm;
+  // What nbc_start looks at, in few lines (warm.h).
+  struct warm warm;
   const struct target *target;
+  void *state;                // the target's
+  struct progress *progress;  // the communicator's
+  // Calls in the order in which they were started. [oldest, waiting) are admitted.
+  struct call *oldest, *newest, *waiting;
+  struct call *ringer;  // the first admitted whose last stage is not enabled
+  uint32_t depth, sets;
+  uint32_t under_way;    // admitted
+  uint32_t instance;     // of the next call admitted
+  uint32_t set;          // of the next eager call
+  uint32_t window;       // eager calls since the last window was opened
+  uint32_t significant;  // bit (1 << role)
+  uint32_t replaced;     // the role whose buffer NBC_IN_PLACE stands for
+  int status;            // not 0: of no more use
+  bool connected;
+  bool starting;     // in nbc_start, of a target that lets the host's work wait
+  bool own_lengths;  // blocks have lengths of their own
+  bool reduces;      // calls need an operator
+  struct usual usual;
+  uint64_t stride[2];                // by protocol
+  uint8_t *memory;                   // slots, then staging
+  const struct nbc_variant *credit;  // null: none
+  struct variant *variants;
+  struct nbc_plan_info info;
+
+  struct arena arena;  // what the plan itself is in, and what calls look at
+  nbc_comm *comm;
   const struct attachment *on;  // the target's device; null: none is needed
   struct tables tables;         // of a copy that the plan owns, with the code writable
   uint8_t *code;
-  struct variant *variants;
+  struct stage *stages;
   struct place *places;
-  const struct nbc_variant *credit;  // null: none
 
-  uint32_t depth, sets, number;  // number: of the plan on its communicator
+  uint32_t number;  // of the plan on its communicator
   uint16_t first_sq_index;
   uint32_t first_cq_index;
   uint64_t eager_bytes, max_bytes, slot_memory;
-  uint64_t stride[2];                       // by protocol
   uint64_t caller_blocks[2][CALLER_ROLES];  // [in place]
-  uint32_t significant;                     // bit (1 << role)
-  bool reduces;                             // calls need an operator
 
   // Lengths of their own: blocks of one call, and pieces of all that are under way.
-  bool own_lengths;
   struct block *blocks[CALLER_ROLES];
   uint32_t block_count[CALLER_ROLES];
   const struct call *blocks_of;  // whose they are; null: nobody's
   struct found *found;           // [instance][piece]
 
-  // Slots, then staging.
-  uint8_t *memory;
   bool memory_in_use;  // the device could not be made to leave it alone: it is never freed
   size_t memory_bytes, queue_bytes, slot_set, staging_instance;
   uint8_t *staging;
 
-  // Calls in the order in which they were started. [oldest, waiting) are admitted.
-  struct call *oldest, *newest, *waiting;
-  struct call *ringer;  // the first admitted whose last stage is not enabled
-  uint32_t under_way;   // admitted
-  uint32_t instance;    // of the next call admitted
-  uint32_t set;         // of the next eager call
-  uint32_t window;      // eager calls since the last window was opened
-  int status;           // not 0: of no more use
-  bool connected;
-  bool starting;          // in nbc_start, of a target that lets the host's work wait
-  uint64_t *host_blocks;  // by stage: blocks that the host writes, at most
-  struct nbc_plan_info info;
-  void *state;  // the target's
   // progress.h: where the communicator has a thread.
   pthread_mutex_t lock;
   nbc_plan *next_of_thread;
-  struct warm warm;
 };
 
 enum call_state { CALL_DONE, CALL_WAITING, CALL_ADMITTED };

@@ -131,7 +131,7 @@ void progress_stop(nbc_comm *comm) {
 }
 
 void progress_add(nbc_plan *plan) {
-  struct progress *p = plan->comm->progress;
+  struct progress *p = plan->progress;
   if (!p) return;
   pthread_mutex_lock(&p->mutex);
   plan->next_of_thread = p->plans;
@@ -140,7 +140,7 @@ void progress_add(nbc_plan *plan) {
 }
 
 void progress_remove(nbc_plan *plan) {
-  struct progress *p = plan->comm->progress;
+  struct progress *p = plan->progress;
   if (!p) return;
   pthread_mutex_lock(&p->mutex);
   nbc_plan **at = &p->plans;

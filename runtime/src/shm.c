@@ -16,11 +16,12 @@
 #include "runtime/src/messages.h"
 
 struct near {
-  struct nbc_shm *shm;
+  const struct nbc_shm_ops *ops;
   struct nbc_shm_lanes *lanes;
   struct nbc_shm_message *under_way;  // [instance][record], as messages are
   const struct message *messages;
   uint32_t count, turn;
+  struct nbc_shm *shm;
 };
 
 static struct near *near_of(const nbc_plan *plan) {
@@ -45,18 +46,18 @@ static struct nbc_shm_message *describe_message(const struct near *n, const stru
 
 static int post_send(const struct lane *lane, struct message *m) {
   const struct near *n = (const struct near *)lane->device;
-  return n->shm->ops->send(n->lanes, lane->number, describe_message(n, m));
+  return n->ops->send(n->lanes, lane->number, describe_message(n, m));
 }
 
 static int post_receive(const struct lane *lane, struct message *m) {
   const struct near *n = (const struct near *)lane->device;
-  return n->shm->ops->receive(n->lanes, lane->number, describe_message(n, m));
+  return n->ops->receive(n->lanes, lane->number, describe_message(n, m));
 }
 
 static int test(const struct lane *lane, struct message *m) {
   const struct near *n = (const struct near *)lane->device;
   const struct nbc_shm_message *x = under_way(n, m);
-  int status = x->open ? n->shm->ops->move(n->lanes, lane->number) : 0;
+  int status = x->open ? n->ops->move(n->lanes, lane->number) : 0;
   return status ? status : !x->open;
 }
 
@@ -70,7 +71,7 @@ static size_t describe(const struct lane *lane, void *card) {
   const struct near *n = (const struct near *)lane->device;
   struct nbc_shm_address address;
   _Static_assert(sizeof address <= MOST_CARD, "a card holds an address");
-  n->shm->ops->describe(n->lanes, lane->number, &address);
+  n->ops->describe(n->lanes, lane->number, &address);
   memcpy(card, &address, sizeof address);
   return sizeof address;
 }
@@ -80,7 +81,7 @@ static int connect_lane(const struct lane *lane, const void *card, size_t bytes)
   struct nbc_shm_address address;
   if (bytes != sizeof address) return NBC_ERROR_BOOTSTRAP;
   memcpy(&address, card, sizeof address);
-  return n->shm->ops->connect(n->lanes, lane->number, &address);
+  return n->ops->connect(n->lanes, lane->number, &address);
 }
 
 static const struct lane_ops lane_ops = {
@@ -95,7 +96,7 @@ static const struct lane_ops lane_ops = {
 static int move_next(struct messages *s) {
   struct near *n = (struct near *)s->own;
   if (++n->turn >= n->count) n->turn = 0;
-  return n->shm->ops->move(n->lanes, n->turn);
+  return n->ops->move(n->lanes, n->turn);
 }
 
 // --- a plan ---
@@ -111,8 +112,8 @@ static uint32_t most_messages(const nbc_plan *plan) {
     const struct records *v = &s->variants[i];
     memset(sent, 0, peers * sizeof *sent);
     for (uint32_t k = 0; k < v->count; ++k) {
-      const struct nbc_message_record *r = &v->record[k];
-      if (r->op == NBC_MESSAGE_SEND && ++sent[r->peer] > most) most = sent[r->peer];
+      const struct step *r = &v->steps[k];
+      if (r->op == NBC_MESSAGE_SEND && ++sent[r->other] > most) most = sent[r->other];
     }
   }
   free(sent);
@@ -131,7 +132,7 @@ static int make_lanes(const nbc_plan *plan, struct near *n, uint32_t *ranks) {
   int status = 0;
   for (uint32_t i = 0; i < plan->tables.header->peers.count && !status; ++i) {
     uint32_t rank = plan->tables.peers[i] & ~NBC_PEER_REMOTE;
-    if (n->shm->ops->near(n->shm, rank)) {
+    if (n->ops->near(n->shm, rank)) {
       s->lanes[i] = (struct lane){&lane_ops, n, rank, n->count};
       ranks[n->count++] = rank;
     } else if (far && plan->tables.peers[i] & NBC_PEER_REMOTE) {
@@ -148,7 +149,8 @@ static int make_near(nbc_plan *plan, struct near *n) {
   uint32_t peers = plan->tables.header->peers.count;
   size_t messages = (size_t)plan->depth * s->most;
   n->messages = s->messages;
-  n->under_way = (struct nbc_shm_message *)calloc(messages + 1, sizeof *n->under_way);
+  n->under_way =
+      (struct nbc_shm_message *)arena_take(&plan->arena, messages * sizeof *n->under_way);
   uint32_t *ranks = (uint32_t *)calloc((size_t)peers + 1, sizeof *ranks);
   int status = n->under_way && ranks ? make_lanes(plan, n, ranks) : NBC_ERROR_MEMORY;
   if (!status && n->count) {
@@ -157,8 +159,8 @@ static int make_near(nbc_plan *plan, struct near *n) {
                                 .cells = MORE_CELLS * plan->depth * most_messages(plan),
                                 .eager_bytes = plan->eager_bytes,
                                 .memory = plan->slot_memory};
-    status = n->shm->ops->make(n->shm, &wish, &n->lanes);
-    if (!status) plan->queue_bytes += n->shm->ops->memory(n->lanes);
+    status = n->ops->make(n->shm, &wish, &n->lanes);
+    if (!status) plan->queue_bytes += n->ops->memory(n->lanes);
   }
   plan->queue_bytes += messages * sizeof *n->under_way;
   if (n->count > 1 || n->count < peers) s->others = n->count ? move_next : NULL;
@@ -169,10 +171,11 @@ static int make_near(nbc_plan *plan, struct near *n) {
 static int create(nbc_plan *plan) {
   int status = messages_create(plan);
   if (status || plan->tables.header->peers.count == 0) return status;
-  struct near *n = (struct near *)calloc(1, sizeof *n);
+  struct near *n = (struct near *)arena_take(&plan->arena, sizeof *n);
   if (!n) return NBC_ERROR_MEMORY;
   messages_of(plan)->own = n;
   n->shm = (struct nbc_shm *)plan->on->device;
+  n->ops = n->shm->ops;
   status = make_near(plan, n);
   return status ? status : messages_publish(plan);
 }
@@ -180,23 +183,21 @@ static int create(nbc_plan *plan) {
 static void destroy(nbc_plan *plan) {
   struct near *n = near_of(plan);
   if (n) {
-    if (n->shm->ops->close(n->lanes)) plan->memory_in_use = true;
-    free(n->under_way);
-    free(n);
+    if (n->ops->close(n->lanes)) plan->memory_in_use = true;
   }
   messages_destroy(plan);
 }
 
 static bool failed(nbc_plan *plan) {
   const struct near *n = near_of(plan);
-  return messages_failed(plan) || (n && n->lanes && n->shm->ops->lost(n->lanes) < 0);
+  return messages_failed(plan) || (n && n->lanes && n->ops->lost(n->lanes) < 0);
 }
 
 static void sleep_a_while(nbc_plan *plan) {
   const struct near *n = near_of(plan);
   struct nbc_p2p *far = far_device(plan);
   if (n && n->lanes)
-    n->shm->ops->rest(n->lanes);
+    n->ops->rest(n->lanes);
   else if (far)
     far->ops->sleep(far, 1000000);
 }
@@ -215,12 +216,13 @@ static void keep_near_warm(nbc_plan *plan) {
   struct warm *w = &plan->warm;
   uint32_t most = messages_of(plan)->most;
   keep_warm(w, n, sizeof *n);
-  keep_warm(w, n->shm, sizeof *n->shm);
-  keep_warm(w, n->shm->ops, sizeof *n->shm->ops);
-  keep_warm(w, &lane_ops, sizeof lane_ops);
-  keep_warm(w, n->lanes, n->shm->ops->hot_bytes(n->lanes));
   for (uint32_t i = 0; i < plan->depth; ++i)
     keep_warm(w, n->under_way + (size_t)i * most, (most < 4 ? most : 4) * sizeof *n->under_way);
+  size_t bytes;
+  const void *hot = n->ops->hot(n->lanes, &bytes);
+  keep_warm(w, hot, bytes);
+  keep_warm(w, n->ops, 2 * sizeof n->ops->send);
+  keep_warm(w, &lane_ops, 2 * sizeof lane_ops.send);
 }
 
 const struct target shm = {

@@ -25,29 +25,13 @@ struct call;
 struct target {
   const char *name;
 
-  // On a communicator's device of this target: what all plans on it share. Null: nothing.
-  int (*attach)(struct nbc_device *, void **shared);
-  void (*detach)(void *shared);
-  // nbc_register, nbc_deregister. Null: the device has to know of no memory.
-  int (*make_known)(void *shared, void *begin, size_t bytes);
-  int (*forget)(void *shared, const void *begin, size_t bytes);
-
+  // What calls go through, as said above.
   // Whether the host's work may wait for the first nbc_test or nbc_wait, so that nbc_start is
   // short: nothing is to be looked at, either, while plan->starting.
   bool host_waits;
-  // Bytes that one SGE relocation may stand for.
-  uint64_t (*longest)(const nbc_plan *);
-  // What nbc_template_check() left: the bytes of segments.
-  int (*check)(const struct tables *, const char **why);
-  // Makes queues and posts what is received ahead; then meets its peers.
-  int (*create)(nbc_plan *);
-  int (*connect)(nbc_plan *);
-  // Names what a call reads of its own (warm.h). Null: nothing.
-  void (*keep_warm)(nbc_plan *);
   // Of the caller's memory that the device touches in a call: all of it, or a negative
   // status and nothing. Release comes after complete, or after destroy. Null: nothing.
   int (*acquire)(nbc_plan *, struct call *);
-  void (*release)(nbc_plan *, struct call *);
   int (*prepare)(nbc_plan *, struct call *);
   void (*admit)(nbc_plan *, struct call *);
   // Lets the device go on to the end of call->stage. False: nothing to wait for.
@@ -58,6 +42,24 @@ struct target {
   // says when it is over. Null: nothing ever is.
   bool (*lingers)(nbc_plan *, struct call *);
   int (*complete)(nbc_plan *, struct call *);
+  void (*release)(nbc_plan *, struct call *);
+
+  // On a communicator's device of this target: what all plans on it share. Null: nothing.
+  int (*attach)(struct nbc_device *, void **shared);
+  void (*detach)(void *shared);
+  // nbc_register, nbc_deregister. Null: the device has to know of no memory.
+  int (*make_known)(void *shared, void *begin, size_t bytes);
+  int (*forget)(void *shared, const void *begin, size_t bytes);
+
+  // Bytes that one SGE relocation may stand for.
+  uint64_t (*longest)(const nbc_plan *);
+  // What nbc_template_check() left: the bytes of segments.
+  int (*check)(const struct tables *, const char **why);
+  // Makes queues and posts what is received ahead; then meets its peers.
+  int (*create)(nbc_plan *);
+  int (*connect)(nbc_plan *);
+  // Names what a call reads of its own (warm.h). Null: nothing.
+  void (*keep_warm)(nbc_plan *);
   // Whether a queue of the plan has failed, however long that takes to see.
   bool (*failed)(nbc_plan *);
   // The same for a little of it: asked often enough, it sees what `failed` does. Cheap.

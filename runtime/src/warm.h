@@ -3,10 +3,13 @@
 //
 // Between two calls the application's data push the plan out of the caches. A call's way through it
 // is a chain of pointers, each a miss behind another: 2 us where long messages have just been
-// moved. So the lines on that way are listed when the plan is connected, and nbc_start asks for all
-// of them before it looks at the first, unless the plan was used a few us ago. bench-start and
-// nbc-bench show what it costs (some ns) and what it saves (half to two thirds of the start, at 1
-// MiB).
+// moved. So what lies on that way is taken from an arena, in a row (arena.h), and listed when the
+// plan is connected; nbc_start asks for all of it before it looks at the first, unless the plan was
+// used a few us ago. nbc-bench shows what it saves: two thirds of the start, at 1 MiB.
+//
+// A processor asks for a dozen lines or so at a time, so each costs some ns, needed or not: only
+// what a usual call comes upon is listed. That the code is cold, too, costs as much as asking for
+// it would: a processor reads ahead there by itself.
 
 #pragma once
 
@@ -14,20 +17,28 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { MOST_WARM = 96, WARM_LINE = 64 };
+enum { MOST_RANGES = 10, WARM_LINE = 64 };
 
+struct warm_range {
+  uintptr_t begin, end;
+};
 struct warm {
   uint64_t used;  // when
-  uint32_t count;
-  const char *lines[MOST_WARM];
+  uint32_t ranges;
+  struct warm_range range[MOST_RANGES];
 };
 
-// As far as there is room: the first that are named matter most.
+// As far as there is room: the first that are named matter most. A line between two ranges costs
+// less than another range.
 static inline void keep_warm(struct warm *w, const void *memory, size_t bytes) {
+  uintptr_t begin = (uintptr_t)memory & ~(uintptr_t)(WARM_LINE - 1);
   uintptr_t end = (uintptr_t)memory + bytes;
-  for (uintptr_t line = (uintptr_t)memory & ~(uintptr_t)(WARM_LINE - 1);
-       line < end && w->count < MOST_WARM; line += WARM_LINE)
-    w->lines[w->count++] = (const char *)line;
+  struct warm_range *last = w->ranges ? &w->range[w->ranges - 1] : NULL;
+  if (last && begin >= last->begin && begin <= last->end + WARM_LINE) {
+    if (end > last->end) last->end = end;
+  } else if (w->ranges < MOST_RANGES) {
+    w->range[w->ranges++] = (struct warm_range){begin, end};
+  }
 }
 
 static inline void fetch(const void *memory, size_t bytes) {
@@ -52,5 +63,6 @@ static inline void fetch_warm(struct warm *w) {
   bool lately = now - w->used < WARM_FOR;
   w->used = now;
   if (lately && now) return;
-  for (uint32_t i = 0; i < w->count; ++i) __builtin_prefetch(w->lines[i]);
+  for (uint32_t i = 0; i < w->ranges; ++i)
+    fetch((const void *)w->range[i].begin, w->range[i].end - w->range[i].begin);
 }

@@ -100,6 +100,45 @@ TEST(Mpi, hostsReduceBetweenStages) {
     }
 }
 
+void takeLeft(void *to, const void *left, const void *, size_t n, void *element) {
+  std::memmove(to, left, n * *static_cast<size_t *>(element));
+}
+void takeRight(void *to, const void *, const void *right, size_t n, void *element) {
+  std::memmove(to, right, n * *static_cast<size_t *>(element));
+}
+
+TEST(Mpi, aCallMayDifferFromTheOneBeforeInOneArgument) {
+  MessageWorld w(2, [](uint32_t r) { return build::messageAllreduce(2, r); });
+  struct Arguments {
+    size_t count;
+    nbc_type type;
+    nbc_op op;
+    nbc_reduce_function *user;
+    size_t element;
+  };
+  const Arguments all[] = {
+      {1, NBC_I64, NBC_SUM, nullptr, 0},       {3, NBC_I64, NBC_SUM, nullptr, 0},
+      {3, NBC_I32, NBC_SUM, nullptr, 0},       {3, NBC_I32, NBC_MAX, nullptr, 0},
+      {2, NBC_OPAQUE, NBC_USER, takeLeft, 8},  {2, NBC_OPAQUE, NBC_USER, takeRight, 8},
+      {2, NBC_OPAQUE, NBC_USER, takeRight, 16}};
+  const std::vector<uint64_t> in[2] = {{0xffffffff, 2, 3, 4}, {1, 20, 30, 40}};
+  for (const Arguments &a : all) {
+    size_t bytes = a.element ? a.element : nbc_type_size(a.type);
+    std::vector<uint64_t> out[2] = {{9, 9, 9, 9}, {9, 9, 9, 9}}, wanted = out[0];
+    std::vector<nbc_request> requests(2);
+    for (size_t r : {0, 1}) {
+      nbc_call call = {.in = in[r].data(), .out = out[r].data(), .count = a.count};
+      call.type = a.type, call.op = a.op, call.user = a.user, call.user_context = &bytes;
+      call.element_bytes = a.element;
+      ASSERT_EQ(nbc_start(w.plans[r], &call, &requests[r]), 0);
+    }
+    ASSERT_TRUE(w.finish(requests));
+    auto *reduce = a.user ? a.user : nbc_reduction(a.type, a.op);
+    reduce(wanted.data(), in[0].data(), in[1].data(), a.count, &bytes);
+    for (size_t r : {0, 1}) EXPECT_EQ(out[r], wanted) << &a - all;
+  }
+}
+
 TEST(Mpi, partsOfBlocks) {
   // Lengths below the number of parts leave some messages, or parts of them, empty.
   for (uint32_t parts : {1, 2, 3, 7})

@@ -123,20 +123,20 @@ struct nbc_shm_address {
 };
 
 struct nbc_shm_ops {
+  /* 1: done. 0: under way. Or a negative status. The k-th to be sent is the k-th received. Both
+   * cost little, whatever the length: they move nothing but what fits into a cell. */
+  int (*send)(struct nbc_shm_lanes *, uint32_t lane, struct nbc_shm_message *);
+  int (*receive)(struct nbc_shm_lanes *, uint32_t lane, struct nbc_shm_message *);
   /* Whether a rank is on this node. */
   int (*near)(const struct nbc_shm *, uint32_t rank);
   /* Reserves the memory for all that is received; then `connect`, lane by lane. */
   int (*make)(struct nbc_shm *, const struct nbc_shm_wish *, struct nbc_shm_lanes **);
   void (*describe)(const struct nbc_shm_lanes *, uint32_t lane, struct nbc_shm_address *);
   int (*connect)(struct nbc_shm_lanes *, uint32_t lane, const struct nbc_shm_address *);
-  /* Of the lanes, what sending and receiving looks at. */
-  size_t (*hot_bytes)(const struct nbc_shm_lanes *);
+  /* Of the lanes, what sending and receiving looks at: where it begins, and its bytes. */
+  const void *(*hot)(const struct nbc_shm_lanes *, size_t *bytes);
   /* Bytes that were reserved. */
   size_t (*memory)(const struct nbc_shm_lanes *);
-  /* 1: done. 0: under way. Or a negative status. The k-th to be sent is the k-th received. Both
-   * cost little, whatever the length: they move nothing but what fits into a cell. */
-  int (*send)(struct nbc_shm_lanes *, uint32_t lane, struct nbc_shm_message *);
-  int (*receive)(struct nbc_shm_lanes *, uint32_t lane, struct nbc_shm_message *);
   /* Moves what can be moved; 0, or a negative status. */
   int (*move)(struct nbc_shm_lanes *, uint32_t lane);
   /* For a moment, and longer the longer nothing has moved. */
