@@ -17,10 +17,10 @@ struct Incoming {
   Outline line;
 };
 
-Incoming take_in(const Operation &o) {
+Incoming take_in(Communicator *c, const Operation &o) {
   Incoming in;
-  in.communicator = Communicator::of(o.comm);
-  if (Communicator *c = in.communicator)
+  in.communicator = c;
+  if (c)
     in.line = outline(o, c->rank(), c->ranks(), c->outdegree(), c->indegree());
   else
     in.line.refusal = "an intercommunicator";
@@ -64,33 +64,45 @@ Plan *get_plan(Lock &lock, const Incoming &in, const Operation &o, const char *n
   return nullptr;
 }
 
-int start_call(Plan &plan, Arguments &arguments, std::uint64_t bytes, nbc_request *call) {
-  if (!arguments.fill()) return MPI_ERR_NO_MEM;
-  int status = nbc_start(plan.plan, &arguments.call(), call);
+int start_call(Plan &plan, const nbc_call &call, std::uint64_t bytes, nbc_request *request) {
+  int status = nbc_start(plan.plan, &call, request);
   if (status) return error_of(status);
   ++plan.calls;
   plan.bytes += bytes;
   return MPI_SUCCESS;
 }
 
-// From start to end, with all it needs on the stack.
-int run(Lock &lock, Communicator &c, Plan &plan, const Operation &o, std::uint64_t bytes) {
-  nbc_request call;
-  Arguments arguments;
-  if (!set_arguments(arguments, c, o)) return raise(o.comm, MPI_ERR_NO_MEM);
-  int error = start_call(plan, arguments, bytes, &call);
-  if (error) return raise(o.comm, error);
+int fill_and_start(Plan &plan, Arguments &arguments, std::uint64_t bytes, nbc_request *request) {
+  return arguments.fill() ? start_call(plan, arguments.call(), bytes, request) : MPI_ERR_NO_MEM;
+}
+
+// Until it is done; a status of MPI's.
+int wait_for(Lock &lock, nbc_request &request) {
   for (unsigned round = 0;; ++round) {
     int done = 0;
-    int status = nbc_test(&call, &done);
-    if (done) {
-      error = error_of(status);
-      break;
-    }
-    wait_a_while(lock, round, &call);
+    int status = nbc_test(&request, &done);
+    if (done) return error_of(status);
+    wait_a_while(lock, round, &request);
   }
+}
+
+// From start to end, with all it needs on the stack.
+int run(Lock &lock, Communicator &c, Plan &plan, const Operation &o, std::uint64_t bytes) {
+  nbc_request request;
+  Arguments arguments;
+  if (!set_arguments(arguments, c, o)) return raise(o.comm, MPI_ERR_NO_MEM);
+  get_used(c, o, arguments, &plan, bytes);
+  int error = fill_and_start(plan, arguments, bytes, &request);
+  if (!error) error = wait_for(lock, request);
   if (!error && !arguments.empty()) error = MPI_ERR_OTHER;
   return error ? raise(o.comm, error) : MPI_SUCCESS;
+}
+
+int run_again(Lock &lock, const Habit &h, MPI_Comm comm) {
+  nbc_request request;
+  int error = start_call(*h.plan, h.call, h.bytes, &request);
+  if (!error) error = wait_for(lock, request);
+  return error ? raise(comm, error) : MPI_SUCCESS;
 }
 
 int pass_blocking(Lock &lock, const Forms &forms) {
@@ -112,17 +124,39 @@ Request *make_request(const Incoming &in, const Operation &o, const char *name) 
   return nullptr;
 }
 
+int start_again(Communicator &c, const Habit &h, const Operation &o, const char *name,
+                MPI_Request *request) {
+  Request *r = take_request();
+  if (!r) return raise(o.comm, MPI_ERR_NO_MEM);
+  r->communicator = &c;
+  r->operation.comm = o.comm;
+  r->name = name;
+  r->plan = h.plan;
+  int error = start_call(*h.plan, h.call, h.bytes, &r->call);
+  if (error) {
+    give_back(r);
+    return raise(o.comm, error);
+  }
+  r->state = Request::running;
+  c.hold();
+  link(r);
+  *request = handle_of(r);
+  return MPI_SUCCESS;
+}
+
 }  // namespace
 
 int begin(Request *r) {
-  int error = start_call(*r->plan, r->arguments, r->line.bytes, &r->call);
+  int error = fill_and_start(*r->plan, r->arguments, r->line.bytes, &r->call);
   if (!error) r->state = Request::running;
   return error;
 }
 
 int blocking(const Operation &o, const Forms &forms) try {
   Lock lock;
-  Incoming in = take_in(o);
+  Communicator *c = Communicator::of(o.comm);
+  if (const Habit *h = c ? habit_of(*c, o) : nullptr) return run_again(lock, *h, o.comm);
+  Incoming in = take_in(c, o);
   Plan *plan = get_plan(lock, in, o, forms.name);
   return plan ? run(lock, *in.communicator, *plan, o, in.line.bytes) : pass_blocking(lock, forms);
 } catch (const std::bad_alloc &) {
@@ -132,9 +166,11 @@ int blocking(const Operation &o, const Forms &forms) try {
 int nonblocking(const Operation &o, const char *name, FunctionRef<int(MPI_Request *)> pass,
                 FunctionRef<std::function<int(MPI_Request *)>()> keep, MPI_Request *request) try {
   Lock lock;
-  Incoming in = take_in(o);
-  Communicator *c = in.communicator;
+  Communicator *c = Communicator::of(o.comm);
   bool queued = c && !calls_of(*c).queue.empty();
+  if (const Habit *h = c && !queued ? habit_of(*c, o) : nullptr)
+    return start_again(*c, *h, o, name, request);
+  Incoming in = take_in(c, o);
   if (in.line.refusal) {
     count_passed(name, in.line.refusal);
     if (!queued) return lock.outside([&] { return pass(request); });
@@ -148,6 +184,7 @@ int nonblocking(const Operation &o, const char *name, FunctionRef<int(MPI_Reques
       give_back(r);
       return raise(o.comm, error);
     }
+    get_used(*c, o, r->arguments, r->plan, r->line.bytes);
     c->hold();
     link(r);
   } else {
@@ -165,7 +202,7 @@ int nonblocking(const Operation &o, const char *name, FunctionRef<int(MPI_Reques
 int persistent(const Operation &o, const char *name, FunctionRef<int(MPI_Request *)> pass,
                MPI_Request *request) try {
   Lock lock;
-  Incoming in = take_in(o);
+  Incoming in = take_in(Communicator::of(o.comm), o);
   Plan *plan = get_plan(lock, in, o, name);
   if (!plan) return lock.outside([&] { return pass(request); });
   Request *r = make_request(in, o, name);

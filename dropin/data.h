@@ -54,6 +54,8 @@ class Arguments {
   /// What to start with; packs first. False: no memory, or MPI could not pack.
   bool fill();
   const nbc_call &call() const { return call_; }
+  /// Whether there is nothing but the call: nothing to fill, to empty or to clear.
+  bool is_plain() const { return !more_; }
   /// Unpacks what has come. Once after each fill.
   bool empty();
   /// Gives memory and handles back; set() may be called again.

@@ -79,6 +79,7 @@ Plan *choose_plan(Communicator &c, const Operation &o, const Outline &line) {
     chosen_of(c, o, line).push_back({choice->from, choice->to, std::vector<Plan *>(roots)});
     found = slot(c, o, line);
   }
+  for (Habit &h : calls_of(c).habits) h.plan = nullptr;
   return *found = plan;
 }
 

@@ -8,6 +8,7 @@
 
 #include "compiler/selection/table.h"
 #include "dropin/calls.h"
+#include "dropin/habit.h"
 
 namespace nbcc::dropin {
 
@@ -20,6 +21,7 @@ struct Calls {
   };
   std::deque<Request *> queue;
   std::vector<Chosen> chosen[NBC_KINDS][2][2];  // by kind, `each`, `commutes`
+  Habit habits[NBC_KINDS];
 };
 
 Calls &calls_of(Communicator &);
