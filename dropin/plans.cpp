@@ -6,9 +6,9 @@
 //   connect    agreed: all have
 //
 // Memory. Lanes of shared memory are bounded by 256 KiB a plan and rank: of 64 ranks on a node each
-// takes 44 to 108 KiB a plan, and 232 KiB where it talks to all others (528 without the bound), so
-// 30 plans take 82 to 435 MiB of the node. Scratch is reserved for the longest call that the choice
-// is for, and costs what calls touch of it.
+// takes 99 to 128 KiB a plan, and 232 KiB where it talks to all others (528 without the bound), so
+// 30 plans take 186 to 435 MiB of the node. Scratch is reserved for the longest call that the
+// choice is for, and costs what calls touch of it.
 
 #include <algorithm>
 #include <bit>

@@ -76,9 +76,9 @@ TEST(ShmDamage, doesNoHarm) {
     }
     int status = 0;
     for (int look = 0; look < 60 && !status; ++look) {
-      // Notes, flags, kinds and lengths first of all.
+      // Notes, flags, kinds and lengths of the six messages first of all.
       const size_t at = l.address.offset +
-                        random() % (round % 2 ? 128 + 4 * 64 : l.address.bytes - l.address.offset);
+                        random() % (round % 2 ? 128 + 6 * 64 : l.address.bytes - l.address.offset);
       // Not `reading`: whoever believes a peer to read waits a second for it, when lanes are
       // closed.
       if (at / 4 == (l.address.offset + 8) / 4) continue;
