@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// habits.cpp - calls that differ from one before in one thing only, on all ranks or on one of them.
+
+#include <algorithm>
+
+#include "test/dropin/expect.h"
+
+namespace {
+
+constexpr int most = 6;
+
+// An allreduce of ints from and to these buffers, twice: the second is a habit.
+void allreduces(MPI_Comm comm, int size) {
+  struct Arguments {
+    int count;
+    MPI_Op op;
+  };
+  int salt = 0;
+  for (auto [count, op] : {Arguments{1, MPI_SUM}, {3, MPI_SUM}, {3, MPI_MAX}, {1, MPI_MAX}})
+    for (int place = 0; place < 4; ++place) {
+      // In place on no rank, on all, on the first, or with other buffers than before.
+      ++salt;
+      const bool in_place = place == 1 || (place == 2 && me == 0);
+      std::vector<int> in = elements(me, 0, count, salt), out(most, -1);
+      if (in_place) std::copy(in.begin(), in.end(), out.begin());
+      MPI_Allreduce(in_place ? MPI_IN_PLACE : in.data(), out.data(), count, MPI_INT, op, comm);
+      for (int i = 0; i < most; ++i) {
+        int wanted = -1;
+        for (int r = 0; r < size && i < count; ++r) {
+          int e = element(r, i, salt);
+          wanted = r == 0 ? e : op == MPI_SUM ? wanted + e : std::max(wanted, e);
+        }
+        expect(out[std::size_t(i)] == wanted, "allreduce %d, element %d: %d", salt, i,
+               out[std::size_t(i)]);
+      }
+    }
+}
+
+// The same bytes, as elements of other types.
+void types() {
+  float single = 1.5f * float(me + 1), sum = 0;
+  int whole = me + 1, all = 0;
+  for (int k = 0; k < 2; ++k) {
+    MPI_Allreduce(&whole, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    expect(all == ranks * (ranks + 1) / 2, "ints among floats: %d", all);
+    MPI_Allreduce(&single, &sum, 1, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+    expect(sum == 0.75f * float(ranks * (ranks + 1)), "floats among ints: %g", double(sum));
+  }
+}
+
+void roots() {
+  for (int k = 0; k < 2 * ranks; ++k) {
+    const int root = k / 2;
+    int value = me == root ? 100 + k : -1, sum = -1, mine = k + me, slot = -1;
+    std::vector<int> row = elements(root, 0, ranks, k);
+    MPI_Bcast(&value, 1, MPI_INT, root, MPI_COMM_WORLD);
+    expect(value == 100 + k, "bcast %d from %d: %d", k, root, value);
+    MPI_Reduce(&mine, &sum, 1, MPI_INT, MPI_SUM, root, MPI_COMM_WORLD);
+    expect(sum == (me == root ? ranks * k + ranks * (ranks - 1) / 2 : -1), "reduce %d: %d", k, sum);
+    MPI_Scatter(row.data(), 1, MPI_INT, &slot, 1, MPI_INT, root, MPI_COMM_WORLD);
+    expect(slot == element(root, me, k), "scatter %d from %d: %d", k, root, slot);
+  }
+}
+
+// A type that is freed may leave its handle to the next one, which is longer.
+void handles() {
+  for (int length = 1; length <= most; ++length) {
+    MPI_Datatype type;
+    MPI_Type_contiguous(length, MPI_INT, &type);
+    MPI_Type_commit(&type);
+    for (int k = 0; k < 2; ++k) {
+      std::vector<int> data = elements(me == 0 ? 0 : 1, 0, most, length);
+      MPI_Bcast(data.data(), 1, type, 0, MPI_COMM_WORLD);
+      for (int i = 0; i < most; ++i)
+        expect(data[std::size_t(i)] == element(me && i >= length ? 1 : 0, i, length),
+               "bcast of %d ints as one: element %d", length, i);
+    }
+    MPI_Type_free(&type);
+  }
+}
+
+// Two under way with all the same but the buffers, and a persistent one beside them.
+void under_way() {
+  int given[3] = {me, 10 * me, 100 * me}, got[3] = {-1, -1, -1};
+  MPI_Request requests[3];
+  INIT(Allreduce)(&given[2], &got[2], 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL,
+                  &requests[2]);
+  for (int k = 0; k < 3; ++k) {
+    for (int i : {0, 1})
+      MPI_Iallreduce(&given[i], &got[i], 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &requests[i]);
+    MPI_Start(&requests[2]);
+    MPI_Waitall(3, requests, MPI_STATUSES_IGNORE);
+    const int sum = ranks * (ranks - 1) / 2;
+    expect(got[0] == sum && got[1] == 10 * sum && got[2] == 100 * sum, "%d, %d, %d", got[0], got[1],
+           got[2]);
+    got[0] = got[1] = got[2] = -1;
+  }
+  MPI_Request_free(&requests[2]);
+}
+
+}  // namespace
+
+int main(int argc, char **argv) {
+  begin_program(&argc, &argv);
+  allreduces(MPI_COMM_WORLD, ranks);
+  // What is a habit there is none here, though the handle may be that of one that was freed.
+  for (int size = ranks; size > 0; --size) {
+    MPI_Comm some;
+    MPI_Comm_split(MPI_COMM_WORLD, me < size ? 0 : MPI_UNDEFINED, me, &some);
+    if (some == MPI_COMM_NULL) continue;
+    allreduces(some, size);
+    MPI_Comm_free(&some);
+  }
+  types();
+  roots();
+  handles();
+  under_way();
+  return end_program("habits");
+}
