@@ -225,13 +225,14 @@ int nbc_deregister(nbc_comm *, void *begin, size_t bytes);
 /* How a plan is made. Zero: the default, in brackets. The same on all ranks, or nbc_plan_connect
  * fails there. */
 struct nbc_plan_options {
-  uint32_t depth;          /* calls under way on the device at once, at most 1024 [2] */
-  size_t eager_bytes;      /* blocks up to this long go eager [1024, less where one such slot
-                              for each rank, 3 * depth times, would take more than slot_memory] */
-  size_t slot_memory;      /* bytes for receive slots, by that rule [16 MiB] */
-  size_t max_bytes;        /* the longest block of a rendezvous call that needs scratch [1 MiB];
-                              others are limited by the 2^31 - 1 bytes of a data segment only, of
-                              messages by what the device can send */
+  uint32_t depth;     /* calls under way on the device at once, at most 1024 [2] */
+  size_t eager_bytes; /* blocks up to this long go eager [1024, of shm 4096; less where one such
+                         slot for each rank, 3 * depth times, would take more than
+                         slot_memory] */
+  size_t slot_memory; /* bytes for receive slots, by that rule [16 MiB] */
+  size_t max_bytes;   /* the longest block of a rendezvous call that needs scratch [1 MiB];
+                         others are limited by the 2^31 - 1 bytes of a data segment only, of
+                         messages by what the device can send */
   uint16_t first_sq_index; /* where queue indices begin: to test that they wrap */
   uint32_t first_cq_index; /* likewise */
 };

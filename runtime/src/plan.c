@@ -40,7 +40,8 @@ static int set_options(nbc_plan *plan, const struct nbc_plan_options *given) {
     // From what all ranks know alike: they must choose the same protocol.
     uint64_t bytes =
         plan->slot_memory / ((uint64_t)plan->sets * plan->tables.header->ranks) / 16 * 16;
-    plan->eager_bytes = bytes < 16 ? 16 : bytes < DEFAULT_EAGER ? bytes : DEFAULT_EAGER;
+    uint64_t usual = plan->target->eager_bytes ? plan->target->eager_bytes : DEFAULT_EAGER;
+    plan->eager_bytes = bytes < 16 ? 16 : bytes < usual ? bytes : usual;
   }
   plan->max_bytes = o->max_bytes ? o->max_bytes : DEFAULT_MAX_BYTES;
   if (plan->eager_bytes > INT32_MAX || plan->max_bytes > MOST_MEMORY) return NBC_ERROR_ARGUMENT;

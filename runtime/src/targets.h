@@ -51,6 +51,8 @@ struct target {
   int (*make_known)(void *shared, void *begin, size_t bytes);
   int (*forget)(void *shared, const void *begin, size_t bytes);
 
+  // How long eager blocks are where the caller does not say. 0: as with most.
+  uint64_t eager_bytes;
   // Bytes that one SGE relocation may stand for.
   uint64_t (*longest)(const nbc_plan *);
   // What nbc_template_check() left: the bytes of segments.
