@@ -5,11 +5,11 @@
 // is a chain of pointers, each a miss behind another: 2 us where long messages have just been
 // moved. So what lies on that way is taken from an arena, in a row (arena.h), and listed when the
 // plan is connected; nbc_start asks for all of it before it looks at the first, unless the plan was
-// used a few us ago. nbc-bench shows what it saves: two thirds of the start, at 1 MiB.
+// used a few us ago.
 //
 // A processor asks for a dozen lines or so at a time, so each costs some ns, needed or not: only
-// what a usual call comes upon is listed. That the code is cold, too, costs as much as asking for
-// it would: a processor reads ahead there by itself.
+// what a usual call comes upon is listed. The code is as cold, but to ask for all of it took as
+// long as it saved.
 
 #pragma once
 
