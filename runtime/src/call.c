@@ -186,6 +186,15 @@ static bool move(nbc_plan *plan) {
   return moved;
 }
 
+// Scratch of a call lies as close as its blocks are long, and not as they may be: so a call
+// touches, and an adapter holds, no more memory than it uses. Slots stay where receives were
+// posted.
+static uint64_t stride_of(const nbc_plan *plan, const struct variant *v, uint64_t block) {
+  enum { LINE = 64 };
+  uint64_t most = plan->stride[v->protocol], close = (block + LINE - 1) / LINE * LINE;
+  return v->protocol == NBC_EAGER || close > most ? most : close;
+}
+
 // The first variant that fits, in the template's order.
 static int choose(nbc_plan *plan, struct call *c, bool in_place) {
   bool too_long = false;
@@ -199,7 +208,7 @@ static int choose(nbc_plan *plan, struct call *c, bool in_place) {
       continue;
     }
     c->variant = v;
-    c->stride = plan->stride[v->protocol];
+    c->stride = stride_of(plan, v, c->block);
     return 0;
   }
   return too_long ? NBC_ERROR_TOO_LONG : NBC_ERROR_UNSUPPORTED;
@@ -305,7 +314,7 @@ static int set_arguments(nbc_plan *plan, struct call *c, const struct nbc_call *
   c->count = u->counted;
   c->size = u->size;
   c->block = u->block;
-  c->stride = plan->stride[u->variant->protocol];
+  c->stride = stride_of(plan, u->variant, u->block);
   c->reduce = u->reduce;
   c->type = u->type;
   c->op = u->op;

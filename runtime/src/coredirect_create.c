@@ -233,9 +233,9 @@ static int make_arrays(struct patches *v, uint32_t relocs, uint32_t segments, ui
 }
 
 static void add_place(const nbc_plan *plan, struct patches *v, const struct nbc_reloc *r,
-                      uint64_t stride, uint32_t index) {
+                      uint32_t index) {
   struct place_patch patch;
-  bool whole = place_of(plan, r, stride, &patch);
+  bool whole = place_of(plan, r, &patch);
   if (!whole && r->rule != NBC_RELOC_SLOT)
     v->slow[v->slow_count++] = index;
   else if (r->rule == NBC_RELOC_SGE)
@@ -247,7 +247,7 @@ static void add_place(const nbc_plan *plan, struct patches *v, const struct nbc_
 }
 
 static void add_reloc(const nbc_plan *plan, struct patches *v, const struct nbc_reloc *r,
-                      uint64_t stride, uint32_t index) {
+                      uint32_t index) {
   uint32_t cq = COUNTERS * r->what + (r->side == NBC_SIDE_SEND ? SENT : RECEIVED);
   switch ((enum nbc_reloc_rule)r->rule) {
     case NBC_RELOC_INDEX:
@@ -272,7 +272,7 @@ static void add_reloc(const nbc_plan *plan, struct patches *v, const struct nbc_
     case NBC_RELOC_SLOT:
       if (r->rule == NBC_RELOC_RADDR && plan->places[r->what].role < CALLER_ROLES)
         state_of(plan)->access[plan->places[r->what].role] |= NBC_HCA_REMOTE_WRITE;
-      add_place(plan, v, r, stride, index);
+      add_place(plan, v, r, index);
       break;
     case NBC_RELOC_QPN:
     case NBC_RELOC_CQN:
@@ -323,7 +323,7 @@ static int make_patches(nbc_plan *plan, const struct nbc_variant *from, struct p
   int status = make_arrays(v, from->relocs.count, segments, segments);
   for (uint32_t i = 0; i < from->relocs.count && !status; ++i) {
     uint32_t index = from->relocs.begin + i;
-    add_reloc(plan, v, &s->relocs[index], plan->stride[from->protocol], index);
+    add_reloc(plan, v, &s->relocs[index], index);
   }
   for (uint32_t i = 0; i < from->segments.count && !status; ++i)
     status = add_segment(plan, v, &s->segments[from->segments.begin + i], use_of);

@@ -26,7 +26,7 @@ static void sort_relocs(const nbc_plan *plan, const struct nbc_variant *from, st
     const struct nbc_reloc *r = &plan->tables.relocs[i];
     uint32_t record = (uint32_t)((r->at - g->offset) / sizeof(struct nbc_message_record));
     struct place_patch place;
-    bool whole = place_of(plan, r, plan->stride[from->protocol], &place);
+    bool whole = place_of(plan, r, &place);
     place.at = record;
     if (known[record] & HAS_MEMORY) continue;
     known[record] |= HAS_MEMORY;

@@ -374,12 +374,11 @@ int nbc_plan_free(nbc_plan *plan) {
   return 0;
 }
 
-bool place_of(const nbc_plan *plan, const struct nbc_reloc *r, uint64_t stride,
-              struct place_patch *patch) {
+bool place_of(const nbc_plan *plan, const struct nbc_reloc *r, struct place_patch *patch) {
   const struct place *first = &plan->places[r->what];
   bool whole = first->whole;
   *patch = (struct place_patch){
-      .at = r->at, .role = first->role, .fixed = first->rooms * stride, .blocks = first->blocks};
+      .at = r->at, .role = first->role, .rooms = first->rooms, .blocks = first->blocks};
   uint32_t more = r->rule == NBC_RELOC_SGE ? r->extra : 0;
   for (uint32_t k = 0; k <= more; ++k) {
     whole = whole && plan->tables.pieces[r->what + k].parts == 1;

@@ -192,16 +192,16 @@ uint64_t plan_identity(const nbc_plan *);
 uint64_t touched_bytes(const nbc_plan *, const struct call *, uint32_t role, const void **begin);
 
 // What a relocation says of its pieces, if they are blocks without parts: they lie at
-// base[role] + fixed + blocks * the length of one, and are `count` blocks long.
+// base[role] + rooms * the call's stride + blocks * the length of one, and are `count` blocks long.
 struct place_patch {
   uint32_t at, role;
-  uint64_t fixed, blocks, count;
+  uint64_t rooms, blocks, count;
 };
 static inline uint64_t place_address(const struct call *c, const struct place_patch *p) {
-  return (uint64_t)(uintptr_t)c->base[p->role] + p->fixed + p->blocks * c->block;
+  return (uint64_t)(uintptr_t)c->base[p->role] + p->rooms * c->stride + p->blocks * c->block;
 }
 // False: they must be looked up at each call.
-bool place_of(const nbc_plan *, const struct nbc_reloc *, uint64_t stride, struct place_patch *);
+bool place_of(const nbc_plan *, const struct nbc_reloc *, struct place_patch *);
 
 // host.c
 
