@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * verbs.h - reliable connections of an RDMA adapter: the device of target verbs.
+ *
+ *     struct nbc_device *devices[1];
+ *     nbc_verbs_open(NULL, &devices[0]);                       // libnbc-verbs, over libibverbs
+ *     nbc_comm_create(&bootstrap, devices, 1, &comm);
+ *     ...
+ *     nbc_comm_free(comm);                                     // closes the device
+ *
+ * How bytes travel. A plan has one queue pair to each peer and one completion queue. Messages up to
+ * nbc_plan_options.eager_bytes are copied into the queue, or memory beside it, and sent into a slot
+ * of the receiver's: once posted they are the adapter's, and their sender has no more to do with
+ * them. Longer ones go from place to place, as soon as both ends have started the call:
+ *
+ *   write   the receiver tells where to (address, key); the sender writes there, with immediate
+ *   read    the sender tells where from; the receiver reads, and says so. The sender's CPU does
+ *           nothing in between
+ *
+ * Memory. What is sent or received in place has to be registered; that is done in nbc_start and
+ * kept: see nbc_register, and nbc_deregister before such memory is freed.
+ *
+ * Waiting. nbc_wait polls a while, yields, then sleeps on the completion channel. Peers that are
+ * waited for in vain are written to (no bytes), which fails when they are gone: then calls end with
+ * NBC_ERROR_DEVICE.
+ *
+ * Functions of the second part are those that the runtime asks for: libibverbs' own structs, so
+ * that over libibverbs they cost nothing, and few enough for devices of software.
+ */
+#ifndef NBC_VERBS_H
+#define NBC_VERBS_H
+
+#include <infiniband/verbs.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "nbc.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The target of templates that run on such a device. */
+#define NBC_VERBS_TARGET "verbs"
+
+/* How long messages go. */
+enum nbc_verbs_rendezvous { NBC_VERBS_WRITE, NBC_VERBS_READ };
+
+/* How a device is opened. Zero: the default, in brackets. What is not said here the environment may
+ * say: NBC_VERBS_DEVICE=mlx5_0:1 (device, port), NBC_VERBS_GID=3, NBC_VERBS_RENDEZVOUS=read. */
+struct nbc_verbs_options {
+  const char *device; /* by name [the first with an active port; InfiniBand before RoCE] */
+  uint32_t port;      /* of it, from 1 [the first that is active] */
+  int gid_index;      /* from 1; -1: 0 [InfiniBand: 0. RoCE: the last of version 2 with an IPv4
+                         address; else the last of version 2] */
+  enum ibv_mtu mtu;   /* at most [the port's active one] */
+  uint32_t service_level, traffic_class;
+  uint32_t retry_count; /* of 4.096 us * 2^14 = 67 ms each, 1 to 7 [7] */
+  enum nbc_verbs_rendezvous rendezvous;
+};
+
+/* Opens an adapter. Local. `options` may be null. The device is the communicator's: nbc_comm_free
+ * closes it. *why says in words what was looked for and what is there; good until this thread's
+ * next call; may be null.
+ *
+ * NBC_ERROR_ARGUMENT: a null pointer, or options that cannot be; NBC_ERROR_DEVICE: no such adapter,
+ * or none with an active port, or it could not be opened; NBC_ERROR_MEMORY. Thread safe. */
+int nbc_verbs_open(const struct nbc_verbs_options *, struct nbc_device **, const char **why);
+
+/* --- what the runtime asks of the device --- */
+
+struct nbc_verbs;
+
+/* What the adapter can do. */
+struct nbc_verbs_facts {
+  uint32_t gather;       /* data segments of a send, at most */
+  uint32_t queue;        /* work requests of a queue, at most */
+  uint32_t completions;  /* entries of a completion queue, at most */
+  uint32_t inline_bytes; /* of a send, at most; 0: none */
+  uint32_t reads;        /* RDMA reads of a queue pair under way, at most; 0: it cannot read */
+  uint64_t longest;      /* bytes of a message, at most; at most 2^31 */
+  enum nbc_verbs_rendezvous rendezvous; /* as the options have it */
+};
+
+/* A reliable connected queue pair to be. Sends are signalled one by one (sq_sig_all is 0). */
+struct nbc_verbs_queue_wish {
+  void *cq;                 /* of both queues */
+  uint32_t sends, receives; /* work requests; the adapter may give more */
+  uint32_t gather;          /* data segments of a send; receives have one */
+  uint32_t inline_bytes;    /* of a send; at most what the facts say */
+};
+
+/* Where others find a queue pair; the device's. */
+struct nbc_verbs_address {
+  uint64_t opaque[6];
+};
+
+struct nbc_verbs_ops {
+  const char *name; /* for people; static */
+  void (*facts)(struct nbc_verbs *, struct nbc_verbs_facts *);
+  /* Handles are the device's. Functions return 0 or a negative nbc_status. */
+  int (*create_cq)(struct nbc_verbs *, uint32_t entries, void **cq);
+  /* The queue takes receives from now on, sends once it is connected. */
+  int (*create_qp)(struct nbc_verbs *, const struct nbc_verbs_queue_wish *, void **qp,
+                   uint32_t *number);
+  int (*address)(struct nbc_verbs *, void *qp, struct nbc_verbs_address *);
+  /* To the peer's; and ready to send. RNR is retried for ever. Only this peer may use it: writes
+   * and reads by it reach only memory that was registered for that. */
+  int (*connect)(struct nbc_verbs *, void *qp, const struct nbc_verbs_address *);
+  /* Chains, with one doorbell. As ibv_post_send and ibv_post_recv; used are IBV_WR_SEND_WITH_IMM,
+   * IBV_WR_RDMA_WRITE, IBV_WR_RDMA_WRITE_WITH_IMM, IBV_WR_RDMA_READ, IBV_SEND_SIGNALED and
+   * IBV_SEND_INLINE (of which the bytes are read at once). The caller keeps within the queue. */
+  int (*post_send)(struct nbc_verbs *, void *qp, struct ibv_send_wr *);
+  int (*post_receive)(struct nbc_verbs *, void *qp, struct ibv_recv_wr *);
+  /* As ibv_poll_cq: at most `count`; returns how many, or a negative nbc_status (the adapter is
+   * gone, or the queue has overrun). Of wc used: wr_id, status, opcode, byte_len, imm_data, qp_num.
+   */
+  int (*poll)(struct nbc_verbs *, void *cq, int count, struct ibv_wc *);
+  /* Sleeps until the queue may have an entry, or `nanoseconds` have passed. May return early. Never
+   * misses an entry: one that came after the last poll ends it. */
+  void (*sleep)(struct nbc_verbs *, void *cq, int64_t nanoseconds);
+  /* Whether this queue pair, or the adapter, has failed without a completion to tell of it (an
+   * asynchronous event): 0 or a negative nbc_status. Cheap. */
+  int (*failed)(struct nbc_verbs *, void *qp);
+  /* The adapter touches nothing through it any more. Null is fine. */
+  void (*destroy_qp)(struct nbc_verbs *, void *qp);
+  void (*destroy_cq)(struct nbc_verbs *, void *cq);
+  /* `access`: of enum ibv_access_flags. The memory stays the caller's. */
+  int (*register_memory)(struct nbc_verbs *, void *begin, size_t bytes, int access, void **region,
+                         uint32_t *lkey, uint32_t *rkey);
+  void (*deregister_memory)(struct nbc_verbs *, void *region);
+};
+
+/* Every implementation's state begins with this. Functions may be called by several threads, for
+ * different queues; those for one plan come from one thread at a time. */
+struct nbc_verbs {
+  struct nbc_device device; /* of NBC_VERBS_TARGET */
+  const struct nbc_verbs_ops *ops;
+};
+
+#ifdef __cplusplus
+}
+#endif
+#endif
