@@ -5,10 +5,11 @@
 #include "codegen/mpi/mpi.h"
 #include "codegen/shm/shm.h"
 #include "codegen/target.h"
+#include "codegen/verbs/verbs.h"
 
 namespace nbcc {
 
-static const Target *const list[] = {&coredirect, &mpi, &shm};
+static const Target *const list[] = {&coredirect, &mpi, &shm, &verbs};
 
 std::span<const Target *const> targets() {
   return list;

@@ -36,8 +36,8 @@ constexpr int32_t kRoundsApart = 2;
 
 class Messages {
  public:
-  Messages(const Schedule &s, Blocks lengths, const Ranks &scattered)
-      : s_(s), lengths_(lengths), scattered_(scattered), draft_(s) {
+  Messages(const Schedule &s, Blocks lengths, const Carries &carries)
+      : s_(s), lengths_(lengths), carries_(carries), draft_(s) {
     if (lengths == Blocks::each) return;
     for (size_t b = 0; b < s.buffers.size(); ++b)
       if (s.buffers[b].ofCaller() && (row_ < 0 || s.buffers[b].blocks > s.buffers[row_].blocks))
@@ -89,7 +89,7 @@ class Messages {
 
   /// Whether a message can be carried as it lies.
   bool fits(const Step &message, Section runs) const {
-    return runs.size() <= 1 || (scattered_ && scattered_(message.peer));
+    return runs.size() <= 1 || (carries_ && carries_(message, runs.size()));
   }
 
   StepId add(const Step &like, Op op, Unit unit, Section from, Section with, Section to,
@@ -199,7 +199,7 @@ class Messages {
 
   const Schedule &s_;
   const Blocks lengths_;
-  const Ranks &scattered_;
+  const Carries &carries_;
   Draft draft_;
   BufferId row_ = -1;  // the longest row of the caller's; -1: its blocks may differ
   int rooms_ = 0;
@@ -245,14 +245,14 @@ bool isSmall(const Schedule &s, const char *target, Diag &diag) {
 
 std::vector<Legal> legalize(const Schedule &given, const Schedule *inPlace,
                             const TargetOptions &options, const char *target,
-                            const Ranks &scattered, Diag &diag) {
+                            const Carries &carries, Diag &diag) {
   const Calls calls(given, inPlace, options, target, diag);
   std::vector<Legal> ways;
   for (const Calls::Call &call : calls.all()) {
     if (!isOrdered(*call.schedule, target, diag) || !isSmall(*call.schedule, target, diag))
       return {};
     ways.push_back(
-        {Messages(*call.schedule, options.lengths, scattered).run(), NBC_RENDEZVOUS, call.flags});
+        {Messages(*call.schedule, options.lengths, carries).run(), NBC_RENDEZVOUS, call.flags});
   }
   return ways;
 }

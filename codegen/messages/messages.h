@@ -49,9 +49,12 @@ namespace nbcc::messages {
 /// Some of the ranks; empty: none.
 using Ranks = std::function<bool(int64_t rank)>;
 
-/// A message to or from one of `scattered` may lie in several places. Errors name `target`.
+/// Whether the target carries this message as it lies, in `runs` runs of memory; empty: none does.
+using Carries = std::function<bool(const Step &message, size_t runs)>;
+
+/// Errors name `target`.
 std::vector<Legal> legalize(const Schedule &, const Schedule *inPlace, const TargetOptions &,
-                            const char *target, const Ranks &scattered, Diag &);
+                            const char *target, const Carries &, Diag &);
 /// `remote`: peers that are marked so in the template.
 Template emit(std::span<const Legal>, const TargetOptions &, const Target &, const Ranks &remote);
 void printTasks(const Template &, std::ostream &);

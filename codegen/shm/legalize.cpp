@@ -19,8 +19,8 @@ std::vector<Legal> shm_legalize(const Schedule &given, const Schedule *inPlace,
     diag.error({}, "shm: there is no protocol to choose: the runtime knows each message's length");
     return {};
   }
-  const auto onThisNode = [&](int64_t peer) {
-    return !isRemote(options.topology, given.rank, peer);
+  const auto onThisNode = [&](const Step &message, size_t) {
+    return !isRemote(options.topology, given.rank, message.peer);
   };
   return messages::legalize(given, inPlace, options, "shm", onThisNode, diag);
 }

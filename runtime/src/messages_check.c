@@ -5,6 +5,8 @@
 // message names must be one run of memory, whatever the lengths of a call: pieces behind one
 // another, which each for itself lie inside their buffers (template.c, piece_address).
 
+#include <string.h>
+
 #include "runtime/src/messages.h"
 
 static int check_header(const struct tables *s, const char **why) {
@@ -79,6 +81,8 @@ static int check_relocs(const struct tables *s, const struct nbc_variant *v,
       return damaged(why, "relocation %u: at %u nothing is sent or received", i, r->at);
     if (anywhere && s->peers[record->peer] & NBC_PEER_REMOTE)
       return damaged(why, "relocation %u: pieces that lie anywhere, to another node", i);
+    if (anywhere && record->op == NBC_MESSAGE_RECV && strcmp(s->header->target, "verbs") == 0)
+      return damaged(why, "relocation %u: pieces that lie anywhere, for an adapter to write", i);
     for (uint32_t k = 1; k <= r->extra && !anywhere; ++k)
       if (!continues(s, r->what + k))
         return damaged(why, "relocation %u: piece %u is not behind piece %u", i, r->what + k,

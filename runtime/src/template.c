@@ -140,15 +140,14 @@ static bool is_alone(uint32_t kind) {
   return kind <= NBC_QUEUE_LOOPBACK || kind == NBC_QUEUE_MESSAGES;
 }
 
-// Whether messages may be of several places, and peers on other nodes marked.
-static bool is_shm(const struct tables *s) {
-  return strcmp(s->header->target, "shm") == 0;
+static bool is_for(const struct tables *s, const char *target) {
+  return strcmp(s->header->target, target) == 0;
 }
 
 static int check_queues(const struct tables *s, const char **why) {
   const struct nbc_template *t = s->header;
   for (uint32_t i = 0; i < t->peers.count; ++i) {
-    uint32_t rank = is_shm(s) ? s->peers[i] & ~NBC_PEER_REMOTE : s->peers[i];
+    uint32_t rank = is_for(s, "shm") ? s->peers[i] & ~NBC_PEER_REMOTE : s->peers[i];
     if (rank >= t->ranks || rank == t->rank)
       return damaged(why, "peer %u: rank %u of %u, the own one is %u", i, rank, t->ranks, t->rank);
   }
@@ -321,7 +320,7 @@ static int check_reloc(const struct tables *s, uint32_t index, enum list list,
   if (((r->rule == NBC_RELOC_OPMOD || r->rule == NBC_RELOC_SLOT) && !(flags & NBC_VARIANT_CALC)) ||
       (r->rule == NBC_RELOC_CREDIT && !(flags & NBC_VARIANT_CREDIT)))
     return damaged(why, "relocation %u: rule %u in a variant with flags %u", index, r->rule, flags);
-  if (r->rule == NBC_RELOC_PIECES && !is_shm(s))
+  if (r->rule == NBC_RELOC_PIECES && !is_for(s, "shm") && !is_for(s, "verbs"))
     return damaged(why, "relocation %u: a message of several places, on target %s", index,
                    s->header->target);
   if (r->rule == NBC_RELOC_OPMOD) return 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * message_record.h - what targets mpi and shm do, one record after the other.
+ * message_record.h - what targets mpi, shm and verbs do, one record after the other.
  *
  *     RECV peer 1   out[1]
  *     SEND peer 0   out[0]
@@ -29,8 +29,9 @@ struct nbc_message_record {
   uint32_t record;  /* WAIT: an earlier SEND or RECV of the segment, by its index; else 0 */
   uint32_t tag_pad; /* 0 */
   /* Filled at the call, in native byte order, by an NBC_RELOC_SGE at `address`, which writes
-   * both: one run of memory. By an NBC_RELOC_PIECES, shm only: `bytes` is the sum of all its
-   * pieces, which lie anywhere, and `address` stays 0. Without either: a message of no bytes. */
+   * both: one run of memory. By an NBC_RELOC_PIECES (shm, and sends of verbs): `bytes` is the sum
+   * of all its pieces, which lie anywhere, and `address` stays 0. Without either: a message of no
+   * bytes. */
   uint64_t address, bytes;
 };
 

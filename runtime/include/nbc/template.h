@@ -265,8 +265,8 @@ enum nbc_reloc_rule {
   NBC_RELOC_CREDIT, /* be32: index of the latest credit expected on the CQ, mod 2^24 */
   NBC_RELOC_OPMOD,  /* calc: 1 byte, the enum mlx5_calc of the call's op and type */
   NBC_RELOC_SLOT,   /* calc: what: a piece. be32 16, be32 lkey, be64 address: 16 bytes */
-  NBC_RELOC_PIECES  /* shm: what: a piece. 16 bytes, as message_record.h says, of it and of the
-                       `extra` pieces after it in the table, wherever each lies */
+  NBC_RELOC_PIECES  /* shm, and what verbs sends: what: a piece. 16 bytes, as message_record.h says,
+                       of it and of the  `extra` pieces after it in the table, wherever each lies */
 };
 
 /* A CQ is named by its queue and side: one CQ per peer and purpose. */
