@@ -212,6 +212,8 @@ int registerMemory(nbc_hca *hca, void *begin, size_t bytes, uint32_t access, uin
   auto guard = adapter.engine->lock();
   if ((!begin && bytes) || reinterpret_cast<uintptr_t>(begin) + bytes < bytes)
     return NBC_ERROR_ARGUMENT;
+  if (access & NBC_HCA_READ_ONLY && access & (NBC_HCA_REMOTE_WRITE | NBC_HCA_REMOTE_ATOMIC))
+    return NBC_ERROR_ARGUMENT;
   // Each count gives another key, and neighbours differ in most bits: a key that is off by one, of
   // another rank, or of a registration that is gone opens nothing.
   uint32_t key;

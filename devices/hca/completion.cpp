@@ -101,7 +101,7 @@ void Engine::retire(QueuePair &qp) {
 uint8_t Engine::takeAnswer(QueuePair &qp, Message &m) {
   if (!m.list || m.gatherLate) return 0;
   Spans place, answer;
-  uint8_t syndrome = resolve(*qp.adapter, m.list.get(), m.segments, place);
+  uint8_t syndrome = resolve(*qp.adapter, m.list.get(), m.segments, Use::Scatter, place);
   if (!syndrome && m.payload) {
     answer.add(m.payload.get(), m.bytes);
   } else if (!syndrome && m.bytes) {  // too long to have been copied

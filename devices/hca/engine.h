@@ -196,7 +196,8 @@ struct Engine {
   // memory.cpp
   static bool check(const Adapter &, uint32_t key, uint64_t at, uint64_t bytes, uint32_t access,
                     Span &);
-  static uint8_t resolve(const Adapter &, const uint8_t *list, uint32_t segments, Spans &);
+  enum class Use { Gather, Scatter };
+  static uint8_t resolve(const Adapter &, const uint8_t *list, uint32_t segments, Use, Spans &);
 
   // requester.cpp
   void step(QueuePair &);

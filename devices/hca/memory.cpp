@@ -22,14 +22,15 @@ bool Engine::check(const Adapter &adapter, uint32_t key, uint64_t at, uint64_t b
   return true;
 }
 
-uint8_t Engine::resolve(const Adapter &adapter, const uint8_t *list, uint32_t segments,
+uint8_t Engine::resolve(const Adapter &adapter, const uint8_t *list, uint32_t segments, Use use,
                         Spans &spans) {
   for (const uint8_t *s = list; s < list + segments * MLX5_SEGMENT; s += MLX5_SEGMENT) {
     uint32_t bytes = mlx5_get32(s + MLX5_DATA_COUNT);
     Span span;
     if (bytes == 0) continue;
-    if (!check(adapter, mlx5_get32(s + MLX5_DATA_LKEY), mlx5_get64(s + MLX5_DATA_ADDR), bytes, 0,
-               span))
+    uint32_t key = mlx5_get32(s + MLX5_DATA_LKEY);
+    if (!check(adapter, key, mlx5_get64(s + MLX5_DATA_ADDR), bytes, 0, span) ||
+        (use == Use::Scatter && adapter.regions.at(key).access & NBC_HCA_READ_ONLY))
       return MLX5_LOCAL_PROT;
     spans.add(span.at, span.bytes);
   }

@@ -197,7 +197,8 @@ uint8_t Engine::start(QueuePair &qp, const Entry &entry) {
     for (uint32_t i = 0; i < segments; ++i)
       if (mlx5_get32(segment + i * MLX5_SEGMENT) & MLX5_INLINE) return MLX5_LOCAL_QP_OP;
     if (segments > options.facts.max_scatter) return MLX5_LOCAL_QP_OP;
-    if (uint8_t syndrome = resolve(*qp.adapter, segment, segments, spans)) return syndrome;
+    if (uint8_t syndrome = resolve(*qp.adapter, segment, segments, Use::Scatter, spans))
+      return syndrome;
     if (spans.bytes > longestMessage || (isAtomic(opcode) && spans.bytes != 8))
       return MLX5_LOCAL_LENGTH;
     m.bytes = static_cast<uint32_t>(spans.bytes);

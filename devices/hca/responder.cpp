@@ -24,7 +24,8 @@ bool isWrite(uint8_t opcode) {
 
 /// The bytes of a message, wherever they are now.
 uint8_t payload(const QueuePair &from, const Message &m, Spans &spans) {
-  if (m.gatherLate) return Engine::resolve(*from.adapter, m.list.get(), m.segments, spans);
+  if (m.gatherLate)
+    return Engine::resolve(*from.adapter, m.list.get(), m.segments, Engine::Use::Gather, spans);
   if (m.bytes) spans.add(m.payload.get(), m.bytes);
   return 0;
 }
@@ -188,7 +189,7 @@ uint8_t Engine::take(QueuePair &to, Message &m, const Spans &source) {
            mlx5_get32(list + segments * MLX5_SEGMENT + MLX5_DATA_LKEY) != MLX5_INVALID_LKEY)
       ++segments;
     Spans place;
-    uint8_t syndrome = resolve(*to.adapter, list, segments, place);
+    uint8_t syndrome = resolve(*to.adapter, list, segments, Use::Scatter, place);
     if (!syndrome && place.bytes < m.bytes) syndrome = MLX5_LOCAL_LENGTH;
     if (syndrome) {
       completeReceive(to, nullptr, index, syndrome);

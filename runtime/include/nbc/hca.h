@@ -77,7 +77,8 @@ struct nbc_hca_qp {
 enum {
   NBC_HCA_REMOTE_WRITE = 1, /* may be written to through its rkey */
   NBC_HCA_REMOTE_READ = 2,
-  NBC_HCA_REMOTE_ATOMIC = 4
+  NBC_HCA_REMOTE_ATOMIC = 4,
+  NBC_HCA_READ_ONLY = 8 /* only gathered from: nothing is received into it; excludes writes, atomics */
 };
 
 struct nbc_hca;

@@ -52,6 +52,31 @@ TEST(Memory, freedUnderWayIsSeen) {
   EXPECT_EQ(q.failed(), MLX5_LOCAL_PROT);
 }
 
+TEST(Memory, readOnlyIsSentFromAndNotReceivedInto) {
+  Rig rig(2);
+  Queue &a = rig.queue(0), &b = rig.queue(1);
+  rig.connect(a, b);
+  uint8_t from[8] = {1, 2, 3}, to[8] = {};
+  uint32_t read = rig.key(0, from, 8, NBC_HCA_READ_ONLY | NBC_HCA_REMOTE_READ);
+  uint32_t write = rig.key(1, to, 8), sealed = rig.key(1, to, 8, NBC_HCA_READ_ONLY);
+  b.receive({{to, 8, write}});
+  a.post(send().data(from, 8, read));
+  a.ring();
+  rig.fabric.run();
+  EXPECT_EQ(0, memcmp(from, to, 8));
+
+  memset(to, 0, 8);
+  b.post(Wqe(MLX5_READ).remote(from, read).data(to, 8, sealed));
+  b.ring();
+  rig.fabric.run();
+  EXPECT_EQ(b.failed(), MLX5_LOCAL_PROT);
+  EXPECT_EQ(to[0], 0);
+
+  uint32_t lkey, rkey;
+  EXPECT_NE(0, rig.ranks[0]->ops->register_memory(
+                   rig.ranks[0], to, 8, NBC_HCA_READ_ONLY | NBC_HCA_REMOTE_WRITE, &lkey, &rkey));
+}
+
 TEST(Memory, registrationsMustBeSane) {
   Rig rig(1);
   uint32_t lkey, rkey;
