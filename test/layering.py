@@ -43,6 +43,7 @@ MAY_INCLUDE = {
     "runtime/mpi": ["runtime/include"],
     "runtime/shm": ["runtime/include"],
     "devices": ["runtime/include"],
+    "devices/verbs": ["runtime/include", "devices/hca"],
     "dropin": ["dsl", "compiler/selection", "runtime/include", "runtime/mpi"],
     "tools/bench": ["dsl", "runtime/include", "runtime/mpi"],
 }
