@@ -12,14 +12,15 @@
 #   lib/libnbc-operators.so      users' operators, for nbcc
 #   lib/libnbc-soft.so           devices made of software (nbc/soft/hca.h, nbc/soft/p2p.h)
 #   lib/libnbc-shm.so            ranks of one node over shared memory (nbc/shm.h)
+#   lib/libnbc-verbs.so          ranks anywhere over an RDMA adapter, by libibverbs (nbc/verbs.h)
 #   lib/libnbc-openmpi.so, ...   communicators of an MPI library (nbc_mpi.h), for each that was found
 #   include/nbc.h, include/nbc/
 #   share/nbc/stdlib_algos/      the algorithms
 #   share/nbc/table.json         which of them the drop-in takes for a call
 #   share/man/, share/doc/nbcc/  pages of the headers, if they were made (target `docs`)
-#   lib/pkgconfig/               nbc.pc, nbc-build.pc, nbc-jit.pc, nbc-soft.pc, nbc-shm.pc, nbc-openmpi.pc, ...
+#   lib/pkgconfig/               nbc.pc, nbc-build.pc, nbc-jit.pc, nbc-soft.pc, nbc-shm.pc, nbc-verbs.pc, nbc-openmpi.pc, ...
 #   lib/cmake/nbcc/              find_package(nbcc): nbcc::nbc, nbcc::build, nbcc::jit, nbcc::soft, nbcc::shm,
-#                                nbcc_add_library(), nbcc_ALGORITHMS
+#                                nbcc::verbs, nbcc_add_library(), nbcc_ALGORITHMS
 include(CMakePackageConfigHelpers)
 
 # The runtime, as a program is linked with it: the objects are those of nbc_runtime_src.
@@ -43,6 +44,13 @@ target_link_options(nbc-shm PRIVATE ${nothing_undefined}
 set_target_properties(nbc-shm PROPERTIES LINKER_LANGUAGE C
   LINK_DEPENDS ${PROJECT_SOURCE_DIR}/runtime/nbc.map)
 
+add_library(nbc-verbs SHARED $<TARGET_OBJECTS:nbc_runtime_verbs>)
+target_link_libraries(nbc-verbs PRIVATE ${IBVERBS_LIBRARY})
+target_link_options(nbc-verbs PRIVATE ${nothing_undefined}
+  -Wl,--version-script=${PROJECT_SOURCE_DIR}/runtime/nbc.map)
+set_target_properties(nbc-verbs PROPERTIES LINKER_LANGUAGE C
+  LINK_DEPENDS ${PROJECT_SOURCE_DIR}/runtime/nbc.map)
+
 # Programs that use one are compiled by the MPI's own wrapper, which has the MPI's flags.
 get_property(mpis GLOBAL PROPERTY NBC_MPIS)
 set(mpi_libraries)
@@ -60,16 +68,17 @@ if(mpis)
 endif()
 
 set_target_properties(nbcc PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
-foreach(library nbc nbc-static nbc-build nbc-jit nbc-soft nbc-shm ${mpi_libraries})
+foreach(library nbc nbc-static nbc-build nbc-jit nbc-soft nbc-shm nbc-verbs ${mpi_libraries})
   target_include_directories(${library} INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 endforeach()
 set_target_properties(nbc-build PROPERTIES EXPORT_NAME build)
 set_target_properties(nbc-jit PROPERTIES EXPORT_NAME jit)
 set_target_properties(nbc-soft PROPERTIES EXPORT_NAME soft)
 set_target_properties(nbc-shm PROPERTIES EXPORT_NAME shm)
+set_target_properties(nbc-verbs PROPERTIES EXPORT_NAME verbs)
 set_target_properties(nbc-static PROPERTIES EXPORT_NAME nbc-static)
 
-install(TARGETS nbcc nbc nbc-static nbc-build nbc-jit nbc-soft nbc-shm ${mpi_libraries} EXPORT nbcc-targets)
+install(TARGETS nbcc nbc nbc-static nbc-build nbc-jit nbc-soft nbc-shm nbc-verbs ${mpi_libraries} EXPORT nbcc-targets)
 install(TARGETS nbc-operators)
 install(FILES runtime/include/nbc.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY runtime/include/nbc DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
@@ -105,6 +114,7 @@ nbc_package(nbc-build "Makes templates of compiled collective algorithms, for an
 nbc_package(nbc-jit "Compiles collective algorithms while the program runs" nbc)
 nbc_package(nbc-soft "Devices made of software, for collective algorithms" nbc)
 nbc_package(nbc-shm "Collective algorithms over the shared memory of a node" nbc)
+nbc_package(nbc-verbs "Collective algorithms over RDMA adapters" nbc)
 foreach(mpi ${mpis})
   nbc_package(nbc-${mpi} "Collective algorithms over ${mpi}" nbc nbc-shm)
 endforeach()

@@ -42,6 +42,7 @@ MAY_INCLUDE = {
     "runtime/kernels": ["runtime/include", "runtime/src"],
     "runtime/mpi": ["runtime/include"],
     "runtime/shm": ["runtime/include"],
+    "runtime/verbs": ["runtime/include"],
     "devices": ["runtime/include"],
     "devices/verbs": ["runtime/include", "devices/hca"],
     "dropin": ["dsl", "compiler/selection", "runtime/include", "runtime/mpi"],

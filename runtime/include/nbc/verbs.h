@@ -54,7 +54,7 @@ struct nbc_verbs_options {
                          address; else the last of version 2] */
   enum ibv_mtu mtu;   /* at most [the port's active one] */
   uint32_t service_level, traffic_class;
-  uint32_t retry_count; /* of 4.096 us * 2^14 = 67 ms each, 1 to 7 [7] */
+  uint32_t retry_count; /* of 67 ms (4.096 us * 2^14), 1 to 7 [6]; for soft-RoCE 7 is for ever */
   enum nbc_verbs_rendezvous rendezvous;
 };
 

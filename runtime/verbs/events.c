@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// events.c - asynchronous events: what befalls a queue or the adapter without a completion.
+//
+// No thread sits on the descriptor: whoever asks whether a queue has failed, or sleeps, takes in
+// what has come, for all queues. libibverbs does not destroy a queue while an event of its is
+// being looked at, so that is safe beside other threads.
+//
+// A port that goes down fails nothing here: if it comes back before the retries of what is under
+// way are used up, calls go on; else these fail.
+
+#include <errno.h>
+#include <fcntl.h>
+#include <time.h>
+
+#include "runtime/verbs/adapter.h"
+
+int watch_events(struct adapter *a) {
+  int file = a->place.context->async_fd;
+  int flags = fcntl(file, F_GETFL);
+  return flags < 0 || fcntl(file, F_SETFL, flags | O_NONBLOCK) ? NBC_ERROR_DEVICE : 0;
+}
+
+static void take(struct adapter *a, const struct ibv_async_event *event) {
+  switch ((int)event->event_type) {  // newer devices have more of them
+    case IBV_EVENT_CQ_ERR:
+      atomic_store(&((struct completions *)event->element.cq->cq_context)->failed, 1);
+      break;
+    case IBV_EVENT_QP_FATAL:
+    case IBV_EVENT_QP_REQ_ERR:
+    case IBV_EVENT_QP_ACCESS_ERR:
+      atomic_store(&((struct queue_pair *)event->element.qp->qp_context)->failed, 1);
+      break;
+    case IBV_EVENT_DEVICE_FATAL:
+      atomic_store(&a->gone, 1);
+      break;
+    default:
+      break;
+  }
+}
+
+void take_events(struct adapter *a) {
+  struct ibv_async_event event;
+  for (;;) {
+    errno = 0;
+    if (ibv_get_async_event(a->place.context, &event)) break;
+    take(a, &event);
+    ibv_ack_async_event(&event);
+  }
+  // After the device was removed there is nothing left to read from.
+  if (errno == EIO || errno == ENODEV) atomic_store(&a->gone, 1);
+}
+
+void glance_events(struct adapter *a) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+  int64_t tick = now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+  if (atomic_exchange_explicit(&a->looked, tick, memory_order_relaxed) != tick) take_events(a);
+}
