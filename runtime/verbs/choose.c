@@ -95,6 +95,7 @@ bool complete_options(const struct nbc_verbs_options *given, struct nbc_verbs_op
     }
     if (!strcmp(text, "read")) o->rendezvous = NBC_VERBS_READ;
   }
+  *why = "";
   return true;
 }
 

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What is chosen, by options and by the environment, and what is said where it is not there. Runs
+// in the guest, which has one adapter: rxe0, of one port.
+
+#include <cstdlib>
+#include <string>
+
+#include "test/verbs/ends.h"
+
+namespace {
+
+struct Set {
+  const char *name;
+  Set(const char *variable, const char *value) : name(variable) { setenv(variable, value, 1); }
+  ~Set() { unsetenv(name); }
+};
+
+/// "" where it opens.
+std::string opens(const nbc_verbs_options &options, int expected) {
+  nbc_device *device = nullptr;
+  const char *why = "";
+  EXPECT_EQ(nbc_verbs_open(&options, &device, &why), expected) << why;
+  if (device) device->close(device);
+  return why;
+}
+
+TEST(Options, deviceAndPortByName) {
+  nbc_verbs_options o = {};
+  o.device = "rxe0";
+  o.port = 1;
+  EXPECT_EQ(opens(o, 0), "");
+  o.port = 2;
+  EXPECT_EQ(opens(o, NBC_ERROR_DEVICE),
+            "no active port of rxe0, port 2; there are: rxe0 port 1 (RoCE, active)");
+  o.device = "mlx5_0";
+  o.port = 0;
+  EXPECT_EQ(opens(o, NBC_ERROR_DEVICE),
+            "no active port of mlx5_0; there are: rxe0 port 1 (RoCE, active)");
+}
+
+TEST(Options, theEnvironmentSaysWhatIsLeftOpen) {
+  Set variable("NBC_VERBS_DEVICE", "rxe7:1");
+  EXPECT_EQ(opens({}, NBC_ERROR_DEVICE),
+            "no active port of rxe7, port 1; there are: rxe0 port 1 (RoCE, active)");
+  nbc_verbs_options o = {};
+  o.device = "rxe0";
+  EXPECT_EQ(opens(o, 0), "");
+}
+
+TEST(Options, theGid) {
+  nbc_verbs_options o = {};
+  o.gid_index = 9;
+  const std::string why = opens(o, NBC_ERROR_DEVICE);
+  EXPECT_EQ(why.rfind("rxe0 port 1 has no GID 9; there are: 0 (RoCE v2, fe80::", 0), 0u) << why;
+  EXPECT_NE(why.find(", 1 (RoCE v2, ::ffff:10.0.0.1)"), std::string::npos) << why;
+  Set variable("NBC_VERBS_GID", "8");
+  EXPECT_NE(opens({}, NBC_ERROR_DEVICE).find("has no GID 8"), std::string::npos);
+  o.gid_index = 1;
+  EXPECT_EQ(opens(o, 0), "");
+}
+
+TEST(Options, thatCannotBe) {
+  const char *range = "nbc_verbs_options are out of range";
+  nbc_verbs_options o = {};
+  o.gid_index = -2;
+  EXPECT_EQ(opens(o, NBC_ERROR_ARGUMENT), range);
+  o = {};
+  o.retry_count = 8;
+  EXPECT_EQ(opens(o, NBC_ERROR_ARGUMENT), range);
+  o = {};
+  o.service_level = 16;
+  EXPECT_EQ(opens(o, NBC_ERROR_ARGUMENT), range);
+  EXPECT_EQ(nbc_verbs_open(nullptr, nullptr, nullptr), NBC_ERROR_ARGUMENT);
+  {
+    Set variable("NBC_VERBS_DEVICE", "rxe0:x");
+    EXPECT_EQ(opens({}, NBC_ERROR_ARGUMENT),
+              "NBC_VERBS_DEVICE is 'rxe0:x'; it is to be a device, or device:port");
+  }
+  {
+    Set variable("NBC_VERBS_GID", "256");
+    EXPECT_EQ(opens({}, NBC_ERROR_ARGUMENT),
+              "NBC_VERBS_GID is '256'; it is to be an index, 0 to 255");
+  }
+  Set variable("NBC_VERBS_RENDEZVOUS", "wright");
+  EXPECT_EQ(opens({}, NBC_ERROR_ARGUMENT),
+            "NBC_VERBS_RENDEZVOUS is 'wright'; it is to be read or write");
+}
+
+TEST(Options, theRendezvous) {
+  nbc_verbs_facts facts = {};
+  Set variable("NBC_VERBS_RENDEZVOUS", "read");
+  nbc_verbs *v = openAdapter();
+  v->ops->facts(v, &facts);
+  EXPECT_EQ(facts.rendezvous, NBC_VERBS_READ);
+  v->device.close(&v->device);
+}
+
+}  // namespace
