@@ -199,6 +199,22 @@ TEST(Device, sleepMissesNothing) {
   EXPECT_LT(std::chrono::steady_clock::now() - begin, 9s);
 }
 
+TEST(Device, whatComesBetweenPollAndSleepEndsTheSleep) {
+  Pair p;
+  for (int round = 0; round < 4; ++round) {  // armed or not
+    ibv_wc wc = {};
+    ASSERT_EQ(p.b.receive(1, p.b.run(0, 8)), 0);
+    ASSERT_EQ(p.b.ops->poll(p.b.verbs, p.b.cq, 1, &wc), 0);
+    ASSERT_EQ(p.a.send(2, {p.a.run(0, 8)}, 0), 0);
+    ends(p.a, 2);
+    const auto begin = std::chrono::steady_clock::now();
+    p.b.ops->sleep(p.b.verbs, p.b.cq, 5'000'000'000);
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, 4s);
+    arrives(p, 1, 8, 0);
+    if (round % 2) p.b.ops->sleep(p.b.verbs, p.b.cq, 1'000'000);
+  }
+}
+
 TEST(Device, sleepEndsWhenTheTimeIsOver) {
   Pair p;
   const auto begin = std::chrono::steady_clock::now();
