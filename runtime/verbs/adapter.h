@@ -6,6 +6,7 @@
 //   open.c    what it can do; registration of memory
 //   queues.c  completion queues and queue pairs
 //   events.c  what it tells without being asked
+//   watch.c   memory that goes
 //
 // A communicator opens the adapter for itself: one context, one protection domain. So what a plan
 // registers is out of reach for all but the communicator's own queue pairs.
@@ -25,11 +26,18 @@ struct place {
   union ibv_gid gid;
 };
 
+// Whom to tell of memory that goes; null: nobody.
+struct watch {
+  nbc_verbs_gone *gone;
+  void *context;
+};
+
 struct adapter {
   struct nbc_verbs base;  // first: the device
   struct place place;
   struct ibv_pd *domain;
   struct nbc_verbs_facts facts;
+  struct watch watch;
   enum ibv_mtu mtu;
   uint8_t service_level, traffic_class, retry_count;
   uint8_t own_reads, served_reads;  // of a queue pair under way: by us, and of our memory
@@ -84,3 +92,6 @@ int watch_events(struct adapter *);
 void take_events(struct adapter *);
 // The same, but not more often than every few milliseconds: cheap.
 void glance_events(struct adapter *);
+
+// watch.c
+int watch_memory(struct nbc_verbs *, nbc_verbs_gone *, void *context);

@@ -92,6 +92,7 @@ static int find_facts(struct adapter *a, const struct nbc_verbs_options *o, cons
 
 static void close_adapter(struct nbc_device *device) {
   struct adapter *a = (struct adapter *)device;
+  watch_memory(&a->base, NULL, NULL);
   if (a->domain) ibv_dealloc_pd(a->domain);
   if (a->place.context) ibv_close_device(a->place.context);
   free(a);

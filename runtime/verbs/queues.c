@@ -260,4 +260,5 @@ const struct nbc_verbs_ops adapter_ops = {
     .destroy_cq = destroy_cq,
     .register_memory = register_memory,
     .deregister_memory = deregister_memory,
+    .watch = watch_memory,
 };

@@ -16,8 +16,10 @@
  *   read    the sender tells where from; the receiver reads, and says so. The sender's CPU does
  *           nothing in between
  *
- * Memory. What is sent or received in place has to be registered; that is done in nbc_start and
- * kept: see nbc_register, and nbc_deregister before such memory is freed.
+ * Memory. What is sent or received in place has to be registered. That is slow, so what was
+ * registered stays so, as long as libucm (of UCX) is there to see that memory is unmapped; else,
+ * and with NBC_VERBS_WATCH=no in the environment, for a call, but for what nbc_register was told
+ * of, which nbc_deregister has to be told of before it is freed.
  *
  * Waiting. nbc_wait polls a while, yields, then sleeps on the completion channel. Peers that are
  * waited for in vain are written to (no bytes), which fails when they are gone: then calls end with
@@ -94,6 +96,9 @@ struct nbc_verbs_address {
   uint64_t opaque[6];
 };
 
+/* Memory is about to be unmapped. */
+typedef void nbc_verbs_gone(void *context, const void *begin, size_t bytes);
+
 struct nbc_verbs_ops {
   const char *name; /* for people; static */
   void (*facts)(struct nbc_verbs *, struct nbc_verbs_facts *);
@@ -128,6 +133,10 @@ struct nbc_verbs_ops {
   int (*register_memory)(struct nbc_verbs *, void *begin, size_t bytes, int access, void **region,
                          uint32_t *lkey, uint32_t *rkey);
   void (*deregister_memory)(struct nbc_verbs *, void *region);
+  /* Has `gone` called before memory of this process is unmapped, by whichever thread does that; it
+   * neither locks nor allocates. Null: not any more. Once at a time. NBC_ERROR_UNSUPPORTED: the
+   * device sees no such thing. Null is fine, and means the same. */
+  int (*watch)(struct nbc_verbs *, nbc_verbs_gone *gone, void *context);
 };
 
 /* Every implementation's state begins with this. Functions may be called by several threads, for
