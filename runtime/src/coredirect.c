@@ -51,8 +51,8 @@ static struct keys keys_of(const nbc_plan *plan, const struct call *c) {
   for (int role = 0; role < CALLER_ROLES; ++role) {
     if (c->registration[role] < 0) continue;
     const struct registration *r = &endpoint_of(plan)->memory.slots[c->registration[role]];
-    keys.l[role] = r->lkey;
-    keys.r[role] = r->rkey;
+    keys.l[role] = r->as.lkey;
+    keys.r[role] = r->as.rkey;
   }
   const struct coredirect *s = state_of(plan);
   keys.l[NBC_ROLE_STAGING] = keys.l[NBC_ROLE_SLOTS] = s->lkey;

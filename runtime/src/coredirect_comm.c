@@ -5,6 +5,16 @@
 
 #include "runtime/src/coredirect.h"
 
+static int add(void *adapter, void *begin, size_t bytes, uint32_t access, struct known_memory *as) {
+  struct nbc_hca *hca = (struct nbc_hca *)adapter;
+  return hca->ops->register_memory(hca, begin, bytes, access, &as->lkey, &as->rkey);
+}
+
+static void remove_known(void *adapter, const struct known_memory *as) {
+  struct nbc_hca *hca = (struct nbc_hca *)adapter;
+  hca->ops->deregister_memory(hca, as->lkey);
+}
+
 int coredirect_attach(struct nbc_device *device, void **shared) {
   struct nbc_hca *hca = (struct nbc_hca *)device;
   struct endpoint *e = (struct endpoint *)calloc(1, sizeof *e);
@@ -12,7 +22,7 @@ int coredirect_attach(struct nbc_device *device, void **shared) {
   e->hca = hca;
   hca->ops->facts(hca, &e->facts);
   int status = hca->ops->address(hca, e->address);
-  if (!status) status = registrations_open(&e->memory, hca);
+  if (!status) status = registrations_open(&e->memory, (struct registrar){hca, add, remove_known});
   if (status)
     free(e);
   else

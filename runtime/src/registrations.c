@@ -11,8 +11,8 @@
 
 #include "nbc.h"
 
-int registrations_open(struct registrations *all, struct nbc_hca *hca) {
-  all->hca = hca;
+int registrations_open(struct registrations *all, struct registrar registrar) {
+  all->registrar = registrar;
   atomic_init(&all->clock, 0);
   for (int i = 0; i < REGISTRATIONS; ++i) atomic_init(&all->slots[i].users, -1);
   return pthread_mutex_init(&all->mutex, NULL) ? NBC_ERROR_MEMORY : 0;
@@ -59,7 +59,7 @@ static bool forget(struct registrations *all, struct registration *r) {
   if (!atomic_compare_exchange_strong(&r->users, &none, -1)) return false;
   atomic_store(&r->begin, 0);
   atomic_store(&r->end, 0);
-  all->hca->ops->deregister_memory(all->hca, r->lkey);
+  all->registrar.remove(all->registrar.adapter, &r->as);
   return true;
 }
 
@@ -82,8 +82,8 @@ static struct registration *empty_slot(struct registrations *all) {
 static int add(struct registrations *all, uintptr_t begin, uintptr_t end, uint32_t access) {
   struct registration *r = empty_slot(all);
   if (!r) return NBC_ERROR_RESOURCES;
-  int status = all->hca->ops->register_memory(all->hca, (void *)begin, end - begin, access,
-                                              &r->lkey, &r->rkey);
+  int status =
+      all->registrar.add(all->registrar.adapter, (void *)begin, end - begin, access, &r->as);
   if (status) return status;
   atomic_store(&r->access, access);
   atomic_store(&r->used, atomic_fetch_add(&all->clock, 1) + 1);

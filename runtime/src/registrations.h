@@ -6,10 +6,24 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-
-#include "nbc/hca.h"
+#include <stddef.h>
+#include <stdint.h>
 
 enum { REGISTRATIONS = 256 };
+
+// What an adapter calls memory that it knows.
+struct known_memory {
+  void *region;
+  uint32_t lkey, rkey;
+};
+
+// How memory becomes known to an adapter, and is forgotten.
+struct registrar {
+  void *adapter;
+  // With this access, which means something to the adapter alone. 0 or a negative status.
+  int (*add)(void *adapter, void *begin, size_t bytes, uint32_t access, struct known_memory *);
+  void (*remove)(void *adapter, const struct known_memory *);
+};
 
 // Memory known to the adapter. `users` is 0 or more while it is valid, -1 while
 // the slot is empty or changes. The rest may be read at any time, but is only
@@ -19,17 +33,17 @@ struct registration {
   atomic_uintptr_t begin, end;
   atomic_uint access;
   atomic_ulong used;  // by the clock below
-  uint32_t lkey, rkey;
+  struct known_memory as;
 };
 
 struct registrations {
-  struct nbc_hca *hca;
+  struct registrar registrar;
   pthread_mutex_t mutex;  // of whoever registers; users of what is registered need none
   atomic_ulong clock;     // misses so far
   struct registration slots[REGISTRATIONS];
 };
 
-int registrations_open(struct registrations *, struct nbc_hca *);
+int registrations_open(struct registrations *, struct registrar);
 void registrations_close(struct registrations *);
 
 // The registration that holds [begin, begin + bytes) with at least this access, and
