@@ -5,12 +5,13 @@
 
 #include "runtime/src/targets.h"
 
-extern const struct target coredirect, mpi, shm;
+extern const struct target coredirect, mpi, shm, verbs;
 
 static const struct target *const targets[] = {
     &coredirect,
     &mpi,
     &shm,
+    &verbs,
 };
 
 const struct target *find_target(const char *name) {

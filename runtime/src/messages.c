@@ -124,6 +124,10 @@ static void go_on(nbc_plan *plan) {
   }
 }
 
+static void settle(struct messages *s) {
+  if (s->settle && !s->status) s->status = s->settle(s);
+}
+
 static uint32_t end_of_stage(const struct call *c) {
   return c->variant->stages[c->stage].enabled;
 }
@@ -133,6 +137,7 @@ bool messages_enable(nbc_plan *plan, struct call *c) {
   c->target[ENABLED] = end_of_stage(c);
   if (!s->posting) s->posting = c;
   go_on(plan);
+  settle(s);
   return s->status || c->target[CARRIED] < c->target[ENABLED];
 }
 
@@ -152,15 +157,19 @@ int messages_poll(nbc_plan *plan) {
   const struct call *c = plan->oldest;
   go_on(plan);
   if (s->others && !s->status) s->status = s->others(s);
-  if (s->status) return NBC_ERROR_DEVICE;
-  if (c->stage == c->variant->stage_count) return finish_messages(plan, c);
-  return c->target[CARRIED] >= end_of_stage(c);
+  int over = 0;
+  if (!s->status)
+    over = c->stage == c->variant->stage_count ? finish_messages(plan, c)
+                                               : c->target[CARRIED] >= end_of_stage(c);
+  settle(s);
+  return s->status ? NBC_ERROR_DEVICE : over;
 }
 
 bool messages_linger(nbc_plan *plan, struct call *c) {
   struct messages *s = messages_of(plan);
   int done = finish_messages(plan, c);
   if (done < 0) s->status = done;
+  settle(s);
   return done != 1;
 }
 

@@ -3,7 +3,8 @@
 //
 // nbc/message_record.h says what stands in a template. messages_check.c looks at the bytes,
 // messages_create.c meets the peers and sorts relocations out, messages.c carries calls out. How
-// a message gets to a peer is a lane's business: mpi.c has those over p2p devices.
+// a message gets to a peer is a lane's business: mpi.c has those over p2p devices, verbs_lane.c
+// those over queue pairs.
 //
 // A plan has one cursor: it walks over the records of one call after the other, in the order in
 // which calls were admitted, as far as their stages are enabled, and stands still at a WAIT
@@ -91,6 +92,9 @@ struct messages {
   // Lets lanes move that nobody asks for, if they need it: at each poll, a little. 0, or a
   // negative status. Null: nothing.
   int (*others)(struct messages *);
+  // After messages were posted or tested: does what lanes have put off until the cursor stops. 0,
+  // or a negative status. Null: nothing.
+  int (*settle)(struct messages *);
   struct records *variants;  // by index
   struct iovec *runs;        // [instance]
 };

@@ -5,6 +5,7 @@
 #include <latch>
 #include <thread>
 
+#include "devices/verbs/verbs.h"
 #include "nbc/shm.h"
 #include "test/runtime/messages.h"
 #include "test/runtime/world.h"
@@ -78,6 +79,24 @@ struct SharedMemory {
   }
 };
 
+struct Connections {
+  hca::Fabric fabric{{.mode = hca::Mode::RealTime}};
+  std::vector<verbs::Device> devices;
+  void prepare(int ranks) {
+    while (ranks--) devices.push_back(verbs::deviceOn(fabric.addAdapter()));
+  }
+  int open(const nbc_bootstrap &b, nbc_device **device) {
+    *device = &devices[size_t(b.rank)]->device;
+    return 0;
+  }
+  static build::Bytes allgather(int ranks, int rank) {
+    build::Bytes b = build::ringAllgather(uint32_t(ranks), uint32_t(rank));
+    std::strcpy(b.header()->target, NBC_VERBS_TARGET);
+    b.seal();
+    return b;
+  }
+};
+
 template <class Device>
 class Promises : public testing::Test {
  protected:
@@ -104,7 +123,7 @@ class Promises : public testing::Test {
     });
   }
 };
-using Devices = testing::Types<Adapters, Endpoints, SharedMemory>;
+using Devices = testing::Types<Adapters, Endpoints, SharedMemory, Connections>;
 TYPED_TEST_SUITE(Promises, Devices);
 
 TYPED_TEST(Promises, aRankMayBeAHundredCallsAhead) {

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// verbs.c - target verbs: what plans on an adapter share, memory of calls, and who is silent.
+//
+// Memory that is sent from and received into without a copy is registered when a call is started,
+// and stays so (registrations.c); of a call whose messages are all short nothing is.
+//
+// An adapter says nothing of a peer that is gone until something is sent to it. So who waits for
+// one that has said nothing for a while writes no bytes to it.
+
+#define _GNU_SOURCE  // sched_yield, clock_gettime
+
+#include "runtime/src/verbs.h"
+
+#include <sched.h>
+#include <stdlib.h>
+#include <time.h>
+
+// --- an adapter ---
+
+static int add(void *adapter, void *begin, size_t bytes, uint32_t access, struct known_memory *as) {
+  struct nbc_verbs *device = (struct nbc_verbs *)adapter;
+  return device->ops->register_memory(device, begin, bytes, (int)access, &as->region, &as->lkey,
+                                      &as->rkey);
+}
+
+static void remove_known(void *adapter, const struct known_memory *as) {
+  struct nbc_verbs *device = (struct nbc_verbs *)adapter;
+  device->ops->deregister_memory(device, as->region);
+}
+
+static int attach(struct nbc_device *device, void **shared) {
+  struct verbs_adapter *a = (struct verbs_adapter *)calloc(1, sizeof *a);
+  if (!a) return NBC_ERROR_MEMORY;
+  a->device = (struct nbc_verbs *)device;
+  a->device->ops->facts(a->device, &a->facts);
+  bool reads = a->facts.rendezvous == NBC_VERBS_READ;
+  int status = reads && a->facts.reads == 0 ? NBC_ERROR_ARGUMENT : 0;
+  if (!status)
+    status = registrations_open(&a->memory, (struct registrar){device, add, remove_known});
+  if (status)
+    free(a);
+  else
+    *shared = a;
+  return status;
+}
+
+static void detach(void *shared) {
+  struct verbs_adapter *a = (struct verbs_adapter *)shared;
+  registrations_close(&a->memory);
+  free(a);
+}
+
+static int make_known(void *shared, void *begin, size_t bytes) {
+  struct verbs_adapter *a = (struct verbs_adapter *)shared;
+  const uint32_t remote =
+      a->facts.rendezvous == NBC_VERBS_READ ? IBV_ACCESS_REMOTE_READ : IBV_ACCESS_REMOTE_WRITE;
+  int i = registrations_acquire(&a->memory, begin, bytes, IBV_ACCESS_LOCAL_WRITE | remote, -1);
+  if (i < 0) return i;
+  registrations_release(&a->memory, i);
+  return 0;
+}
+
+static int forget(void *shared, const void *begin, size_t bytes) {
+  return registrations_forget(&((struct verbs_adapter *)shared)->memory, begin, bytes);
+}
+
+// --- memory of a call ---
+
+static void release(nbc_plan *plan, struct call *c) {
+  struct verbs_adapter *a = (struct verbs_adapter *)plan->on->shared;
+  for (uint32_t role = 0; role < CALLER_ROLES; ++role)
+    if (c->registration[role] >= 0) registrations_release(&a->memory, c->registration[role]);
+}
+
+// Whether a message that lies there, some of it, may be long. It may be said of one that is not.
+static bool may_be_long(const struct verbs *v, const struct call *c, uint32_t key) {
+  const struct verbs_longest *longest =
+      v->longest + (size_t)(c->variant - v->plan->variants) * KEYS + key;
+  __extension__ typedef unsigned __int128 wide;
+  // A piece ends with an element; of which only blocks with lengths of their own know the size.
+  const wide rounded = (wide)longest->pieces * (v->plan->own_lengths ? c->block : c->size);
+  return longest->pieces && ((wide)longest->blocks * c->block >> 16) + rounded > v->eager_bytes;
+}
+
+static int know_staging(struct verbs *v, const struct call *c) {
+  nbc_plan *plan = v->plan;
+  if (v->staging_known || plan->staging_instance == 0 || !may_be_long(v, c, KEYS - 1)) return 0;
+  int status = add(v->adapter->device, plan->staging, plan->staging_instance * plan->depth,
+                   v->access[KEYS - 1], &v->staging);
+  v->staging_known = !status;
+  return status;
+}
+
+static int acquire(nbc_plan *plan, struct call *c) {
+  struct verbs *v = verbs_of(plan);
+  for (uint32_t role = 0; role < CALLER_ROLES; ++role) c->registration[role] = -1;
+  if (!v) return 0;
+  int status = know_staging(v, c);
+  for (uint32_t role = 0; role < CALLER_ROLES && !status; ++role) {
+    const void *begin;
+    uint64_t bytes = may_be_long(v, c, role) ? touched_bytes(plan, c, role, &begin) : 0;
+    if (bytes == 0) continue;
+    int r =
+        registrations_acquire(&v->adapter->memory, begin, bytes, v->access[role], v->hint[role]);
+    if (r < 0)
+      status = r;
+    else
+      c->registration[role] = v->hint[role] = r;
+  }
+  if (status) release(plan, c);
+  return status;
+}
+
+static int prepare(nbc_plan *plan, struct call *c) {
+  struct verbs *v = verbs_of(plan);
+  int status = messages_prepare(plan, c);
+  if (!v || status) return status;
+  struct verbs_keys *keys = v->keys + (size_t)plan->instance * KEYS;
+  for (uint32_t role = 0; role < CALLER_ROLES; ++role) {
+    keys[role] = (struct verbs_keys){0};
+    if (c->registration[role] < 0) continue;
+    const void *begin;
+    uint64_t bytes = touched_bytes(plan, c, role, &begin);
+    const struct known_memory *as = &v->adapter->memory.slots[c->registration[role]].as;
+    keys[role] =
+        (struct verbs_keys){(uintptr_t)begin, (uintptr_t)begin + bytes, as->lkey, as->rkey};
+  }
+  if (v->staging_known)
+    keys[KEYS - 1] = (struct verbs_keys){
+        (uintptr_t)plan->staging, (uintptr_t)plan->staging + plan->staging_instance * plan->depth,
+        v->staging.lkey, v->staging.rkey};
+  return 0;
+}
+
+// --- who is silent ---
+
+#define SILENCE INT64_C(200000000)  // nanoseconds
+
+static int64_t now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+}
+
+static void probe_the_silent(struct verbs *v) {
+  int64_t time = now();
+  if (v->looked && time - v->looked < SILENCE) return;
+  const bool first = v->looked == 0;
+  v->looked = time;
+  if (first) return;
+  for (uint32_t i = 0; i < v->lane_count; ++i) {
+    struct verbs_lane *l = &v->lanes[i];
+    if (!l->heard && !l->probing && verbs_waits(l)) verbs_probe(l);
+    l->heard = false;
+  }
+  verbs_settle(messages_of(v->plan));
+}
+
+static bool failed(nbc_plan *plan) {
+  struct verbs *v = verbs_of(plan);
+  if (!v || messages_failed(plan)) return messages_failed(plan);
+  for (uint32_t i = 0; i < v->lane_count && !v->status; ++i)
+    if (v->ops->failed(v->adapter->device, v->lanes[i].qp)) v->status = NBC_ERROR_DEVICE;
+  if (!v->status) probe_the_silent(v);
+  return v->status < 0;
+}
+
+static bool glance(nbc_plan *plan) {
+  enum { SELDOM = 256 };
+  struct verbs *v = verbs_of(plan);
+  if (v && ++v->glances % SELDOM == 0) return failed(plan);
+  return messages_failed(plan) || (v && v->status < 0);
+}
+
+static void sleep_a_while(nbc_plan *plan) {
+  enum { YIELDS = 64, A_WHILE = 1000000 /* nanoseconds */ };
+  struct verbs *v = verbs_of(plan);
+  if (!v) return;
+  if (v->idle < YIELDS) {
+    ++v->idle;
+    sched_yield();
+  } else {
+    v->ops->sleep(v->adapter->device, v->cq, A_WHILE);
+  }
+}
+
+// --- the target ---
+
+// Whatever is longer than the adapter can send goes in several.
+static uint64_t longest(const nbc_plan *plan) {
+  (void)plan;
+  return INT64_MAX;
+}
+
+static void keep_lanes_warm(nbc_plan *plan) {
+  enum { FEW = 4 };  // lanes: a call with more waits for them as they come
+  const struct verbs *v = verbs_of(plan);
+  struct warm *w = &plan->warm;
+  messages_keep_warm(plan);
+  if (!v) return;
+  keep_warm(w, v, sizeof *v);
+  keep_warm(w, v->adapter, offsetof(struct verbs_adapter, memory));
+  keep_warm(w, v->ops, sizeof *v->ops);
+  keep_warm(w, &verbs_lane_ops, sizeof verbs_lane_ops);
+  for (uint32_t i = 0; i < v->lane_count && i < FEW; ++i)
+    keep_warm(w, &v->lanes[i], sizeof v->lanes[i]);
+}
+
+const struct target verbs = {
+    .name = NBC_VERBS_TARGET,
+    .attach = attach,
+    .detach = detach,
+    .make_known = make_known,
+    .forget = forget,
+    // The host's work is done at once: nobody would ring the doorbell behind it.
+    .host_waits = false,
+    .longest = longest,
+    .check = messages_check,
+    .create = verbs_create,
+    .connect = messages_connect,
+    .keep_warm = keep_lanes_warm,
+    .acquire = acquire,
+    .release = release,
+    .prepare = prepare,
+    .admit = messages_admit,
+    .enable = messages_enable,
+    .poll = messages_poll,
+    .lingers = messages_linger,
+    .complete = messages_complete,
+    .failed = failed,
+    .glance = glance,
+    .sleep = sleep_a_while,
+    .destroy = verbs_destroy,
+};

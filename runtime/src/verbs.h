@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// verbs.h - target verbs, in the runtime: lanes over queue pairs, and what of them is under way.
+//
+// verbs.c is the target, verbs_create.c makes lanes, verbs_lane.c is the protocol, verbs_queue.c
+// posts work requests and takes completions in. messages.c carries calls out.
+//
+// A message goes as its length says, which both ends know:
+//
+//   up to eager_bytes   EAGER    its bytes, copied at both ends. The sender is done once they are
+//                                in the ring; the receiver keeps them until its RECV is posted
+//   longer, write       OFFER    of the receiver: where to
+//                       DATA     of the sender, into that place
+//   longer, read        OFFER    of the sender: where from
+//                       FINISHED of the receiver, when it has read
+//
+// So one end offers memory, and the other one moves the data. Each kind is in order by itself: the
+// k-th EAGER is the k-th short message, the k-th OFFER and its answer are the k-th long one,
+// however the two are mixed. Nothing that the peer says is believed: kind, number and length are
+// looked at before anything is written, and what does not fit ends the plan.
+//
+// Receives. Any of these, and CREDIT, takes a receive of the peer's; all of them are in one queue
+// and alike, with a slot each. There is always one, so that no adapter has to try again:
+//
+//   E   eager messages that are not copied out yet. The sender has a credit for each; credits come
+//       back in the immediate value of whatever is sent, and by CREDIT when half of them are to be
+//       told and nothing else goes that way. So two CREDIT are unread at most.
+//   C   offers and answers, at most WINDOW that are not answered of either direction. What an offer
+//       took is posted again before it is answered.
+//
+// Why that cannot deadlock. messages.h asks that a message ends which both ranks have posted, if
+// both go on testing. Nothing ever waits within a post, and the adapters empty the queues of work
+// requests by themselves, as no receive is missing; so what may be sent is sent. Then:
+//
+//   - offers need no credit, and within the window go in order. Of the long messages that both have
+//     posted, the first is offered, as those before it are answered; it is moved, as the other end
+//     has posted it and all before it; and it ends.
+//   - of the eager messages that both have posted, the receiver has copied all before it out, as it
+//     has posted their RECVs; it has told at least half of the credits; so the sender has one.
+//
+// Memory. Work requests and receives have slots in one block that the adapter knows. The caller's
+// memory is registered in acquire, and only where a message of the call is long; staging at the
+// first such call that needs it.
+
+#pragma once
+
+#include "nbc/verbs.h"
+#include "runtime/src/messages.h"
+#include "runtime/src/registrations.h"
+
+// What is sent, in the upper bits of the immediate value. Then its number, modulo 2^13, and how
+// many eager slots were given back so far, modulo 2^16.
+enum verbs_kind {
+  VERBS_EAGER = 1,
+  VERBS_OFFER,
+  VERBS_DATA,
+  VERBS_FINISHED,
+  VERBS_CREDIT,
+};
+enum { KIND_SHIFT = 29, NUMBER_SHIFT = 16, NUMBER_MASK = 0x1fff };
+
+// Offers under way, at most; runs of memory that one names.
+enum { WINDOW = 32, MOST_OFFERED = 32 };
+
+struct offered_run {
+  uint64_t address, bytes;
+  uint32_t rkey, pad;
+};
+struct offer {
+  uint32_t number, runs;
+  uint64_t bytes;
+  struct offered_run run[MOST_OFFERED];  // as many as there are
+};
+static inline size_t offer_bytes(uint32_t runs) {
+  return offsetof(struct offer, run) + runs * sizeof(struct offered_run);
+}
+
+// What the lane knows of a message beside what all lanes do.
+struct verbs_message {
+  struct verbs_message *next;  // in its list
+  const struct message *of;
+  uint64_t moved;  // bytes for which there are work requests
+  bool done;
+};
+struct verbs_list {
+  struct verbs_message *first, *last;
+};
+static inline void list_put(struct verbs_list *l, struct verbs_message *m) {
+  m->next = NULL;
+  *(l->first ? &l->last->next : &l->first) = m;
+  l->last = m;
+}
+static inline struct verbs_message *list_take(struct verbs_list *l) {
+  struct verbs_message *m = l->first;
+  l->first = m->next;
+  return m;
+}
+
+// What a work request is for, beside what the adapter has to know.
+struct purpose {
+  struct verbs_message *ends;  // with it
+  uint32_t immediate;          // but for the slots given back
+  bool tells, reads, probes;
+};
+
+// An eager message without RECV.
+struct held {
+  uint32_t receive, bytes;
+};
+
+// A lane to one peer. Rings are powers of two long, and their indices run on.
+struct verbs_lane {
+  struct verbs *of;
+  void *qp;
+  struct nbc_verbs_address address;  // of this end
+  uint32_t index;                    // in the plan
+
+  // Work requests: the adapter has [done, posted), [posted, made) wait for the doorbell.
+  struct ibv_send_wr *requests;
+  struct ibv_sge *segments;  // [request][gather]
+  struct purpose *purposes;
+  uint8_t *slots;
+  uint32_t request_count, done, posted, made;
+  uint32_t signalled;  // those before it need no completion of their own
+  uint32_t reads;      // under way
+  bool tells;          // one of those made says what was given back
+
+  struct ibv_recv_wr *receives;
+  struct ibv_sge *receive_segments;
+  uint8_t *arrivals;
+  struct ibv_recv_wr *again, *again_last;  // to be posted
+  uint32_t receive_count;
+
+  // Eager: what the peer can take, and what of this end it has been told.
+  uint32_t slot_count, peer_slots, credits;
+  uint16_t given_by_peer, given, told;
+  uint32_t eager_sent, eager_came;
+  struct verbs_list unsent, expected;  // without credit or request; without bytes
+  struct held *held;                   // [slot_count]
+  uint32_t first_held, held_count;
+
+  // Long: messages whose memory is offered here, and those that are moved from here.
+  struct verbs_list unoffered, offered, unmoved, unfinished;  // unfinished: read, and not told
+  uint32_t offers_made, offers_answered;
+  uint8_t *offers;  // the peer's
+  uint32_t offers_room, offers_came, offers_taken, offers_finished;
+  uint64_t longest;  // bytes of a work request, at both ends
+
+  bool heard, probing;  // from the peer, since the last look; a probe is under way
+  bool busy;            // in the list of those that have something to do
+  struct verbs_lane *next_busy;
+};
+
+// What a call's messages lie in, and the adapter's keys of it.
+struct verbs_keys {
+  uintptr_t begin, end;
+  uint32_t lkey, rkey;
+};
+enum { KEYS = CALLER_ROLES + 1 };  // and staging
+
+// Of a variant and role: the longest message, in blocks, by 2^16 and rounded up; and in pieces.
+struct verbs_longest {
+  uint64_t blocks;
+  uint32_t pieces;
+};
+
+// An adapter, for all plans of a communicator.
+struct verbs_adapter {
+  struct nbc_verbs *device;
+  struct nbc_verbs_facts facts;
+  struct registrations memory;
+};
+
+struct verbs {
+  struct verbs_adapter *adapter;
+  const struct nbc_verbs_ops *ops;
+  nbc_plan *plan;
+  bool reads;  // who receives moves the data
+  uint64_t eager_bytes;
+  uint32_t gather, inline_bytes, slot_bytes;
+  void *cq;
+  struct verbs_lane *lanes, *busy;
+  uint32_t lane_count;
+  void *arena;  // what the lanes' arrays are in
+  uint8_t *memory;
+  size_t memory_bytes;
+  struct known_memory known, staging;
+  bool memory_known, staging_known;
+  struct verbs_message *under_way;  // [instance][record], as messages are
+  struct verbs_keys *keys;          // [instance][KEYS]
+  struct verbs_longest *longest;    // [variant][KEYS]
+  uint32_t access[KEYS];            // of caller's memory, by role; of staging
+  int hint[CALLER_ROLES];           // where it was found last
+  uint32_t idle, glances;
+  int64_t looked;  // at who is silent, last
+  int status;
+};
+
+static inline struct verbs *verbs_of(const nbc_plan *plan) {
+  const struct messages *s = messages_of(plan);
+  return s ? (struct verbs *)s->own : NULL;
+}
+static inline void verbs_mark_busy(struct verbs_lane *l) {
+  if (l->busy) return;
+  l->busy = true;
+  l->next_busy = l->of->busy;
+  l->of->busy = l;
+}
+// The plan is of no more use. Returns the status.
+static inline int verbs_fail(struct verbs *v, int status) {
+  if (!v->status) v->status = status;
+  return v->status;
+}
+
+// verbs_create.c
+
+int verbs_create(nbc_plan *);
+void verbs_destroy(nbc_plan *);
+
+// verbs_lane.c
+
+extern const struct lane_ops verbs_lane_ops;
+// Makes work requests of whatever waits and may go.
+void verbs_move_on(struct verbs_lane *);
+// A receive has ended, with something of the peer's.
+void verbs_arrive(struct verbs_lane *, uint32_t receive, const struct ibv_wc *);
+// Whether something of a call depends on the peer.
+bool verbs_waits(const struct verbs_lane *);
+
+// verbs_queue.c
+
+// What of the lane's requests and receives never changes; all receives are free.
+void verbs_lay_out(struct verbs_lane *);
+// Room for a work request, without segments; null: the queue is full. Its slot.
+struct ibv_send_wr *verbs_request(struct verbs_lane *);
+struct purpose *verbs_purpose(struct verbs_lane *, const struct ibv_send_wr *);
+uint8_t *verbs_slot(struct verbs_lane *, const struct ibv_send_wr *);
+// Makes it a message with so many bytes of its slot.
+void verbs_say(struct verbs_lane *, struct ibv_send_wr *, enum verbs_kind, uint32_t number,
+               size_t bytes);
+void verbs_signal(struct verbs_lane *, struct ibv_send_wr *);
+// The receive may be used again.
+void verbs_receive_again(struct verbs_lane *, uint32_t receive);
+// Receives, then work requests, of all lanes that have some, to the adapter.
+int verbs_settle(struct messages *);
+// What the adapter has done; some of it.
+int verbs_take_in(struct verbs *);
+// Writes nothing to the peer, to see whether it is there.
+void verbs_probe(struct verbs_lane *);

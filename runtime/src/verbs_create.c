@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// verbs_create.c - the lanes of a plan: how long their queues are, memory, and all taken down.
+//
+// All follows from how many messages a call sends to a peer at most, and receives from it, and how
+// many calls may be under way: S and R.
+//
+//   control receives   offers and answers of both directions, WINDOW each at most, and CREDIT
+//   eager receives     2 R, so that credits come back while others are used
+//   work requests      2 (S + R): more do not go before completions have come
+//
+// The last two are cut, for all lanes alike, until they fit into the completion queue and into
+// slot_memory: each lane works with two eager slots and a few requests.
+
+#define _GNU_SOURCE  // MAP_ANONYMOUS
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "runtime/src/verbs.h"
+
+enum { FEW_SLOTS = 2, FEW_REQUESTS = 8, MANY_REQUESTS = 128, INLINE = 256 };
+
+// With one peer, of all calls under way.
+struct traffic {
+  uint64_t sends, receives;
+};
+
+static uint64_t least(uint64_t a, uint64_t b) {
+  return a < b ? a : b;
+}
+
+// Of each peer. Null: no memory.
+static struct traffic *count_traffic(const nbc_plan *plan) {
+  const struct messages *s = messages_of(plan);
+  const uint32_t peers = plan->tables.header->peers.count;
+  struct traffic *most = (struct traffic *)calloc(2 * (size_t)peers + 1, sizeof *most);
+  struct traffic *of = most + peers;
+  for (uint32_t i = 0; most && i < plan->tables.header->variants.count; ++i) {
+    const struct records *v = &s->variants[i];
+    for (uint32_t p = 0; p < peers; ++p) of[p] = (struct traffic){0};
+    for (uint32_t k = 0; k < v->count; ++k) {
+      of[v->record[k].peer].sends += v->record[k].op == NBC_MESSAGE_SEND;
+      of[v->record[k].peer].receives += v->record[k].op == NBC_MESSAGE_RECV;
+    }
+    for (uint32_t p = 0; p < peers; ++p) {
+      const uint64_t sends = of[p].sends * plan->depth, receives = of[p].receives * plan->depth;
+      if (sends > most[p].sends) most[p].sends = sends;
+      if (receives > most[p].receives) most[p].receives = receives;
+    }
+  }
+  return most;
+}
+
+// --- how much of everything ---
+
+static uint32_t control_receives(const struct traffic *t) {
+  enum { CREDITS = 3 };
+  return (uint32_t)(least(t->sends, WINDOW) + least(t->receives, WINDOW) + CREDITS);
+}
+
+static uint32_t eager_slots(const struct traffic *t, uint32_t limit) {
+  return t->receives ? (uint32_t)least(2 * t->receives, limit) : 0;
+}
+
+// A power of two.
+static uint32_t requests(const struct traffic *t, uint32_t limit) {
+  uint64_t wanted = 2 * (t->sends + t->receives);
+  uint32_t n = FEW_REQUESTS;
+  while (n < wanted && 2 * n <= limit && n < MANY_REQUESTS) n *= 2;
+  return n;
+}
+
+// Sets the lengths of all lanes' queues, with so many eager slots and requests at most. False: they
+// do not fit.
+static bool fits(struct verbs *v, const struct traffic *t, uint32_t limit) {
+  const struct nbc_verbs_facts *facts = &v->adapter->facts;
+  uint64_t entries = 0, slots = 0;
+  bool fit = true;
+  for (uint32_t i = 0; i < v->lane_count; ++i) {
+    struct verbs_lane *l = &v->lanes[i];
+    l->slot_count = eager_slots(&t[i], limit);
+    l->receive_count = l->slot_count + control_receives(&t[i]);
+    l->request_count = requests(&t[i], limit);
+    fit = fit && l->receive_count <= facts->queue && l->request_count <= facts->queue;
+    entries += l->receive_count + l->request_count;
+    slots += l->slot_count;
+  }
+  return fit && entries <= facts->completions &&
+         (slots * v->slot_bytes <= v->plan->slot_memory || limit == FEW_SLOTS);
+}
+
+static int size_lanes(struct verbs *v) {
+  struct traffic *t = count_traffic(v->plan);
+  if (!t) return NBC_ERROR_MEMORY;
+  uint32_t limit = INT16_MAX + 1;
+  while (limit > FEW_SLOTS && !fits(v, t, limit)) limit /= 2;
+  int status = fits(v, t, limit) ? 0 : NBC_ERROR_RESOURCES;
+  free(t);
+  return status;
+}
+
+// --- memory ---
+
+static void *cut(uintptr_t *at, size_t bytes) {
+  enum { LINE = 64 };
+  const uintptr_t begin = *at;
+  *at += (bytes + LINE - 1) / LINE * LINE;
+  return (void *)begin;
+}
+
+// Where the lane's arrays are, from `at` on, behind which the next lane's begin.
+static void place_arrays(struct verbs_lane *l, uintptr_t *at) {
+  const size_t requests = l->request_count, receives = l->receive_count;
+  const uint32_t runs = l->of->reads ? MOST_OFFERED : 1;
+  l->offers_room = (uint32_t)offer_bytes(runs);
+  l->requests = (struct ibv_send_wr *)cut(at, requests * sizeof *l->requests);
+  l->segments = (struct ibv_sge *)cut(at, requests * l->of->gather * sizeof *l->segments);
+  l->purposes = (struct purpose *)cut(at, requests * sizeof *l->purposes);
+  l->receives = (struct ibv_recv_wr *)cut(at, receives * sizeof *l->receives);
+  l->receive_segments = (struct ibv_sge *)cut(at, receives * sizeof *l->receive_segments);
+  l->held = (struct held *)cut(at, l->slot_count * sizeof *l->held);
+  l->offers = (uint8_t *)cut(at, (size_t)WINDOW * l->offers_room);
+}
+
+static int make_memory(struct verbs *v) {
+  uintptr_t arena = 0;
+  size_t slots = 0;
+  for (uint32_t i = 0; i < v->lane_count; ++i) {
+    place_arrays(&v->lanes[i], &arena);
+    slots += v->lanes[i].request_count + v->lanes[i].receive_count;
+  }
+  v->arena = aligned_alloc(64, arena + 64);
+  if (!v->arena) return NBC_ERROR_MEMORY;
+  memset(v->arena, 0, arena);
+  v->plan->queue_bytes += arena;
+  void *memory =
+      mmap(NULL, slots * v->slot_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return NBC_ERROR_MEMORY;
+  v->memory = (uint8_t *)memory;
+  v->memory_bytes = slots * v->slot_bytes;
+  v->plan->queue_bytes += v->memory_bytes;
+  arena = (uintptr_t)v->arena;
+  uint8_t *slot = v->memory;
+  for (uint32_t i = 0; i < v->lane_count; ++i) {
+    struct verbs_lane *l = &v->lanes[i];
+    place_arrays(l, &arena);
+    l->slots = slot;
+    l->arrivals = slot + (size_t)l->request_count * v->slot_bytes;
+    slot = l->arrivals + (size_t)l->receive_count * v->slot_bytes;
+  }
+  int status = v->ops->register_memory(v->adapter->device, v->memory, v->memory_bytes,
+                                       IBV_ACCESS_LOCAL_WRITE, &v->known.region, &v->known.lkey,
+                                       &v->known.rkey);
+  v->memory_known = !status;
+  return status;
+}
+
+// --- lanes ---
+
+static int make_lane(struct verbs *v, struct verbs_lane *l) {
+  struct nbc_verbs *device = v->adapter->device;
+  const struct nbc_verbs_queue_wish wish = {.cq = v->cq,
+                                            .sends = l->request_count,
+                                            .receives = l->receive_count,
+                                            .gather = v->gather,
+                                            .inline_bytes = v->inline_bytes};
+  uint32_t number;
+  int status = v->ops->create_qp(device, &wish, &l->qp, &number);
+  if (status) l->qp = NULL;
+  if (!status) status = v->ops->address(device, l->qp, &l->address);
+  verbs_lay_out(l);
+  return status;
+}
+
+static int make_lanes(struct verbs *v) {
+  struct messages *s = messages_of(v->plan);
+  const struct tables *t = &v->plan->tables;
+  uint32_t entries = 0;
+  for (uint32_t i = 0; i < v->lane_count; ++i) {
+    struct verbs_lane *l = &v->lanes[i];
+    *l = (struct verbs_lane){.of = v, .index = i, .longest = v->adapter->facts.longest};
+    s->lanes[i] = (struct lane){&verbs_lane_ops, l, t->peers[i], i};
+  }
+  int status = size_lanes(v);
+  if (!status) status = make_memory(v);
+  for (uint32_t i = 0; i < v->lane_count; ++i)
+    entries += v->lanes[i].receive_count + v->lanes[i].request_count;
+  if (!status) status = v->ops->create_cq(v->adapter->device, entries, &v->cq);
+  if (status) v->cq = NULL;
+  for (uint32_t i = 0; i < v->lane_count && !status; ++i) status = make_lane(v, &v->lanes[i]);
+  return status ? status : verbs_settle(s);  // receives
+}
+
+// --- messages ---
+
+// Of one message: what it says of the roles that it lies in.
+static void measure(struct verbs *v, const struct nbc_reloc *r, const struct nbc_message_record *m,
+                    struct verbs_longest *longest) {
+  const struct tables *t = &v->plan->tables;
+  const uint32_t local = m->op == NBC_MESSAGE_RECV ? IBV_ACCESS_LOCAL_WRITE : 0;
+  const uint32_t moves = m->op == NBC_MESSAGE_RECV ? IBV_ACCESS_REMOTE_WRITE : 0;
+  const uint32_t access = local | (!v->reads                   ? moves
+                                   : m->op == NBC_MESSAGE_SEND ? IBV_ACCESS_REMOTE_READ
+                                                               : 0);
+  __extension__ typedef unsigned __int128 wide;
+  uint64_t blocks = 0;
+  for (uint32_t k = r->what; k <= r->what + r->extra; ++k) {
+    const struct nbc_piece *p = &t->pieces[k];
+    wide n = (((wide)p->count << 16) + p->parts - 1) / p->parts;
+    blocks = n > UINT64_MAX - blocks ? UINT64_MAX : blocks + (uint64_t)n;
+  }
+  for (uint32_t k = r->what; k <= r->what + r->extra; ++k) {
+    uint32_t role = t->buffers[t->pieces[k].buffer].role;
+    uint32_t key = role < CALLER_ROLES ? role : KEYS - 1;
+    if (blocks > longest[key].blocks) longest[key].blocks = blocks;
+    if (r->extra + 1 > longest[key].pieces) longest[key].pieces = r->extra + 1;
+    v->access[key] |= access;
+  }
+  if (r->rule == NBC_RELOC_PIECES && r->extra + 1 > v->gather) v->gather = r->extra + 1;
+}
+
+static int measure_messages(struct verbs *v) {
+  const struct messages *s = messages_of(v->plan);
+  const struct tables *t = &v->plan->tables;
+  const size_t messages = (size_t)v->plan->depth * s->most;
+  v->under_way = (struct verbs_message *)calloc(messages + 1, sizeof *v->under_way);
+  v->keys = (struct verbs_keys *)calloc((size_t)v->plan->depth * KEYS, sizeof *v->keys);
+  v->longest = (struct verbs_longest *)calloc((size_t)t->header->variants.count * KEYS + 1,
+                                              sizeof *v->longest);
+  if (!v->under_way || !v->keys || !v->longest) return NBC_ERROR_MEMORY;
+  v->plan->queue_bytes += messages * sizeof *v->under_way;
+  v->gather = 1;
+  for (uint32_t i = 0; i < t->header->variants.count; ++i) {
+    const struct nbc_variant *from = &t->variants[i];
+    for (uint32_t k = from->relocs.begin; k < from->relocs.begin + from->relocs.count; ++k) {
+      const struct nbc_reloc *r = &t->relocs[k];
+      const uint32_t record = (uint32_t)((r->at - t->segments[from->segments.begin].offset) /
+                                         sizeof *s->variants->record);
+      measure(v, r, &s->variants[i].record[record], v->longest + (size_t)i * KEYS);
+    }
+  }
+  return v->reads && v->gather > MOST_OFFERED ? NBC_ERROR_RESOURCES : 0;
+}
+
+// --- the plan ---
+
+static int set_facts(struct verbs *v) {
+  const struct nbc_verbs_facts *facts = &v->adapter->facts;
+  const uint64_t offer = offer_bytes(v->reads ? MOST_OFFERED : 1);
+  const uint64_t longest = v->eager_bytes > offer ? v->eager_bytes : offer;
+  if (longest > facts->longest || facts->queue < FEW_REQUESTS) return NBC_ERROR_RESOURCES;
+  v->slot_bytes = (uint32_t)((longest + 15) / 16 * 16);
+  v->inline_bytes = (uint32_t)least(least(facts->inline_bytes, INLINE), v->slot_bytes);
+  v->gather = (uint32_t)least(v->gather, facts->gather);
+  for (int role = 0; role < CALLER_ROLES; ++role) v->hint[role] = -1;
+  return 0;
+}
+
+int verbs_create(nbc_plan *plan) {
+  int status = messages_create(plan);
+  if (status || plan->tables.header->peers.count == 0) return status;
+  struct messages *s = messages_of(plan);
+  struct verbs *v = (struct verbs *)calloc(1, sizeof *v);
+  if (!v) return NBC_ERROR_MEMORY;
+  s->own = v;
+  s->settle = verbs_settle;
+  v->plan = plan;
+  v->adapter = (struct verbs_adapter *)plan->on->shared;
+  v->ops = v->adapter->device->ops;
+  v->reads = v->adapter->facts.rendezvous == NBC_VERBS_READ;
+  v->eager_bytes = plan->eager_bytes;
+  v->lane_count = plan->tables.header->peers.count;
+  v->lanes = (struct verbs_lane *)calloc(v->lane_count, sizeof *v->lanes);
+  status = v->lanes ? measure_messages(v) : NBC_ERROR_MEMORY;
+  if (!status) status = set_facts(v);
+  if (!status) status = make_lanes(v);
+  return status ? status : messages_publish(plan);
+}
+
+void verbs_destroy(nbc_plan *plan) {
+  struct verbs *v = verbs_of(plan);
+  if (v) {
+    struct nbc_verbs *device = v->adapter->device;
+    for (uint32_t i = 0; v->lanes && i < v->lane_count; ++i)
+      v->ops->destroy_qp(device, v->lanes[i].qp);
+    v->ops->destroy_cq(device, v->cq);
+    if (v->memory_known) v->ops->deregister_memory(device, v->known.region);
+    if (v->staging_known) v->ops->deregister_memory(device, v->staging.region);
+    if (v->memory) munmap(v->memory, v->memory_bytes);
+    free(v->arena);
+    free(v->lanes);
+    free(v->under_way);
+    free(v->keys);
+    free(v->longest);
+    free(v);
+  }
+  messages_destroy(plan);
+}

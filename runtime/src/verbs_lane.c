@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// verbs_lane.c - the protocol of target verbs: send, receive, test, and what comes in.
+//
+//   send, receive   short ones are done at once where they can be; else into a list
+//   move on         the lists, as far as credits, offers and the ring allow
+//   arrive          what the peer says, checked, and what follows from it
+//
+// Costs: a short message is copied once at each end; a long one is not, nor looked at but where it
+// is cut into work requests.
+
+#include <arpa/inet.h>
+#include <string.h>
+
+#include "runtime/src/verbs.h"
+
+static struct verbs_lane *lane_of(const struct lane *lane) {
+  return (struct verbs_lane *)lane->device;
+}
+
+static struct verbs_message *begin(const struct verbs_lane *l, const struct message *m) {
+  struct verbs_message *x = &l->of->under_way[m - messages_of(l->of->plan)->messages];
+  *x = (struct verbs_message){.of = m};
+  return x;
+}
+
+// --- short messages ---
+
+static void gather(uint8_t *to, const struct message *m) {
+  const struct iovec one = {(void *)(uintptr_t)m->address, m->bytes};
+  const struct iovec *run = m->runs ? (const struct iovec *)(uintptr_t)m->address : &one;
+  for (uint32_t i = 0; i < (m->runs ? m->runs : 1); to += run[i++].iov_len)
+    if (run[i].iov_len) memcpy(to, run[i].iov_base, run[i].iov_len);
+}
+
+// False: it has to wait for a credit, or for room.
+static bool send_short(struct verbs_lane *l, const struct message *m) {
+  struct ibv_send_wr *wr = l->credits ? verbs_request(l) : NULL;
+  if (!wr) return false;
+  gather(verbs_slot(l, wr), m);
+  verbs_say(l, wr, VERBS_EAGER, l->eager_sent++, m->bytes);
+  --l->credits;
+  verbs_mark_busy(l);
+  return true;
+}
+
+// Out of a slot, which is free then.
+static int take_short(struct verbs_lane *l, struct held from, const struct message *m) {
+  if (from.bytes != m->bytes) return verbs_fail(l->of, NBC_ERROR_DEVICE);
+  if (m->bytes)
+    memcpy((void *)(uintptr_t)m->address, l->arrivals + (size_t)from.receive * l->of->slot_bytes,
+           m->bytes);
+  ++l->given;
+  verbs_receive_again(l, from.receive);
+  return 1;
+}
+
+static int take_held(struct verbs_lane *l, const struct message *m) {
+  struct held from = l->held[l->first_held];
+  if (++l->first_held == l->slot_count) l->first_held = 0;
+  --l->held_count;
+  return take_short(l, from, m);
+}
+
+// --- long messages ---
+
+// The keys of what begins here, and how far they go: `bytes` at most. Fails where nobody has
+// registered it.
+static struct verbs_keys keys_at(struct verbs *v, const struct message *m, uintptr_t at,
+                                 uint64_t bytes) {
+  const struct messages *s = messages_of(v->plan);
+  const struct verbs_keys *keys = v->keys + (size_t)(m - s->messages) / s->most * KEYS;
+  uint32_t k = 0;
+  while (k < KEYS && (at < keys[k].begin || at >= keys[k].end)) ++k;
+  if (k == KEYS) {
+    verbs_fail(v, NBC_ERROR_DEVICE);
+    return (struct verbs_keys){at, at + bytes, 0, 0};
+  }
+  const uintptr_t end = bytes < keys[k].end - at ? at + bytes : keys[k].end;
+  return (struct verbs_keys){at, end, keys[k].lkey, keys[k].rkey};
+}
+
+static uint32_t runs_of(const struct message *m, const struct iovec **runs, struct iovec *one) {
+  *one = (struct iovec){(void *)(uintptr_t)m->address, m->bytes};
+  *runs = m->runs ? (const struct iovec *)(uintptr_t)m->address : one;
+  return m->runs ? m->runs : 1;
+}
+
+// Tells the peer where the message lies: runs, cut where memory was registered apart. False: there
+// is no room.
+static bool offer(struct verbs_lane *l, struct verbs_message *x) {
+  struct ibv_send_wr *wr = verbs_request(l);
+  if (!wr) return false;
+  struct offer *o = (struct offer *)verbs_slot(l, wr);
+  const struct iovec *run;
+  struct iovec one;
+  uint32_t runs = runs_of(x->of, &run, &one);
+  o->number = l->offers_made;
+  o->bytes = x->of->bytes;
+  o->runs = 0;
+  for (uint32_t i = 0; i < runs; ++i) {
+    uintptr_t at = (uintptr_t)run[i].iov_base, end = at + run[i].iov_len;
+    while (at < end && o->runs < MOST_OFFERED) {
+      struct verbs_keys keys = keys_at(l->of, x->of, at, end - at);
+      o->run[o->runs++] = (struct offered_run){at, keys.end - at, keys.rkey, 0};
+      at = keys.end;
+    }
+  }
+  verbs_say(l, wr, VERBS_OFFER, l->offers_made++, offer_bytes(o->runs));
+  return true;
+}
+
+static const struct offer *next_offer(const struct verbs_lane *l) {
+  return (const struct offer *)(l->offers + (size_t)(l->offers_taken % WINDOW) * l->offers_room);
+}
+
+// Where byte `moved` of the message is at the peer's, and how many follow it there.
+static struct offered_run place_of_byte(const struct offer *o, uint64_t moved) {
+  uint32_t i = 0;
+  while (moved >= o->run[i].bytes) moved -= o->run[i++].bytes;
+  return (struct offered_run){o->run[i].address + moved, o->run[i].bytes - moved, o->run[i].rkey,
+                              0};
+}
+
+// Segments of this end from byte `moved` on: `most` bytes, or as many as go into a work request.
+static uint64_t gather_segments(struct verbs_lane *l, const struct message *m, uint64_t moved,
+                                uint64_t most, struct ibv_send_wr *wr) {
+  const struct iovec *run;
+  struct iovec one;
+  uint64_t bytes = 0;
+  runs_of(m, &run, &one);
+  for (; moved >= run->iov_len; ++run) moved -= run->iov_len;
+  while (bytes < most && (uint32_t)wr->num_sge < l->of->gather) {
+    uint64_t n = run->iov_len - moved;
+    if (n > most - bytes) n = most - bytes;
+    uintptr_t at = (uintptr_t)run->iov_base + moved;
+    struct verbs_keys keys = keys_at(l->of, m, at, n);
+    n = keys.end - at;
+    wr->sg_list[wr->num_sge++] = (struct ibv_sge){at, (uint32_t)n, keys.lkey};
+    bytes += n, moved += n;
+    if (moved == run->iov_len) ++run, moved = 0;
+  }
+  return bytes;
+}
+
+// Work requests of a message that the peer has offered memory for. False: some are missing.
+static bool move(struct verbs_lane *l, struct verbs_message *x) {
+  const struct verbs *v = l->of;
+  const struct offer *o = next_offer(l);
+  if (o->bytes != x->of->bytes) {
+    verbs_fail(l->of, NBC_ERROR_DEVICE);
+    return false;
+  }
+  while (x->moved < o->bytes && !v->status) {
+    struct ibv_send_wr *wr =
+        v->reads && l->reads == v->adapter->facts.reads ? NULL : verbs_request(l);
+    if (!wr) return false;
+    struct offered_run there = place_of_byte(o, x->moved);
+    uint64_t most = there.bytes < l->longest ? there.bytes : l->longest;
+    x->moved += gather_segments(l, x->of, x->moved, most, wr);
+    wr->wr.rdma.remote_addr = there.address;
+    wr->wr.rdma.rkey = there.rkey;
+    bool last = x->moved == o->bytes;
+    struct purpose *p = verbs_purpose(l, wr);
+    if (v->reads)
+      wr->opcode = IBV_WR_RDMA_READ, ++l->reads;
+    else if (last)
+      verbs_say(l, wr, VERBS_DATA, l->offers_taken, 0);
+    else
+      wr->opcode = IBV_WR_RDMA_WRITE;
+    p->reads = v->reads;
+    p->ends = last ? x : NULL;
+    if (last || v->reads) verbs_signal(l, wr);
+  }
+  return !v->status;
+}
+
+static bool say_finished(struct verbs_lane *l, struct verbs_message *x) {
+  struct ibv_send_wr *wr = verbs_request(l);
+  if (!wr) return false;
+  verbs_say(l, wr, VERBS_FINISHED, l->offers_finished++, 0);
+  return x->done = true;
+}
+
+void verbs_move_on(struct verbs_lane *l) {
+  while (l->unfinished.first && say_finished(l, l->unfinished.first)) list_take(&l->unfinished);
+  while (l->unoffered.first && l->offers_made - l->offers_answered < WINDOW &&
+         offer(l, l->unoffered.first))
+    list_put(&l->offered, list_take(&l->unoffered));
+  while (l->unsent.first && send_short(l, l->unsent.first->of)) list_take(&l->unsent)->done = true;
+  while (l->unmoved.first && l->offers_taken != l->offers_came && move(l, l->unmoved.first)) {
+    list_take(&l->unmoved);
+    ++l->offers_taken;
+  }
+}
+
+// --- what messages.c asks for ---
+
+static int send_message(const struct lane *lane, struct message *m) {
+  struct verbs_lane *l = lane_of(lane);
+  bool brief = m->bytes <= l->of->eager_bytes;
+  if (brief && !l->unsent.first && send_short(l, m)) return 1;
+  list_put(brief ? &l->unsent : l->of->reads ? &l->unoffered : &l->unmoved, begin(l, m));
+  verbs_mark_busy(l);
+  return 0;
+}
+
+static int receive_message(const struct lane *lane, struct message *m) {
+  struct verbs_lane *l = lane_of(lane);
+  bool brief = m->bytes <= l->of->eager_bytes;
+  if (brief && l->held_count) return take_held(l, m);
+  list_put(brief ? &l->expected : l->of->reads ? &l->unmoved : &l->unoffered, begin(l, m));
+  if (!brief) verbs_mark_busy(l);
+  return 0;
+}
+
+static int test_message(const struct lane *lane, struct message *m) {
+  struct verbs *v = lane_of(lane)->of;
+  const struct verbs_message *x = &v->under_way[m - messages_of(v->plan)->messages];
+  int status = x->done ? v->status : verbs_take_in(v);
+  return status ? status : x->done;
+}
+
+// The queues are gone before: see verbs_destroy.
+static int forget_message(const struct lane *lane, struct message *m) {
+  (void)lane, (void)m;
+  return 0;
+}
+
+bool verbs_waits(const struct verbs_lane *l) {
+  return l->unsent.first || l->expected.first || l->unoffered.first || l->offered.first ||
+         l->unmoved.first || l->unfinished.first || l->reads;
+}
+
+// --- what comes in ---
+
+static bool in_order(uint32_t immediate, uint32_t number) {
+  return (immediate >> NUMBER_SHIFT & NUMBER_MASK) == (number & NUMBER_MASK);
+}
+
+static bool eager_came(struct verbs_lane *l, uint32_t immediate, struct held in) {
+  if (!in_order(immediate, l->eager_came++) || l->held_count == l->slot_count) return false;
+  if (l->expected.first) {
+    struct verbs_message *x = list_take(&l->expected);
+    x->done = take_short(l, in, x->of) == 1;
+    return x->done;
+  }
+  uint32_t at = l->first_held + l->held_count++;
+  l->held[at < l->slot_count ? at : at - l->slot_count] = in;
+  return true;
+}
+
+static bool is_offer(const struct verbs_lane *l, const struct offer *o, uint32_t bytes) {
+  uint64_t sum = 0;
+  if (bytes < offer_bytes(1) || o->runs == 0 || o->runs > (l->of->reads ? MOST_OFFERED : 1) ||
+      bytes != offer_bytes(o->runs) || o->number != l->offers_came ||
+      l->offers_came - l->offers_taken == WINDOW)
+    return false;
+  for (uint32_t i = 0; i < o->runs; ++i)
+    if (o->run[i].bytes == 0 || __builtin_add_overflow(sum, o->run[i].bytes, &sum)) return false;
+  return sum == o->bytes;
+}
+
+static bool offer_came(struct verbs_lane *l, const void *slot, uint32_t bytes) {
+  if (!is_offer(l, (const struct offer *)slot, bytes)) return false;
+  memcpy(l->offers + (size_t)(l->offers_came++ % WINDOW) * l->offers_room, slot, bytes);
+  return true;
+}
+
+// The message that was offered first has been moved.
+static bool answer_came(struct verbs_lane *l, uint32_t immediate) {
+  if (!l->offered.first || !in_order(immediate, l->offers_answered++)) return false;
+  list_take(&l->offered)->done = true;
+  return true;
+}
+
+// Credits that it brings. False: more than there are.
+static bool take_credits(struct verbs_lane *l, uint16_t given) {
+  uint16_t more = (uint16_t)(given - l->given_by_peer);
+  if (more > l->peer_slots - l->credits) return false;
+  l->given_by_peer = given;
+  l->credits += more;
+  return true;
+}
+
+static bool take_arrival(struct verbs_lane *l, uint32_t receive, const struct ibv_wc *wc) {
+  uint32_t immediate = ntohl(wc->imm_data);
+  const bool written = wc->opcode == IBV_WC_RECV_RDMA_WITH_IMM;
+  if ((!written && wc->opcode != IBV_WC_RECV) || !take_credits(l, (uint16_t)immediate))
+    return false;
+  switch ((enum verbs_kind)(immediate >> KIND_SHIFT)) {
+    case VERBS_EAGER:
+      return !written && wc->byte_len <= l->of->eager_bytes &&
+             eager_came(l, immediate, (struct held){receive, wc->byte_len});
+    case VERBS_OFFER:
+      return !written &&
+             offer_came(l, l->arrivals + (size_t)receive * l->of->slot_bytes, wc->byte_len);
+    case VERBS_DATA:
+      return written && !l->of->reads && answer_came(l, immediate);
+    case VERBS_FINISHED:
+      return !written && l->of->reads && wc->byte_len == 0 && answer_came(l, immediate);
+    case VERBS_CREDIT:
+      return !written && wc->byte_len == 0;
+  }
+  return false;
+}
+
+void verbs_arrive(struct verbs_lane *l, uint32_t receive, const struct ibv_wc *wc) {
+  verbs_mark_busy(l);
+  if (!take_arrival(l, receive, wc))
+    verbs_fail(l->of, NBC_ERROR_DEVICE);
+  else if (ntohl(wc->imm_data) >> KIND_SHIFT != VERBS_EAGER)
+    verbs_receive_again(l, receive);
+}
+
+// --- what the peer has to know ---
+
+struct card {
+  struct nbc_verbs_address address;
+  uint64_t longest;
+  uint32_t reads, slots;
+};
+
+static size_t describe_lane(const struct lane *lane, void *card) {
+  const struct verbs_lane *l = lane_of(lane);
+  const struct card mine = {l->address, l->longest, l->of->reads, l->slot_count};
+  _Static_assert(sizeof mine <= MOST_CARD, "a card holds it");
+  memcpy(card, &mine, sizeof mine);
+  return sizeof mine;
+}
+
+static int connect_lane(const struct lane *lane, const void *card, size_t bytes) {
+  struct verbs_lane *l = lane_of(lane);
+  struct card theirs;
+  if (bytes != sizeof theirs) return NBC_ERROR_BOOTSTRAP;
+  memcpy(&theirs, card, sizeof theirs);
+  if (theirs.slots > INT16_MAX || theirs.longest == 0) return NBC_ERROR_BOOTSTRAP;
+  if (theirs.reads != l->of->reads) return NBC_ERROR_ARGUMENT;
+  l->peer_slots = l->credits = theirs.slots;
+  if (theirs.longest < l->longest) l->longest = theirs.longest;
+  return l->of->ops->connect(l->of->adapter->device, l->qp, &theirs.address);
+}
+
+const struct lane_ops verbs_lane_ops = {
+    .send = send_message,
+    .receive = receive_message,
+    .test = test_message,
+    .forget = forget_message,
+    .describe = describe_lane,
+    .connect = connect_lane,
+};

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Whatever is sent arrives: any lengths, either rendezvous, any progress of either side, few
+// credits, short queues; and there is always a receive.
+
+#include "test/runtime/verbs/traffic.h"
+
+namespace {
+
+constexpr uint32_t eager = 200;
+
+/// Several calls of all ranks, started when it happens, looked at when it happens.
+void run(VerbsWorld &w, const Traffic &t, uint32_t calls, unsigned seed) {
+  std::mt19937 random(seed);
+  std::vector<std::vector<uint8_t>> data(t.ranks * calls);
+  std::vector<nbc_request> requests(t.ranks * calls);
+  std::vector<uint32_t> next(t.ranks), scales;
+  for (uint32_t c = 0; c < calls; ++c) scales.push_back(random() % 4 ? 1 : random() % 3);
+  for (uint32_t left = t.ranks * calls; left; --left) {
+    uint32_t r = random() % t.ranks;
+    while (next[r] == calls) r = (r + 1) % t.ranks;
+    uint32_t c = next[r]++, at = r * calls + c;
+    data[at] = t.before(r, scales[c], c);
+    nbc_call call = {.data = data[at].data(), .count = data[at].size()};
+    ASSERT_EQ(nbc_start(w.plans[r], &call, &requests[at]), 0);
+    w.fabric.run({}, {.events = random() % 20});
+  }
+  ASSERT_TRUE(w.finish(requests, seed));
+  for (uint32_t r = 0; r < t.ranks; ++r)
+    for (uint32_t c = 0; c < calls; ++c)
+      ASSERT_TRUE(data[r * calls + c] == t.after(r, scales[c], c))
+          << "rank " << r << " call " << c << " seed " << seed;
+}
+
+verbs::Options optionsOf(unsigned seed) {
+  std::mt19937 random(seed);
+  verbs::Options o;
+  o.rendezvous = random() % 2 ? NBC_VERBS_READ : NBC_VERBS_WRITE;
+  o.longest = random() % 2 ? 1000 : 1 << 20;
+  o.gather = 1 + random() % 4;
+  o.inlineBytes = random() % 3 * 64;
+  o.reads = 1 + random() % 4;
+  o.queue = random() % 2 ? 100 : 4096;
+  o.firstIndex = random() % 2 ? 0xfff0 : 0;
+  return o;
+}
+
+TEST(VerbsTraffic, arrives) {
+  for (unsigned seed = 1; seed <= 300 && !testing::Test::HasFailure(); ++seed) {
+    std::mt19937 random(seed);
+    const uint32_t ranks = 2 + random() % 3;
+    const Traffic t(ranks, 1 + random() % 6, 1 + random() % 60,
+                    {0, 1, eager / 2, eager - 1, eager, eager + 1, 777, 4000}, 5, seed);
+    VerbsWorld w(ranks, optionsOf(seed), random() % 4 ? seed : 0);
+    w.addPlans([&](uint32_t r) { return t.templateOf(r); },
+               {.depth = uint32_t(1 + random() % 4),
+                .eager_bytes = eager,
+                .slot_memory = random() % 2 ? 3000u : 0u});
+    run(w, t, 1 + random() % 6, seed);
+  }
+}
+
+TEST(VerbsTraffic, ofOneKindOnly) {
+  for (uint64_t length : {uint64_t(0), uint64_t(eager), uint64_t(eager + 1)})
+    for (unsigned seed = 1; seed <= 8; ++seed) {
+      const Traffic t(2, 1 + seed % 3, 150, {length}, 3, seed);
+      VerbsWorld w(2, optionsOf(seed), seed);
+      w.addPlans([&](uint32_t r) { return t.templateOf(r); },
+                 {.depth = 2, .eager_bytes = eager, .slot_memory = 1});
+      run(w, t, 3, seed);
+    }
+}
+
+}  // namespace
