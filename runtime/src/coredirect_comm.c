@@ -38,10 +38,7 @@ void coredirect_detach(void *shared) {
 
 int coredirect_make_known(void *shared, void *begin, size_t bytes) {
   struct endpoint *e = (struct endpoint *)shared;
-  int i = registrations_acquire(&e->memory, begin, bytes, NBC_HCA_REMOTE_WRITE, -1);
-  if (i < 0) return i;
-  registrations_release(&e->memory, i);
-  return 0;
+  return registrations_declare(&e->memory, begin, bytes, NBC_HCA_REMOTE_WRITE);
 }
 
 int coredirect_forget(void *shared, const void *begin, size_t bytes) {

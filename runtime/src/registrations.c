@@ -6,16 +6,32 @@
 // the room is needed for others; then the one goes that no call uses and that was
 // used longest ago. Plans of several threads look it up without a lock: a user
 // first becomes one, then looks again whether the entry is still what it wanted.
+//
+// Memory that is unmapped takes its registration's addresses out of the table at once
+// (registrations_gone), so that nobody finds it; that the adapter holds its pages a while longer
+// hurts nobody. It is told by the next who registers.
 
+#define _GNU_SOURCE  // PTHREAD_MUTEX_RECURSIVE
 #include "runtime/src/registrations.h"
 
 #include "nbc.h"
 
+// Who looks under the mutex may be the last user of what it did not want, and let go of it.
+static int make_mutex(pthread_mutex_t *mutex) {
+  pthread_mutexattr_t recursive;
+  if (pthread_mutexattr_init(&recursive)) return NBC_ERROR_MEMORY;
+  pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE);
+  int failed = pthread_mutex_init(mutex, &recursive);
+  pthread_mutexattr_destroy(&recursive);
+  return failed ? NBC_ERROR_MEMORY : 0;
+}
+
 int registrations_open(struct registrations *all, struct registrar registrar) {
   all->registrar = registrar;
+  all->keep = true;
   atomic_init(&all->clock, 0);
   for (int i = 0; i < REGISTRATIONS; ++i) atomic_init(&all->slots[i].users, -1);
-  return pthread_mutex_init(&all->mutex, NULL) ? NBC_ERROR_MEMORY : 0;
+  return make_mutex(&all->mutex);
 }
 
 void registrations_close(struct registrations *all) {
@@ -63,6 +79,14 @@ static bool forget(struct registrations *all, struct registration *r) {
   return true;
 }
 
+// Tells the adapter of what has gone. Under the mutex.
+static void clear_up(struct registrations *all) {
+  for (int i = 0; i < REGISTRATIONS; ++i) {
+    struct registration *r = &all->slots[i];
+    if (atomic_load(&r->users) == 0 && atomic_load(&r->end) == 0) forget(all, r);
+  }
+}
+
 // An empty slot, or one made empty; null: calls use all of them. Under the mutex.
 static struct registration *empty_slot(struct registrations *all) {
   for (int attempt = 0; attempt < REGISTRATIONS; ++attempt) {
@@ -80,12 +104,14 @@ static struct registration *empty_slot(struct registrations *all) {
 }
 
 static int add(struct registrations *all, uintptr_t begin, uintptr_t end, uint32_t access) {
+  clear_up(all);
   struct registration *r = empty_slot(all);
   if (!r) return NBC_ERROR_RESOURCES;
   int status =
       all->registrar.add(all->registrar.adapter, (void *)begin, end - begin, access, &r->as);
   if (status) return status;
   atomic_store(&r->access, access);
+  atomic_store(&r->declared, false);
   atomic_store(&r->used, atomic_fetch_add(&all->clock, 1) + 1);
   atomic_store(&r->end, end);
   atomic_store(&r->begin, begin);
@@ -108,7 +134,20 @@ int registrations_acquire(struct registrations *all, const void *memory, size_t 
 }
 
 void registrations_release(struct registrations *all, int registration) {
-  atomic_fetch_sub_explicit(&all->slots[registration].users, 1, memory_order_release);
+  struct registration *r = &all->slots[registration];
+  int others = atomic_fetch_sub_explicit(&r->users, 1, memory_order_release) - 1;
+  if (others || all->keep || atomic_load(&r->declared)) return;
+  pthread_mutex_lock(&all->mutex);
+  forget(all, r);  // unless somebody has become a user
+  pthread_mutex_unlock(&all->mutex);
+}
+
+int registrations_declare(struct registrations *all, void *begin, size_t bytes, uint32_t access) {
+  int i = registrations_acquire(all, begin, bytes, access, -1);
+  if (i < 0) return i;
+  atomic_store(&all->slots[i].declared, true);
+  registrations_release(all, i);
+  return 0;
 }
 
 int registrations_forget(struct registrations *all, const void *memory, size_t bytes) {
@@ -125,4 +164,16 @@ int registrations_forget(struct registrations *all, const void *memory, size_t b
   }
   pthread_mutex_unlock(&all->mutex);
   return status;
+}
+
+void registrations_gone(struct registrations *all, const void *memory, size_t bytes) {
+  uintptr_t begin = (uintptr_t)memory, end = begin + bytes;
+  for (int i = 0; i < REGISTRATIONS; ++i) {
+    struct registration *r = &all->slots[i];
+    if (atomic_load(&r->users) < 0 || atomic_load(&r->end) <= begin ||
+        atomic_load(&r->begin) >= end)
+      continue;
+    atomic_store(&r->begin, 0);
+    atomic_store(&r->end, 0);
+  }
 }

@@ -32,7 +32,8 @@ struct registration {
   atomic_int users;
   atomic_uintptr_t begin, end;
   atomic_uint access;
-  atomic_ulong used;  // by the clock below
+  atomic_ulong used;     // by the clock below
+  atomic_bool declared;  // by nbc_register: its owner says when it goes
   struct known_memory as;
 };
 
@@ -40,9 +41,14 @@ struct registrations {
   struct registrar registrar;
   pthread_mutex_t mutex;  // of whoever registers; users of what is registered need none
   atomic_ulong clock;     // misses so far
+  // Whether memory stays registered when no call uses it, though nobody has declared it. True,
+  // where owners or registrations_gone() say when it goes: else the next call with this address
+  // would find a registration of what was there before.
+  bool keep;
   struct registration slots[REGISTRATIONS];
 };
 
+// Keeps what it knows.
 int registrations_open(struct registrations *, struct registrar);
 void registrations_close(struct registrations *);
 
@@ -52,5 +58,10 @@ void registrations_close(struct registrations *);
 int registrations_acquire(struct registrations *, const void *begin, size_t bytes, uint32_t access,
                           int hint);
 void registrations_release(struct registrations *, int registration);
+// Registers memory that stays until it is forgotten or the room is needed. 0 or a negative status.
+int registrations_declare(struct registrations *, void *begin, size_t bytes, uint32_t access);
 // All that overlap [begin, begin + bytes). NBC_ERROR_BUSY: some have users, and stay.
 int registrations_forget(struct registrations *, const void *begin, size_t bytes);
+// The same, later: nothing of it is found any more, and the next to register something tells the
+// adapter. Neither locks, nor allocates, nor calls anything: for whoever is about to unmap memory.
+void registrations_gone(struct registrations *, const void *begin, size_t bytes);
