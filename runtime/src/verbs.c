@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // verbs.c - target verbs: what plans on an adapter share, memory of calls, and who is silent.
 //
-// Memory that is sent from and received into without a copy is registered when a call is started,
-// and stays so (registrations.c); of a call whose messages are all short nothing is.
+// Memory that is sent from and received into without a copy is registered when a call is started;
+// of a call whose messages are all short nothing is. It stays registered (registrations.c) where
+// the adapter sees that memory is unmapped; else until the call is done, unless the program has
+// declared it.
 //
 // An adapter says nothing of a peer that is gone until something is sent to it. So who waits for
 // one that has said nothing for a while writes no bytes to it.
@@ -28,6 +30,14 @@ static void remove_known(void *adapter, const struct known_memory *as) {
   device->ops->deregister_memory(device, as->region);
 }
 
+static void gone(void *context, const void *begin, size_t bytes) {
+  registrations_gone((struct registrations *)context, begin, bytes);
+}
+
+static bool watches(const struct verbs_adapter *a, nbc_verbs_gone *told, void *context) {
+  return a->device->ops->watch && !a->device->ops->watch(a->device, told, context);
+}
+
 static int attach(struct nbc_device *device, void **shared) {
   struct verbs_adapter *a = (struct verbs_adapter *)calloc(1, sizeof *a);
   if (!a) return NBC_ERROR_MEMORY;
@@ -37,15 +47,18 @@ static int attach(struct nbc_device *device, void **shared) {
   int status = reads && a->facts.reads == 0 ? NBC_ERROR_ARGUMENT : 0;
   if (!status)
     status = registrations_open(&a->memory, (struct registrar){device, add, remove_known});
-  if (status)
+  if (status) {
     free(a);
-  else
-    *shared = a;
-  return status;
+    return status;
+  }
+  a->memory.keep = watches(a, gone, &a->memory);
+  *shared = a;
+  return 0;
 }
 
 static void detach(void *shared) {
   struct verbs_adapter *a = (struct verbs_adapter *)shared;
+  watches(a, NULL, NULL);
   registrations_close(&a->memory);
   free(a);
 }
@@ -54,10 +67,7 @@ static int make_known(void *shared, void *begin, size_t bytes) {
   struct verbs_adapter *a = (struct verbs_adapter *)shared;
   const uint32_t remote =
       a->facts.rendezvous == NBC_VERBS_READ ? IBV_ACCESS_REMOTE_READ : IBV_ACCESS_REMOTE_WRITE;
-  int i = registrations_acquire(&a->memory, begin, bytes, IBV_ACCESS_LOCAL_WRITE | remote, -1);
-  if (i < 0) return i;
-  registrations_release(&a->memory, i);
-  return 0;
+  return registrations_declare(&a->memory, begin, bytes, IBV_ACCESS_LOCAL_WRITE | remote);
 }
 
 static int forget(void *shared, const void *begin, size_t bytes) {

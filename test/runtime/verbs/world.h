@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <random>
 
 #include "devices/hca/hca.h"
@@ -32,11 +33,14 @@ class VerbsWorld {
   std::vector<nbc_plan *> plans;
   bool healthy = true;  // and looked at in the end
 
-  explicit VerbsWorld(uint32_t ranks, verbs::Options options = {}, uint64_t seed = 0)
+  /// `change`: done to each device before it is used.
+  explicit VerbsWorld(uint32_t ranks, verbs::Options options = {}, uint64_t seed = 0,
+                      const std::function<void(nbc_verbs &)> &change = {})
       : fabric({.mode = hca::Mode::Simulated, .seed = seed, .adversarial = seed != 0}) {
     for (uint32_t r = 0; r < ranks; ++r) contexts.push_back({&board, int(r)});
     for (uint32_t r = 0; r < ranks; ++r) {
       devices.push_back(verbs::deviceOn(fabric.addAdapter(), options));
+      if (change) change(*devices.back());
       nbc_bootstrap b = bootstrap(r);
       nbc_device *device = &devices.back()->device;
       nbc_comm *comm = nullptr;

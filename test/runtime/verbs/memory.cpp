@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What stays registered when a call is done, and what does not: memory that is unmapped, or that
+// nobody watches.
+
+#include <map>
+#include <optional>
+#include <set>
+
+#include "test/runtime/gather.h"
+#include "test/runtime/verbs/world.h"
+
+namespace {
+
+/// What one device has registered, and who wants to know of memory that goes. Its functions have no
+/// other way to find it than by the device.
+struct Seen {
+  const nbc_verbs_ops *real = nullptr;
+  nbc_verbs_ops ops = {};
+  int registered = 0;
+  std::set<void *> regions;
+  nbc_verbs_gone *gone = nullptr;
+  void *context = nullptr;
+  bool watches = true;
+
+  static std::map<nbc_verbs *, Seen> &all() {
+    static std::map<nbc_verbs *, Seen> map;
+    return map;
+  }
+  static int add(nbc_verbs *v, void *begin, size_t bytes, int access, void **region, uint32_t *lkey,
+                 uint32_t *rkey) {
+    Seen &s = all()[v];
+    const int status = s.real->register_memory(v, begin, bytes, access, region, lkey, rkey);
+    ++s.registered;
+    s.regions.insert(*region);
+    return status;
+  }
+  static void remove(nbc_verbs *v, void *region) {
+    Seen &s = all()[v];
+    EXPECT_EQ(s.regions.erase(region), 1u);
+    s.real->deregister_memory(v, region);
+  }
+  static int watch(nbc_verbs *v, nbc_verbs_gone *gone, void *context) {
+    Seen &s = all()[v];
+    if (!s.watches) return NBC_ERROR_UNSUPPORTED;
+    s.gone = gone;
+    s.context = context;
+    return 0;
+  }
+  static void put(nbc_verbs &v, bool watches) {
+    Seen &s = all()[&v] = {};
+    s.real = v.ops;
+    s.ops = *v.ops;
+    s.ops.register_memory = add;
+    s.ops.deregister_memory = remove;
+    s.ops.watch = watch;
+    s.watches = watches;
+    v.ops = &s.ops;
+  }
+};
+
+constexpr uint32_t ranks = 2;
+constexpr size_t length = 5000;  // of a block: long
+
+class VerbsMemory : public testing::Test {
+ protected:
+  /// Made anew by each test.
+  VerbsWorld &world(bool watches, verbs::Options options = {}) {
+    w_.emplace(ranks, options, 0, [=](nbc_verbs &v) { Seen::put(v, watches); });
+    w_->addPlans([](uint32_t r) { return build::ringAllgather(ranks, r); });
+    return *w_;
+  }
+  Seen &seen(size_t rank) { return Seen::all()[w_->devices[rank].get()]; }
+
+  /// One call, in buffers of the test's.
+  void gather(uint8_t salt) {
+    std::vector<nbc_request> requests(ranks);
+    for (size_t r = 0; r < ranks; ++r) {
+      in_[r].assign(length, uint8_t(salt + r));
+      out_[r].assign(ranks * length, 0);
+      nbc_call call = {.in = in_[r].data(), .out = out_[r].data(), .count = length};
+      ASSERT_EQ(nbc_start(w_->plans[r], &call, &requests[r]), 0);
+    }
+    ASSERT_TRUE(w_->finish(requests));
+    for (const auto &out : out_)
+      for (size_t i = 0; i < out.size(); ++i)
+        ASSERT_EQ(out[i], uint8_t(salt + i / length)) << "byte " << i;
+  }
+
+  std::optional<VerbsWorld> w_;
+  std::vector<uint8_t> in_[ranks], out_[ranks];
+};
+
+TEST_F(VerbsMemory, whatIsWatchedIsRegisteredOnce) {
+  world(true);
+  gather(1);
+  const int first = seen(0).registered;
+  gather(2);
+  EXPECT_EQ(seen(0).registered, first);
+  const size_t kept = seen(0).regions.size();
+  seen(0).gone(seen(0).context, out_[0].data() + 10, 1);
+  EXPECT_EQ(seen(0).regions.size(), kept) << "whoever unmaps must not wait for an adapter";
+  gather(3);
+  EXPECT_EQ(seen(0).registered, first + 1);
+  EXPECT_EQ(seen(0).regions.size(), kept) << "what has gone is still known";
+  seen(0).gone(seen(0).context, out_[0].data() + out_[0].size() + 64, 100);
+  gather(4);
+  EXPECT_EQ(seen(0).registered, first + 1) << "other memory has gone";
+}
+
+TEST_F(VerbsMemory, whatNobodyWatchesIsRegisteredForACall) {
+  for (auto way : {NBC_VERBS_WRITE, NBC_VERBS_READ}) {
+    world(false, {.rendezvous = way});
+    gather(1);
+    const int first = seen(0).registered;
+    const size_t kept = seen(0).regions.size();
+    gather(2);
+    EXPECT_GT(seen(0).registered, first);
+    EXPECT_EQ(seen(0).regions.size(), kept);
+  }
+}
+
+TEST_F(VerbsMemory, whatIsDeclaredStays) {
+  VerbsWorld &w = world(false);
+  gather(1);
+  for (size_t r = 0; r < ranks; ++r) {
+    ASSERT_EQ(nbc_register(w.comms[r], in_[r].data(), in_[r].size()), 0);
+    ASSERT_EQ(nbc_register(w.comms[r], out_[r].data(), out_[r].size()), 0);
+  }
+  const int first = seen(0).registered;
+  gather(2);
+  gather(3);
+  EXPECT_EQ(seen(0).registered, first);
+  const size_t kept = seen(0).regions.size();
+  ASSERT_EQ(nbc_deregister(w.comms[0], out_[0].data(), out_[0].size()), 0);
+  EXPECT_EQ(seen(0).regions.size(), kept - 1);
+  gather(4);
+  EXPECT_GT(seen(0).registered, first);
+}
+
+}  // namespace
