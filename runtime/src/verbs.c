@@ -87,9 +87,9 @@ static bool may_be_long(const struct verbs *v, const struct call *c, uint32_t ke
   const struct verbs_longest *longest =
       v->longest + (size_t)(c->variant - v->plan->variants) * KEYS + key;
   __extension__ typedef unsigned __int128 wide;
-  // A piece ends with an element; of which only blocks with lengths of their own know the size.
-  const wide rounded = (wide)longest->pieces * (v->plan->own_lengths ? c->block : c->size);
-  return longest->pieces && ((wide)longest->blocks * c->block >> 16) + rounded > v->eager_bytes;
+  // Blocks with lengths of their own may have elements of any size.
+  const wide rounded = (wide)longest->parts * (v->plan->own_lengths ? c->block : c->size);
+  return ((wide)longest->blocks * c->block >> 16) + rounded > v->eager_bytes;
 }
 
 static int know_staging(struct verbs *v, const struct call *c) {

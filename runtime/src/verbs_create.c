@@ -204,16 +204,18 @@ static void measure(struct verbs *v, const struct nbc_reloc *r, const struct nbc
                                                                : 0);
   __extension__ typedef unsigned __int128 wide;
   uint64_t blocks = 0;
+  uint32_t parts = 0;
   for (uint32_t k = r->what; k <= r->what + r->extra; ++k) {
     const struct nbc_piece *p = &t->pieces[k];
     wide n = (((wide)p->count << 16) + p->parts - 1) / p->parts;
     blocks = n > UINT64_MAX - blocks ? UINT64_MAX : blocks + (uint64_t)n;
+    parts += p->parts > 1;
   }
   for (uint32_t k = r->what; k <= r->what + r->extra; ++k) {
     uint32_t role = t->buffers[t->pieces[k].buffer].role;
     uint32_t key = role < CALLER_ROLES ? role : KEYS - 1;
     if (blocks > longest[key].blocks) longest[key].blocks = blocks;
-    if (r->extra + 1 > longest[key].pieces) longest[key].pieces = r->extra + 1;
+    if (parts > longest[key].parts) longest[key].parts = parts;
     v->access[key] |= access;
   }
   if (r->rule == NBC_RELOC_PIECES && r->extra + 1 > v->gather) v->gather = r->extra + 1;

@@ -107,6 +107,17 @@ TEST_F(VerbsMemory, whatIsWatchedIsRegisteredOnce) {
   EXPECT_EQ(seen(0).registered, first + 1) << "other memory has gone";
 }
 
+TEST_F(VerbsMemory, shortMessagesAreNotRegistered) {
+  for (auto way : {NBC_VERBS_WRITE, NBC_VERBS_READ}) {
+    VerbsWorld &w = world(true, {.rendezvous = way});
+    const int first = seen(0).registered;
+    gatherAll(w, {0, 1, 1000, 1024});
+    EXPECT_EQ(seen(0).registered, first);
+    gatherAll(w, {1025});
+    EXPECT_EQ(seen(0).registered, first + 1) << "`out`; from `in` nothing is sent";
+  }
+}
+
 TEST_F(VerbsMemory, whatNobodyWatchesIsRegisteredForACall) {
   for (auto way : {NBC_VERBS_WRITE, NBC_VERBS_READ}) {
     world(false, {.rendezvous = way});

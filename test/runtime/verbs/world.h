@@ -36,21 +36,24 @@ class VerbsWorld {
   /// `change`: done to each device before it is used.
   explicit VerbsWorld(uint32_t ranks, verbs::Options options = {}, uint64_t seed = 0,
                       const std::function<void(nbc_verbs &)> &change = {})
-      : fabric({.mode = hca::Mode::Simulated, .seed = seed, .adversarial = seed != 0}) {
-    for (uint32_t r = 0; r < ranks; ++r) contexts.push_back({&board, int(r)});
-    for (uint32_t r = 0; r < ranks; ++r) {
-      devices.push_back(verbs::deviceOn(fabric.addAdapter(), options));
+      : VerbsWorld(std::vector(ranks, options), seed, hca::Mode::Simulated, change) {}
+
+  /// Each rank has a device of its own.
+  explicit VerbsWorld(const std::vector<verbs::Options> &options, uint64_t seed = 0,
+                      hca::Mode mode = hca::Mode::Simulated,
+                      const std::function<void(nbc_verbs &)> &change = {})
+      : fabric({.mode = mode, .seed = seed, .adversarial = seed != 0}) {
+    const auto ranks = int(options.size());
+    for (int r = 0; r < ranks; ++r) contexts.push_back({&board, r});
+    for (int r = 0; r < ranks; ++r) {
+      devices.push_back(verbs::deviceOn(fabric.addAdapter(), options[size_t(r)]));
       if (change) change(*devices.back());
-      nbc_bootstrap b = bootstrap(r);
+      nbc_bootstrap b = {r, ranks, &contexts[size_t(r)], Board::put, Board::get, nullptr};
       nbc_device *device = &devices.back()->device;
       nbc_comm *comm = nullptr;
       EXPECT_EQ(nbc_comm_create(&b, &device, 1, &comm), 0);
       comms.push_back(comm);
     }
-  }
-
-  nbc_bootstrap bootstrap(uint32_t r) {
-    return {int(r), int(contexts.size()), &contexts[r], Board::put, Board::get, nullptr};
   }
 
   void addPlans(const MakeTemplate &make, nbc_plan_options options = {}) {
@@ -59,7 +62,7 @@ class VerbsWorld {
   }
 
   ~VerbsWorld() {
-    fabric.run();
+    if (healthy) fabric.run();
     for (nbc_plan *p : all_) EXPECT_EQ(nbc_plan_free(p), 0);
     for (nbc_comm *c : comms) EXPECT_EQ(nbc_comm_free(c), 0);
     if (!healthy) return;

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a peer says is believed as far as the protocol goes: else the plan ends, and nothing is
+// written.
+
+#include "test/runtime/verbs/stranger.h"
+
+namespace {
+
+using namespace stranger;
+
+TEST(VerbsStranger, theProtocolByHandWriting) {
+  Stranger s(NBC_VERBS_WRITE);
+  ASSERT_EQ(s.start(), 0);
+  // Its short message, and where to: in one chain.
+  auto heard = s.hear();
+  ASSERT_EQ(heard.size(), 2u);
+  EXPECT_EQ(heard[0].kind, Eager);
+  EXPECT_EQ(heard[0].bytes, std::vector<uint8_t>(brief, 1));
+  EXPECT_EQ(heard[1].kind, Offer);
+  OneOffer o;
+  ASSERT_EQ(heard[1].bytes.size(), sizeof o);
+  std::memcpy(&o, heard[1].bytes.data(), sizeof o);
+  EXPECT_EQ(o.number, 0u);
+  EXPECT_EQ(o.runs, 1u);
+  EXPECT_EQ(o.bytes, longer);
+  EXPECT_EQ(o.run.address, reinterpret_cast<uintptr_t>(s.data.data() + longIn));
+
+  s.say(Eager, 0, brief);
+  s.offer(0, longer);
+  s.write(o, longer, 0);
+  int done = 1;
+  EXPECT_EQ(s.test(&done), 0);  // takes it all in, and writes
+  EXPECT_FALSE(done);
+  heard = s.hear();
+  ASSERT_EQ(heard.size(), 1u);
+  EXPECT_EQ(heard[0].kind, Data);
+  EXPECT_EQ(heard[0].given, 1u);  // the slot of the short message
+  EXPECT_TRUE(std::all_of(s.memory.begin() + Stranger::large,
+                          s.memory.begin() + Stranger::large + longer,
+                          [](uint8_t b) { return b == 1; }));
+  EXPECT_EQ(s.test(&done), 0);
+  EXPECT_TRUE(done);
+  EXPECT_TRUE(s.all(0, shortOut, 7));
+  EXPECT_TRUE(s.all(shortOut, brief + longer, 1));
+}
+
+TEST(VerbsStranger, theProtocolByHandReading) {
+  Stranger s(NBC_VERBS_READ);
+  ASSERT_EQ(s.start(), 0);
+  auto heard = s.hear();
+  ASSERT_EQ(heard.size(), 2u);
+  EXPECT_EQ(heard[1].kind, Offer);
+  OneOffer o;
+  ASSERT_EQ(heard[1].bytes.size(), sizeof o);
+  std::memcpy(&o, heard[1].bytes.data(), sizeof o);
+  EXPECT_EQ(o.run.address, reinterpret_cast<uintptr_t>(s.data.data() + longOut));
+
+  std::memset(s.memory.data() + Stranger::large, 7, longer);
+  s.say(Eager, 0, brief);
+  s.offer(0, longer);
+  int done = 1;
+  EXPECT_EQ(s.test(&done), 0);  // reads
+  EXPECT_EQ(s.test(&done), 0);  // has read, and says so
+  EXPECT_FALSE(done);
+  heard = s.hear();
+  ASSERT_EQ(heard.size(), 1u);
+  EXPECT_EQ(heard[0].kind, Finished);
+  s.say(Finished, 0, 0);
+  EXPECT_EQ(s.test(&done), 0);
+  EXPECT_TRUE(done);
+  EXPECT_TRUE(s.all(0, shortOut, 7));
+}
+
+struct Lie {
+  const char *what;
+  std::function<void(Stranger &)> tell;
+};
+
+void refuses(nbc_verbs_rendezvous way, const std::vector<Lie> &lies) {
+  for (const Lie &lie : lies) {
+    Stranger s(way);
+    ASSERT_EQ(s.start(), 0);
+    lie.tell(s);
+    int done = 0;
+    EXPECT_EQ(s.test(&done), NBC_ERROR_DEVICE) << lie.what;
+    EXPECT_TRUE(done) << lie.what;
+    EXPECT_TRUE(s.all(0, unit, 1)) << lie.what;
+  }
+}
+
+TEST(VerbsStranger, whatCannotBeEndsThePlan) {
+  refuses(
+      NBC_VERBS_WRITE,
+      {{"too short", [](Stranger &s) { s.say(Eager, 0, brief - 1); }},
+       {"too long", [](Stranger &s) { s.say(Eager, 0, brief + 1); }},
+       {"longer than eager_bytes", [](Stranger &s) { s.say(Eager, 0, eagerBytes + 1); }},
+       {"longer than a slot", [](Stranger &s) { s.say(Eager, 0, 2000); }},
+       {"of no bytes", [](Stranger &s) { s.say(Eager, 0, 0); }},
+       {"the second first", [](Stranger &s) { s.say(Eager, 1, brief); }},
+       {"no such kind", [](Stranger &s) { s.say(Kind(0), 0, brief); }},
+       {"nor this", [](Stranger &s) { s.say(Kind(6), 0, brief); }},
+       {"credits that nobody had", [](Stranger &s) { s.say(Credit, 0, 0, 2); }},
+       {"a credit with bytes", [](Stranger &s) { s.say(Credit, 0, 8); }},
+       {"data that are sent", [](Stranger &s) { s.say(Data, 0, brief); }},
+       {"finished, of what is written", [](Stranger &s) { s.say(Finished, 0, 0); }},
+       {"an offer that is too short", [](Stranger &s) { s.say(Offer, 0, sizeof(OneOffer) - 1); }},
+       {"of another number", [](Stranger &s) { s.offer(1, longer); }},
+       {"of less than is sent", [](Stranger &s) { s.offer(0, longer - 1); }},
+       {"of more", [](Stranger &s) { s.offer(0, longer + 1); }},
+       {"of two places", [](Stranger &s) { s.offer(0, longer, 2); }},
+       {"of none", [](Stranger &s) { s.offer(0, longer, 0); }},
+       {"that overflows", [](Stranger &s) { s.offer(0, UINT64_MAX); }},
+       {"a place that is not its own", [](Stranger &s) {
+          OneOffer o = {0, 1, longer, {4096, longer, 0x1234, 0}};
+          s.say(Offer, 0, sizeof o, 0, &o);
+          int done = 0;
+          EXPECT_EQ(s.test(&done), 0);  // posted; the adapter finds out
+        }}});
+}
+
+TEST(VerbsStranger, whatCannotBeWhereOneReads) {
+  const auto twoRuns = [](uint64_t first, uint64_t second, uint64_t all) {
+    return [=](Stranger &s) {
+      struct {
+        uint32_t number, runs;
+        uint64_t bytes;
+        OfferedRun run[2];
+      } o = {0, 2, all, {{0, first, s.rkey, 0}, {0, second, s.rkey, 0}}};
+      s.say(Offer, 0, sizeof o, 0, &o);
+    };
+  };
+  refuses(NBC_VERBS_READ, {{"runs that are less", twoRuns(400, 500, longer)},
+                           {"runs that are more", twoRuns(UINT64_MAX, longer + 1, longer)},
+                           {"a run of no bytes", twoRuns(longer, 0, longer)},
+                           {"more than its runs",
+                            [](Stranger &s) {
+                              const OneOffer o[2] = {{0, 1, longer, {0, longer, s.rkey, 0}}, {}};
+                              s.say(Offer, 0, sizeof o[0] + sizeof o[0].run, 0, o);
+                            }},
+                           {"finished too early", [](Stranger &s) { s.say(Finished, 1, 0); }},
+                           {"finished with bytes", [](Stranger &s) { s.say(Finished, 0, 1); }}});
+}
+
+TEST(VerbsStranger, offersThatNobodyWaitsForAreCounted) {
+  // All that a window holds before the call; one more is a lie.
+  for (uint32_t offers : {32u, 33u}) {
+    Stranger s(NBC_VERBS_WRITE, 40);
+    for (uint32_t i = 0; i < offers; ++i) s.offer(i, longer);
+    ASSERT_EQ(s.start(), 0);
+    int done = 0;
+    for (int i = 0; i < 20 && !done; ++i)
+      if (int status = s.test(&done)) {
+        EXPECT_EQ(status, NBC_ERROR_DEVICE);
+        break;
+      }
+    EXPECT_EQ(done, offers == 33) << offers;
+    if (!done) {
+      EXPECT_EQ(nbc_plan_abandon(s.plan), 0);
+    }
+  }
+}
+
+TEST(VerbsStranger, withoutCreditsNothingShortIsSent) {
+  Stranger s(NBC_VERBS_WRITE, 1, 0);
+  ASSERT_EQ(s.start(), 0);
+  for (const auto &h : s.hear()) EXPECT_EQ(h.kind, Offer);
+  EXPECT_EQ(nbc_plan_abandon(s.plan), 0);
+}
+
+}  // namespace
