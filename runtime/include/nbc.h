@@ -41,7 +41,9 @@
  * that were started while `depth` earlier ones were under way. For mpi and shm the host, in
  * those two functions; a test that finds nothing tests one message, or two. There nbc_start takes
  * no longer for long calls than for short ones: it posts what can be posted, and leaves copies and
- * reductions to the first nbc_test or nbc_wait. Or a thread: nbc_comm_progress.
+ * reductions to the first nbc_test or nbc_wait. For verbs the adapter, as far as was posted, and
+ * nbc_start also does what the host has to do before more can be; then the host in those two
+ * functions, of which each polls once. Or a thread: nbc_comm_progress.
  */
 #ifndef NBC_H
 #define NBC_H
@@ -165,9 +167,10 @@ struct nbc_bootstrap {
 };
 
 /* What carries templates of one target out: an adapter (nbc/hca.h), messages between ranks
- * (nbc/p2p.h), the memory of a node (nbc/shm.h). Every implementation's state begins with this. */
+ * (nbc/p2p.h), the memory of a node (nbc/shm.h), RDMA (nbc/verbs.h). Every implementation's state
+ * begins with this. */
 struct nbc_device {
-  const char *target; /* as templates name it: "coredirect", "mpi", "shm" */
+  const char *target; /* as templates name it: "coredirect", "mpi", "shm", "verbs" */
   /* The last that nbc_comm_free does with it. Null: nothing, it stays the caller's. */
   void (*close)(struct nbc_device *);
   int one_thread; /* not 0: one thread alone may use it (an MPI below MPI_THREAD_MULTIPLE) */
@@ -180,10 +183,10 @@ typedef struct nbc_comm nbc_comm;
 typedef struct nbc_plan nbc_plan;
 
 /* Makes a communicator. `devices`: `count` of them, at most one for each target; a plan runs on the
- * one that its template is for. Templates of messages (mpi, shm) for a rank that sends and receives
- * nothing, as where there is one rank, need none. The devices and the
- * bootstrap's context stay the caller's and must outlive the communicator (but a device that has
- * `close` goes with it); the array and the struct need not. Local: nothing is asked of other ranks.
+ * one that its template is for. Templates of messages (mpi, shm, verbs) for a rank that sends and
+ * receives nothing, as where there is one rank, need none. The devices and the bootstrap's context
+ * stay the caller's and must outlive the communicator (but a device that has `close` goes with it);
+ * the array and the struct need not. Local: nothing is asked of other ranks.
  *
  * Errors, after which there is no communicator and the devices are not closed:
  * NBC_ERROR_ARGUMENT for a null pointer, a rank that is not in 0 .. ranks - 1, no device or no

@@ -157,8 +157,8 @@ struct verbs_keys {
 };
 enum { KEYS = CALLER_ROLES + 1 };  // and staging
 
-// Of a variant and role: the longest message, in blocks, by 2^16 and rounded up; and how many pieces
-// are parts of blocks, which end with an element.
+// Of a variant and role: the longest message, in blocks, by 2^16 and rounded up; and how many
+// pieces are parts of blocks, which end with an element.
 struct verbs_longest {
   uint64_t blocks;
   uint32_t parts;

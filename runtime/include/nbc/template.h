@@ -10,10 +10,10 @@
  *
  * How the five targets use it
  *   coredirect  queues are mlx5 work queues, segments their work queue entries
- *   verbs       queues are queue pairs, segments packed post descriptors
  *   sci         queues are DMA queues and PIO, segments vectors and stores
  *   mpi         one queue, a segment of send, receive and wait records (message_record.h)
  *   shm         the same, where a message may lie in several places
+ *   verbs       likewise, if it is sent
  * What is common (buffers, peers, host operations, stages, relocations by
  * address, length and key) is read by common code; what the bytes of a segment
  * mean, only by runtime/src/<target>.c.
