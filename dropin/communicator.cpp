@@ -132,7 +132,8 @@ bool Communicator::advance() {
 
 bool Communicator::has(const char *target) const {
   return (has_node_ && std::string_view(target) == "shm") ||
-         (has_messages_ && std::string_view(target) == "mpi");
+         (has_messages_ && std::string_view(target) == "mpi") ||
+         (has_adapter_ && std::string_view(target) == "verbs");
 }
 
 int Communicator::on_delete(MPI_Comm comm, int, void *value, void *) {

@@ -137,7 +137,7 @@ class Communicator {
   bool duplicating_ = false;            // MPI may still write there
   bool advancing_ = false, is_watched_ = true;
   int rank_ = 0, ranks_ = 1, nodes_ = 1, holds_ = 0;
-  bool has_messages_ = false, has_node_ = false;
+  bool has_messages_ = false, has_node_ = false, has_adapter_ = false;
   Plan::State state_ = Plan::making;
   std::string why_;
   Neighbors neighbors_;

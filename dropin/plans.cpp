@@ -28,7 +28,7 @@ constexpr std::uint64_t usual = std::uint64_t{1} << 20;
 constexpr std::uint64_t most_of_all = std::uint64_t{1}
                                       << 36;  // bytes, of all ranks' blocks together
 constexpr std::size_t slot_memory = std::size_t{256} << 10;
-enum : std::size_t { card_of_messages = 16, card_of_node = 144 };
+enum : std::size_t { plain_card = 16, card_with_address = 144 };
 
 // The same on all ranks: of what all of them know.
 std::uint64_t most_bytes(const Choice &choice, std::uint64_t bytes, int ranks) {
@@ -190,7 +190,7 @@ Steps Communicator::make_plan(Made &p) {
   int status = p.neighbors && neighbors_failed_ ? NBC_ERROR_MEMORY : 0;
   if (!status) status = build(p, &template_data, &bytes, why);
   try {
-    exchange_.prepare(ranks_, p.target == "shm" ? card_of_node : card_of_messages);
+    exchange_.prepare(ranks_, p.target == "mpi" ? plain_card : card_with_address);
   } catch (const std::bad_alloc &) {
     status = NBC_ERROR_MEMORY;
   }

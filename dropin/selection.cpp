@@ -70,6 +70,7 @@ std::optional<Choice> choose(const Communicator &c, const Operation &o, const Ou
   s.nodeOf = c.node_of();
   if (c.has("shm")) s.targets.push_back("shm");
   if (c.has("mpi")) s.targets.push_back("mpi");
+  if (c.has("verbs")) s.targets.push_back("verbs");
   return table.choose(s);
 }
 

@@ -27,17 +27,19 @@ struct Identity {
 
 namespace {
 
-enum Wish : std::int32_t { whatever, messages, node };
+enum Wish : std::int32_t { whatever, messages, node, adapter };
 
 Wish read_wish() {
   const char *said = std::getenv("NBC_TARGET");
   if (!said || !*said) return whatever;
   if (!std::strcmp(said, "mpi")) return messages;
   if (!std::strcmp(said, "shm")) return node;
+  if (!std::strcmp(said, "verbs")) return adapter;
   int rank = 0;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (rank == 0)
-    std::fprintf(stderr, "nbc: NBC_TARGET=%s: there are mpi and shm; the table chooses\n", said);
+    std::fprintf(stderr, "nbc: NBC_TARGET=%s: there are mpi, shm and verbs; the table chooses\n",
+                 said);
   return whatever;
 }
 
@@ -123,8 +125,9 @@ Steps Communicator::set_up() {
   }
   int status = shipped() ? 0 : NBC_ERROR_LIBRARY;
   if (ranks_ == 1) {
-    has_messages_ = wish() != node;
-    has_node_ = wish() != messages;
+    has_messages_ = wish() == whatever || wish() == messages;
+    has_node_ = wish() == whatever || wish() == node;
+    has_adapter_ = wish() == adapter;
     node_of_.assign(1, 0);
     const nbc_bootstrap bootstrap = exchange_.bootstrap(0, 1);
     if (!status) status = nbc_comm_create(&bootstrap, nullptr, 0, &ours_);
@@ -173,10 +176,11 @@ Steps Communicator::set_up() {
     try {
       nodes_ = number_nodes(all, node_of_);
       open(all, device);
+      if (mine.target == adapter) status = open_adapter(&devices[count], why_);
     } catch (const std::bad_alloc &) {
       status = NBC_ERROR_MEMORY;
     }
-    if (!status) status = nbc_mpi_device(duplicate_, &devices[count]);
+    if (!status && mine.target != adapter) status = nbc_mpi_device(duplicate_, &devices[count]);
     if (!status) ++count;
     if (!status && has_node_) devices[count++] = device;
     const nbc_bootstrap bootstrap = exchange_.bootstrap(rank_, ranks_);
@@ -191,13 +195,14 @@ Steps Communicator::set_up() {
   has_node_ = has_node_ && !error && agreed_[1];
   const char *differ = error ? "MPI failed" : difference(all);
   if (error || agreed_[0] || differ) {
-    give_up(differ ? differ : why_not(status, agreed_[0], ""));
+    give_up(differ ? differ : why_not(status, agreed_[0], why_));
     co_return;
   }
-  has_messages_ = mine.target != node;
+  has_adapter_ = mine.target == adapter;
+  has_messages_ = mine.target == whatever || mine.target == messages;
   // Where each rank is alone, there is nobody to share memory with.
-  has_node_ = has_node_ && mine.target != messages && (nodes_ < ranks_ || mine.target == node);
-  if (has_node_ || has_messages_)
+  has_node_ = has_node_ && (mine.target == node || (mine.target == whatever && nodes_ < ranks_));
+  if (has_node_ || has_messages_ || has_adapter_)
     state_ = Plan::ready;
   else
     give_up("NBC_TARGET=shm, which is not to be had on all ranks");

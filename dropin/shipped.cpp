@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// shipped.cpp - where the library of algorithms lies.
+// shipped.cpp - where the library of algorithms lies, and that of adapters.
 
 #include "dropin/shipped.h"
 
@@ -8,7 +8,8 @@
 
 #include <cstdlib>
 #include <new>
-#include <string>
+
+#include "nbc/verbs.h"
 
 namespace nbcc::dropin {
 
@@ -28,22 +29,21 @@ std::string own_folder() {
   return slash == std::string::npos ? "." : name.substr(0, slash);
 }
 
-std::string find_file() {
-  const char *said = std::getenv("NBC_LIBRARY");
-  if (said && *said) return said;
+std::string find_file(const char *name) {
   const std::string folder = own_folder();
   for (const char *up : {"/", "/../", "/../../"}) {
-    std::string file = folder + up + "libnbc-colls.so";
+    std::string file = folder + up + name;
     if (access(file.c_str(), R_OK) == 0) return file;
   }
-  return folder + "/../libnbc-colls.so";
+  return folder + "/../" + name;
 }
 
 Opened open() {
   Opened o;
   try {
     const char *why = "";
-    const std::string file = find_file();
+    const char *said = std::getenv("NBC_LIBRARY");
+    const std::string file = said && *said ? said : find_file("libnbc-colls.so");
     if (nbc_library_open(file.c_str(), &o.library, &why)) o.why = file + ": " + why;
   } catch (const std::bad_alloc &) {
   }
@@ -55,6 +55,21 @@ const Opened &opened() {
   return once;
 }
 
+struct Adapters {
+  decltype(&nbc_verbs_open) open = nullptr;
+  std::string why;
+};
+
+Adapters load_adapters() {
+  Adapters a;
+  void *library =
+      dlopen(find_file("libnbc-verbs.so").c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+  void *open = library ? dlsym(library, "nbc_verbs_open") : nullptr;
+  if (!open) a.why = dlerror();
+  a.open = reinterpret_cast<decltype(a.open)>(open);
+  return a;
+}
+
 }  // namespace
 
 const nbc_library *shipped() {
@@ -63,6 +78,14 @@ const nbc_library *shipped() {
 
 const char *why_not_shipped() {
   return opened().why.empty() ? "no memory is left" : opened().why.c_str();
+}
+
+int open_adapter(nbc_device **device, std::string &why) {
+  static const Adapters once = load_adapters();
+  const char *said = once.why.c_str();
+  const int status = once.open ? once.open(nullptr, device, &said) : NBC_ERROR_DEVICE;
+  if (status) why = std::string("NBC_TARGET=verbs: ") + said;
+  return status;
 }
 
 }  // namespace nbcc::dropin

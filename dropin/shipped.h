@@ -1,17 +1,27 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// shipped.h - the library of compiled algorithms of this process.
+/// shipped.h - what lies beside libnbc-mpi.so and is loaded when it is needed first, never to be
+/// closed: plans are made of it to the end.
 ///
-/// $NBC_LIBRARY, or libnbc-colls.so near libnbc-mpi.so: in its folder, or in one of the two above.
-/// Opened when it is needed first, and never closed: plans are made of it to the end.
+/// Files are looked for in its folder, and in the two above.
 
 #pragma once
 
+#include <string>
+
 #include "nbc/library.h"
+
+struct nbc_device;
 
 namespace nbcc::dropin {
 
-/// Null: there is none, and why_not_shipped() says why.
+/// The compiled algorithms: $NBC_LIBRARY, or libnbc-colls.so. Null: there are none, and
+/// why_not_shipped() says why.
 const nbc_library *shipped();
 const char *why_not_shipped();
+
+/// An RDMA adapter (nbc/verbs.h) for one communicator, by libnbc-verbs.so: so machines without
+/// libibverbs need none. Closed by the communicator of ours that it is given to. A negative status:
+/// `why` says it. May throw std::bad_alloc.
+int open_adapter(nbc_device **, std::string &why);
 
 }  // namespace nbcc::dropin

@@ -77,6 +77,7 @@ static int forget(void *shared, const void *begin, size_t bytes) {
 // --- memory of a call ---
 
 static void release(nbc_plan *plan, struct call *c) {
+  if (!plan->on) return;  // there are no peers, and there was nothing to acquire
   struct verbs_adapter *a = (struct verbs_adapter *)plan->on->shared;
   for (uint32_t role = 0; role < CALLER_ROLES; ++role)
     if (c->registration[role] >= 0) registrations_release(&a->memory, c->registration[role]);
