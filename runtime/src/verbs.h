@@ -243,7 +243,7 @@ void verbs_signal(struct verbs_lane *, struct ibv_send_wr *);
 void verbs_receive_again(struct verbs_lane *, uint32_t receive);
 // Receives, then work requests, of all lanes that have some, to the adapter.
 int verbs_settle(struct messages *);
-// What the adapter has done; some of it.
+// What the adapter has done, all of it: of what is left nobody who sleeps then is told again.
 int verbs_take_in(struct verbs *);
 // Writes nothing to the peer, to see whether it is there.
 void verbs_probe(struct verbs_lane *);

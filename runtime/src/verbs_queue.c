@@ -151,8 +151,10 @@ static void retire(struct verbs_lane *l, uint32_t at) {
   verbs_mark_busy(l);
 }
 
-int verbs_take_in(struct verbs *v) {
-  enum { BATCH = 16 };
+enum { BATCH = 16 };
+
+// Returns how many there were.
+static int take_some(struct verbs *v) {
   struct ibv_wc wc[BATCH];
   int count = v->ops->poll(v->adapter->device, v->cq, BATCH, wc);
   if (count < 0) return verbs_fail(v, count);
@@ -168,6 +170,11 @@ int verbs_take_in(struct verbs *v) {
     else
       retire(l, at);
   }
+  return count;
+}
+
+int verbs_take_in(struct verbs *v) {
+  while (!v->status && take_some(v) == BATCH);
   return v->status;
 }
 

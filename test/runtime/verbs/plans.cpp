@@ -120,4 +120,32 @@ TEST(Verbs, whatIsShortIsTheAdaptersOnceItIsPosted) {
   EXPECT_EQ(data[1], std::vector<uint8_t>(1000, 9));
 }
 
+/// Rank 0 gets many messages from rank 1, and one from rank 2, which it waits for first.
+build::Bytes manyAndOne(uint32_t me) {
+  build::Messages t("many", NBC_BARRIER, 3, me);
+  t.beginVariant();
+  for (int i = 0; i < 50 && me < 2; ++i) me ? t.send(0) : t.receive(1);
+  if (me == 0) t.wait(t.receive(2));
+  if (me == 2) t.send(0);
+  t.stage();
+  t.endVariant();
+  return t.finish();
+}
+
+TEST(Verbs, aLookTakesInAllThatIsThere) {
+  VerbsWorld w(3);
+  w.addPlans(manyAndOne);
+  nbc_request requests[3];
+  nbc_call call = {};
+  for (size_t r = 0; r < 3; ++r) {
+    ASSERT_EQ(nbc_start(w.plans[r], &call, &requests[r]), 0);
+    w.fabric.run();
+  }
+  for (nbc_request &r : requests) {
+    int done = 0;
+    EXPECT_EQ(nbc_test(&r, &done), 0);
+    EXPECT_TRUE(done);
+  }
+}
+
 }  // namespace
