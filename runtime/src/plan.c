@@ -134,19 +134,15 @@ static void use_reloc(nbc_plan *plan, const struct nbc_reloc *r, struct variant 
                       struct usage *u) {
   bool several = r->rule == NBC_RELOC_SGE || r->rule == NBC_RELOC_PIECES;
   if (!several && r->rule != NBC_RELOC_RADDR && r->rule != NBC_RELOC_SLOT) return;
-  use_piece(plan, r->what, u);
-  uint32_t role = plan->places[r->what].role;
-  if (role < CALLER_ROLES) {
-    v->touched |= 1u << role;
-  }
-  if (!several) return;
   uint64_t blocks = 0;
-  for (uint32_t k = 0; k <= r->extra; ++k) {
-    const struct nbc_piece *p = &plan->tables.pieces[r->what + k];
-    use_piece(plan, r->what + k, u);
+  for (uint32_t k = r->what; k <= r->what + (several ? r->extra : 0); ++k) {
+    const struct nbc_piece *p = &plan->tables.pieces[k];
+    const uint32_t role = plan->places[k].role;
+    use_piece(plan, k, u);
+    if (role < CALLER_ROLES) v->touched |= 1u << role;
     blocks += (p->count + p->parts - 1) / p->parts;
   }
-  if (blocks > u->longest) u->longest = blocks;
+  if (several && blocks > u->longest) u->longest = blocks;
 }
 
 static void use_stage(const nbc_plan *plan, const struct nbc_stage *stage, struct usage *u) {
