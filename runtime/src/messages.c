@@ -124,8 +124,11 @@ static void go_on(nbc_plan *plan) {
   }
 }
 
-static void settle(struct messages *s) {
-  if (s->settle && !s->status) s->status = s->settle(s);
+// True: a message has ended by it, which nothing else will tell of.
+static bool settle(struct messages *s) {
+  int ended = s->settle && !s->status ? s->settle(s) : 0;
+  if (ended < 0) s->status = ended;
+  return ended > 0;
 }
 
 static uint32_t end_of_stage(const struct call *c) {
@@ -136,8 +139,8 @@ bool messages_enable(nbc_plan *plan, struct call *c) {
   struct messages *s = messages_of(plan);
   c->target[ENABLED] = end_of_stage(c);
   if (!s->posting) s->posting = c;
-  go_on(plan);
-  settle(s);
+  do go_on(plan);
+  while (settle(s));
   return s->status || c->target[CARRIED] < c->target[ENABLED];
 }
 
@@ -155,21 +158,24 @@ static int finish_messages(nbc_plan *plan, const struct call *c) {
 int messages_poll(nbc_plan *plan) {
   struct messages *s = messages_of(plan);
   const struct call *c = plan->oldest;
-  go_on(plan);
-  if (s->others && !s->status) s->status = s->others(s);
   int over = 0;
-  if (!s->status)
-    over = c->stage == c->variant->stage_count ? finish_messages(plan, c)
-                                               : c->target[CARRIED] >= end_of_stage(c);
-  settle(s);
+  do {
+    go_on(plan);
+    if (s->others && !s->status) s->status = s->others(s);
+    if (!s->status)
+      over = c->stage == c->variant->stage_count ? finish_messages(plan, c)
+                                                 : c->target[CARRIED] >= end_of_stage(c);
+  } while (settle(s));
   return s->status ? NBC_ERROR_DEVICE : over;
 }
 
 bool messages_linger(nbc_plan *plan, struct call *c) {
   struct messages *s = messages_of(plan);
-  int done = finish_messages(plan, c);
-  if (done < 0) s->status = done;
-  settle(s);
+  int done;
+  do {
+    done = finish_messages(plan, c);
+    if (done < 0) s->status = done;
+  } while (settle(s));
   return done != 1;
 }
 

@@ -92,8 +92,9 @@ struct messages {
   // Lets lanes move that nobody asks for, if they need it: at each poll, a little. 0, or a
   // negative status. Null: nothing.
   int (*others)(struct messages *);
-  // After messages were posted or tested: does what lanes have put off until the cursor stops. 0,
-  // or a negative status. Null: nothing.
+  // After messages were posted or tested: does what lanes have put off until the cursor stops. 1
+  // where a message that was tested in vain has ended by it; 0; or a negative status. Null:
+  // nothing.
   int (*settle)(struct messages *);
   struct records *variants;  // by index
   struct iovec *runs;        // [instance]

@@ -191,6 +191,7 @@ struct verbs {
   struct verbs_longest *longest;    // [variant][KEYS]
   uint32_t access[KEYS];            // of caller's memory, by role; of staging
   int hint[CALLER_ROLES];           // where it was found last
+  bool ended;                       // a message, since lanes were settled last
   uint32_t idle, glances;
   int64_t looked;  // at who is silent, last
   int status;

@@ -178,7 +178,7 @@ static bool say_finished(struct verbs_lane *l, struct verbs_message *x) {
   struct ibv_send_wr *wr = verbs_request(l);
   if (!wr) return false;
   verbs_say(l, wr, VERBS_FINISHED, l->offers_finished++, 0);
-  return x->done = true;
+  return x->done = l->of->ended = true;
 }
 
 void verbs_move_on(struct verbs_lane *l) {
@@ -186,7 +186,8 @@ void verbs_move_on(struct verbs_lane *l) {
   while (l->unoffered.first && l->offers_made - l->offers_answered < WINDOW &&
          offer(l, l->unoffered.first))
     list_put(&l->offered, list_take(&l->unoffered));
-  while (l->unsent.first && send_short(l, l->unsent.first->of)) list_take(&l->unsent)->done = true;
+  while (l->unsent.first && send_short(l, l->unsent.first->of))
+    list_take(&l->unsent)->done = l->of->ended = true;
   while (l->unmoved.first && l->offers_taken != l->offers_came && move(l, l->unmoved.first)) {
     list_take(&l->unmoved);
     ++l->offers_taken;

@@ -127,7 +127,9 @@ int verbs_settle(struct messages *s) {
     if (!status && !v->status) status = post_requests(l);
     if (status) verbs_fail(v, status);
   }
-  return v->status;
+  const bool ended = v->ended;
+  v->ended = false;
+  return v->status ? v->status : ended;
 }
 
 // --- from the adapter ---
