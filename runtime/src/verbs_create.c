@@ -39,8 +39,9 @@ static struct traffic *count_traffic(const nbc_plan *plan) {
     const struct records *v = &s->variants[i];
     for (uint32_t p = 0; p < peers; ++p) of[p] = (struct traffic){0};
     for (uint32_t k = 0; k < v->count; ++k) {
-      of[v->record[k].peer].sends += v->record[k].op == NBC_MESSAGE_SEND;
-      of[v->record[k].peer].receives += v->record[k].op == NBC_MESSAGE_RECV;
+      if (v->steps[k].op == NBC_MESSAGE_WAIT) continue;
+      struct traffic *peer = &of[v->steps[k].other];
+      ++*(v->steps[k].op == NBC_MESSAGE_SEND ? &peer->sends : &peer->receives);
     }
     for (uint32_t p = 0; p < peers; ++p) {
       const uint64_t sends = of[p].sends * plan->depth, receives = of[p].receives * plan->depth;
@@ -194,7 +195,7 @@ static int make_lanes(struct verbs *v) {
 // --- messages ---
 
 // Of one message: what it says of the roles that it lies in.
-static void measure(struct verbs *v, const struct nbc_reloc *r, const struct nbc_message_record *m,
+static void measure(struct verbs *v, const struct nbc_reloc *r, const struct step *m,
                     struct verbs_longest *longest) {
   const struct tables *t = &v->plan->tables;
   const uint32_t local = m->op == NBC_MESSAGE_RECV ? IBV_ACCESS_LOCAL_WRITE : 0;
@@ -237,8 +238,8 @@ static int measure_messages(struct verbs *v) {
     for (uint32_t k = from->relocs.begin; k < from->relocs.begin + from->relocs.count; ++k) {
       const struct nbc_reloc *r = &t->relocs[k];
       const uint32_t record = (uint32_t)((r->at - t->segments[from->segments.begin].offset) /
-                                         sizeof *s->variants->record);
-      measure(v, r, &s->variants[i].record[record], v->longest + (size_t)i * KEYS);
+                                         sizeof(struct nbc_message_record));
+      measure(v, r, &s->variants[i].steps[record], v->longest + (size_t)i * KEYS);
     }
   }
   return v->reads && v->gather > MOST_OFFERED ? NBC_ERROR_RESOURCES : 0;
