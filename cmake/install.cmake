@@ -10,7 +10,7 @@
 #   lib/libnbc-colls.so          the algorithms, compiled: for the drop-in, and whoever has no compiler there
 #   lib/libnbc-jit.so            the compiler, which libnbc-build.so loads for sources it does not know
 #   lib/libnbc-operators.so      users' operators, for nbcc
-#   lib/libnbc-soft.so           devices made of software (nbc/soft/hca.h, nbc/soft/p2p.h)
+#   lib/libnbc-soft.so           devices made of software (nbc/soft/hca.h, p2p.h, verbs.h)
 #   lib/libnbc-shm.so            ranks of one node over shared memory (nbc/shm.h)
 #   lib/libnbc-verbs.so          ranks anywhere over an RDMA adapter, by libibverbs (nbc/verbs.h)
 #   lib/libnbc-openmpi.so, ...   communicators of an MPI library (nbc_mpi.h), for each that was found
@@ -33,7 +33,8 @@ set_target_properties(nbc PROPERTIES LINKER_LANGUAGE C VERSION ${PROJECT_VERSION
 add_library(nbc-static STATIC $<TARGET_OBJECTS:nbc_runtime_src> ${kernel_objects})
 set_target_properties(nbc-static PROPERTIES LINKER_LANGUAGE C OUTPUT_NAME nbc)
 
-add_library(nbc-soft SHARED $<TARGET_OBJECTS:nbc_devices_hca> $<TARGET_OBJECTS:nbc_devices_p2p>)
+add_library(nbc-soft SHARED $<TARGET_OBJECTS:nbc_devices_hca> $<TARGET_OBJECTS:nbc_devices_p2p>
+  $<TARGET_OBJECTS:nbc_devices_verbs>)
 target_link_libraries(nbc-soft PRIVATE Threads::Threads)
 target_link_options(nbc-soft PRIVATE ${nothing_undefined})
 
@@ -82,7 +83,7 @@ install(TARGETS nbcc nbc nbc-static nbc-build nbc-jit nbc-soft nbc-shm nbc-verbs
 install(TARGETS nbc-operators)
 install(FILES runtime/include/nbc.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY runtime/include/nbc DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-install(FILES devices/hca/hca.h devices/p2p/p2p.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/nbc/soft)
+install(FILES devices/hca/hca.h devices/p2p/p2p.h devices/verbs/verbs.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/nbc/soft)
 install(DIRECTORY stdlib_algos DESTINATION ${CMAKE_INSTALL_DATADIR}/nbc)
 install(FILES dropin/table.json DESTINATION ${CMAKE_INSTALL_DATADIR}/nbc)
 install(PROGRAMS tools/tune/nbc-tune DESTINATION ${CMAKE_INSTALL_BINDIR})

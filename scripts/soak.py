@@ -30,6 +30,7 @@ TARGETS = {
     "coredirect": (["auto", "eager", "rendezvous"], ["auto", "rendezvous"]),
     "mpi": (["auto"], ["auto"]),
     "shm": (["auto"], ["auto"]),
+    "verbs": (["auto"], ["auto"]),
 }
 
 # Parameters beside the defaults: each line one set.

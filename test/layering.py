@@ -36,7 +36,7 @@ MAY_INCLUDE = {
     "compiler/driver": IR + ["compiler/passes", "compiler/elaborate", "compiler/jit", "compiler/templates",
                              "compiler/operators", "compiler/output", "compiler/prove",
                              "compiler/exchange", "compiler/selection", "compiler/shipped", "codegen",
-                             "runtime/include", "devices/hca", "devices/p2p"],
+                             "runtime/include", "devices/hca", "devices/p2p", "devices/verbs"],
     "runtime/include": [],
     "runtime/src": ["runtime/include"],
     "runtime/kernels": ["runtime/include", "runtime/src"],

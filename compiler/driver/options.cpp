@@ -89,7 +89,8 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
   app.get_formatter()->column_width(34);
 
   std::string input = "nbc", emit, rounds = "overlap", device, protocol = "auto", cpu = "generic",
-              prove, rank = "0", clock = "simulated", bytes = "1K", seeds, topology, grid, graph;
+              prove, rank = "0", clock = "simulated", bytes = "1K", seeds, topology, grid, graph,
+              rendezvous;
   std::vector<std::string> parameters, wantedTargets, operators, lengths{"equal"};
   std::vector<int64_t> wantedRanks;
 
@@ -201,6 +202,10 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
           ->group(run);
   app.add_option("--timeline", o.timeline, "draw ranks against time (SVG file)")->group(run);
   app.add_option("--eager-bytes", o.eagerBytes, "blocks up to this long go eager")->group(run);
+  app.add_option("--rendezvous", rendezvous,
+                 "verbs, long messages: the sender writes, or the receiver reads [write]")
+      ->group(run)
+      ->check(CLI::IsMember({"write", "read"}));
   app.add_flag("--quiet", o.quiet, "print only what is wrong")->group(run);
   // For tests; not in --help.
   app.add_flag("--vary", o.vary, "lengths, depth, calls, indices and in place from the seed")
@@ -261,6 +266,8 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
   if (!o.files.empty()) o.file = o.files.front();
   if (!wantedRanks.empty()) o.ranks = wantedRanks.front();
   o.clock = clock == "real" ? Clock::real : Clock::simulated;
+  if (!rendezvous.empty())
+    o.rendezvous = rendezvous == "read" ? Rendezvous::read : Rendezvous::write;
   const std::map<std::string, Emit> emits{{"", Emit::nothing},
                                           {"ast", Emit::ast},
                                           {"llvm", Emit::llvm},
@@ -457,6 +464,7 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
   if (cpu != "generic" && !o.library)
     return wrong("--cpu is of a library's code: it needs -o libNAME.so");
   if (!o.timeline.empty() && !o.run) return wrong("--timeline needs --run");
+  if (o.rendezvous && !o.run) return wrong("--rendezvous needs --run");
   return std::nullopt;
 }
 

@@ -20,6 +20,7 @@ namespace nbcc {
 enum class Emit { nothing, ast, llvm, schedule, goal, tasks, resources, templateBytes, header };
 enum class Input { source, schedule, goal, msccl };
 enum class Clock { simulated, real };
+enum class Rendezvous { write, read };
 
 struct Options {
   std::string file;
@@ -66,11 +67,12 @@ struct Options {
   Clock clock = Clock::simulated;
   bool adversarial = false;  // --seed, --seeds given: the adversarial scheduler
   uint64_t seed = 1, lastSeed = 1;
-  std::string timeline;     // SVG file
-  bool quiet = false;       // --run prints only what is wrong
-  uint64_t eagerBytes = 0;  // 0: the runtime's default
-  bool vary = false;        // for tests: the shape of a run from its seed (vary.h)
-  uint32_t firstIndex = 0;  // for tests: where the indices of all queues begin
+  std::string timeline;                  // SVG file
+  std::optional<Rendezvous> rendezvous;  // empty: write, or drawn by --vary
+  bool quiet = false;                    // --run prints only what is wrong
+  uint64_t eagerBytes = 0;               // 0: the runtime's default
+  bool vary = false;                     // for tests: the shape of a run from its seed (vary.h)
+  uint32_t firstIndex = 0;               // for tests: where the indices of all queues begin
   double latency = 1.0, overhead = 0.2, gap = 0.1, gapPerByte = 0.0001, nic = 0.05;  // us
 
   std::string explain;         // --explain-selection: a collective

@@ -6,6 +6,7 @@
 #include "nbc/hca.h"
 #include "nbc/p2p.h"
 #include "nbc/shm.h"
+#include "nbc/verbs.h"
 
 namespace nbcc {
 
@@ -13,8 +14,10 @@ RunDevice softwareDevice(const Options &o, uint64_t seed) {
   static const struct {
     std::string_view target;
     RunDevice (*make)(const Options &, uint64_t);
-  } devices[] = {
-      {NBC_HCA_TARGET, hcaDevice}, {NBC_P2P_TARGET, p2pDevice}, {NBC_SHM_TARGET, shmDevice}};
+  } devices[] = {{NBC_HCA_TARGET, hcaDevice},
+                 {NBC_P2P_TARGET, p2pDevice},
+                 {NBC_SHM_TARGET, shmDevice},
+                 {NBC_VERBS_TARGET, verbsDevice}};
   for (const auto &d : devices)
     if (d.target == o.target->name) return d.make(o, seed);
   return {};

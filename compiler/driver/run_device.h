@@ -43,6 +43,7 @@ struct RunDevice {
 RunDevice hcaDevice(const Options &, uint64_t seed);
 RunDevice p2pDevice(const Options &, uint64_t seed);
 RunDevice shmDevice(const Options &, uint64_t seed);
+RunDevice verbsDevice(const Options &, uint64_t seed);
 
 /// That of the options' target. A target that has none cannot be run here: `add` is empty.
 RunDevice softwareDevice(const Options &, uint64_t seed);

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// run_hca.cpp - the software HCA under a run.
+// run_hca.cpp - the software HCA under a run: of coredirect itself, of verbs below its work
+// requests.
 
 #include <deque>
 #include <map>
 #include <memory>
+#include <random>
 #include <tuple>
 
 #include "compiler/driver/run_device.h"
 #include "devices/hca/hca.h"
+#include "devices/verbs/verbs.h"
 
 namespace nbcc {
 namespace {
@@ -53,17 +56,16 @@ Timeline timelineOf(const std::vector<hca::Record> &trace) {
   return t;
 }
 
-}  // namespace
+struct State {
+  explicit State(const hca::Options &options) : fabric(options) {}
+  hca::Fabric fabric;
+  std::vector<nbc_hca *> adapters;
+  std::deque<verbs::Device> devices;
+};
 
-RunDevice hcaDevice(const Options &o, uint64_t seed) {
-  struct State {
-    explicit State(const hca::Options &options) : fabric(options) {}
-    hca::Fabric fabric;
-    std::vector<nbc_hca *> adapters;
-  };
-  auto s = std::make_shared<State>(fabricOptions(o, seed));
+/// All but what ranks are given and what is reported.
+RunDevice onFabric(const std::shared_ptr<State> &s, const Options &o) {
   RunDevice d;
-  d.add = [s] { return std::vector{&s->adapters.emplace_back(s->fabric.addAdapter())->device}; };
   d.run = [s](const std::function<bool(uint32_t)> &seen, uint64_t events) {
     return s->fabric.run([&](const hca::Completion &c) { return seen(c.rank); },
                          {.events = events}) == hca::Run::Quiet;
@@ -85,18 +87,72 @@ RunDevice hcaDevice(const Options &o, uint64_t seed) {
           cat(n.rnrNaks - n.forcedRnr, " messages came where no receive was posted (RNR)"));
     return all;
   };
-  d.report = [s](int64_t messages) {
-    hca::Counters n = s->fabric.counters();
-    return std::vector<std::pair<std::string, std::string>>{
-        {"messages", cat(messages, " in all, with ", n.bytes, " bytes; and ",
-                         static_cast<int64_t>(n.messages) - messages,
-                         " of the adapters' own (clear-to-send, credits, loopback)")},
-        {"entries", cat(n.entries, " carried out by the adapters, of these ", n.waits,
-                        " waits and ", n.enables, " enables")}};
-  };
   d.cost = cat("L ", o.latency, ", o ", o.overhead, ", g ", o.gap, ", G ", o.gapPerByte, ", ",
                o.nic, " an entry");
   d.timeline = [s] { return timelineOf(s->fabric.trace()); };
+  return d;
+}
+
+/// Messages of the schedule, and those beside them.
+std::string messagesLine(const hca::Counters &n, int64_t messages, const char *others) {
+  return cat(messages, " in all, with ", n.bytes, " bytes; and ",
+             static_cast<int64_t>(n.messages) - messages, " of the adapters' own (", others, ")");
+}
+
+/// An adapter as --device says; with --vary of another kind for each seed and rank.
+verbs::Options adapterOptions(const Options &o, uint64_t seed, uint64_t rank) {
+  verbs::Options v;
+  v.gather = static_cast<uint32_t>(o.targetOptions.device->maxGather);
+  v.inlineBytes = static_cast<uint32_t>(o.targetOptions.device->inlineBytes);
+  v.firstIndex = o.firstIndex;
+  bool reads = o.rendezvous == Rendezvous::read;
+  if (o.vary) {
+    std::mt19937_64 random(seed);
+    if (!o.rendezvous) reads = random() % 2;  // all ranks alike
+    random.seed(seed ^ (rank + 1) << 32);
+    auto below = [&](uint64_t n) { return static_cast<uint32_t>(random() % n); };
+    // Never so little that a plan is refused: what says where memory lies goes in one message.
+    if (below(2)) v.longest = 1024 + below(2000);
+    if (below(2)) v.inlineBytes = below(v.inlineBytes + 1);
+    if (below(2)) v.queue = 72 + below(100);
+    v.reads = 1 + below(16);
+    if (below(3) == 0) v.firstIndex = (1u << 24) - 1 - below(48);
+  }
+  v.rendezvous = reads ? NBC_VERBS_READ : NBC_VERBS_WRITE;
+  return v;
+}
+
+}  // namespace
+
+RunDevice hcaDevice(const Options &o, uint64_t seed) {
+  auto s = std::make_shared<State>(fabricOptions(o, seed));
+  RunDevice d = onFabric(s, o);
+  d.add = [s] { return std::vector{&s->adapters.emplace_back(s->fabric.addAdapter())->device}; };
+  d.report = [s](int64_t messages) {
+    hca::Counters n = s->fabric.counters();
+    return std::vector<std::pair<std::string, std::string>>{
+        {"messages", messagesLine(n, messages, "clear-to-send, credits, loopback")},
+        {"entries", cat(n.entries, " carried out by the adapters, of these ", n.waits,
+                        " waits and ", n.enables, " enables")}};
+  };
+  return d;
+}
+
+RunDevice verbsDevice(const Options &o, uint64_t seed) {
+  auto s = std::make_shared<State>(fabricOptions(o, seed));
+  RunDevice d = onFabric(s, o);
+  d.add = [s, o, seed] {
+    nbc_hca *hca = s->adapters.emplace_back(s->fabric.addAdapter());
+    verbs::Options options = adapterOptions(o, seed, s->adapters.size());
+    return std::vector{&s->devices.emplace_back(verbs::deviceOn(hca, options))->device};
+  };
+  d.report = [s](int64_t messages) {
+    hca::Counters n = s->fabric.counters();
+    return std::vector<std::pair<std::string, std::string>>{
+        {"messages", messagesLine(n, messages, "clear-to-send, credits, parts")},
+        {"work requests",
+         cat(n.entries, ", with ", n.doorbells, n.doorbells == 1 ? " doorbell" : " doorbells")}};
+  };
   return d;
 }
 

@@ -107,6 +107,7 @@ struct Record {
 
 struct Counters {
   uint64_t events = 0;
+  uint64_t doorbells = 0;
   uint64_t entries = 0;   // work queue entries executed
   uint64_t messages = 0;  // started
   uint64_t bytes = 0;     // in them, both directions

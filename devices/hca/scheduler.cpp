@@ -55,6 +55,7 @@ void Engine::handle(const Pending &pending) {
 }
 
 void Engine::doorbell(QueuePair &qp, uint16_t limit) {
+  ++counters.doorbells;
   record(Event::Doorbell, qp, limit, 0);
   if (qp.flags & NBC_HCA_QP_MANAGED_SEND)
     return finding(qp, "doorbell rung for a managed queue, which it does not start");

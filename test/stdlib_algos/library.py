@@ -47,6 +47,10 @@ RUNS = [
     ("mpi", "auto", 5, 2, ["--in-place", "--seed=4"]),
     ("shm", "auto", 37, 3, ["--seed=3"]),
     ("shm", "auto", 700, 2, ["--in-place"]),
+    ("verbs", "auto", 0, 1, []),
+    ("verbs", "auto", 1, 2, ["--seed=5"]),
+    ("verbs", "auto", 37, 3, ["--seed=6", "--rendezvous=read"]),
+    ("verbs", "auto", 701, 2, ["--in-place", "--seed=7"]),
 ]
 INAPPLICABLE = re.compile(r"applies to no number of ranks|requires this, which does not hold")
 
@@ -181,6 +185,8 @@ LENGTHS = [
     ("mpi", "auto", "--counts=0,0,5", 2, ["--in-place"]),
     ("mpi", "auto", "--count=30", 1, ["--seed=1..4", "--vary"]),
     ("shm", "auto", "--count=30", 1, ["--seed=1..4", "--vary"]),
+    ("verbs", "auto", "--counts=0,0,701", 2, ["--in-place"]),
+    ("verbs", "auto", "--count=30", 1, ["--seed=1..6", "--vary"]),
 ]
 OWN_LENGTHS = ("allgather", "alltoall", "gather", "scatter", "reduce_scatter", "neighbor_allgather",
                "neighbor_alltoall")
