@@ -78,7 +78,7 @@ enum {
   NBC_HCA_REMOTE_WRITE = 1, /* may be written to through its rkey */
   NBC_HCA_REMOTE_READ = 2,
   NBC_HCA_REMOTE_ATOMIC = 4,
-  NBC_HCA_READ_ONLY = 8 /* only gathered from: nothing is received into it; excludes writes, atomics */
+  NBC_HCA_READ_ONLY = 8 /* nothing comes into it: no receives, reads, writes, atomics */
 };
 
 struct nbc_hca;
