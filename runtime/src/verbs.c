@@ -93,20 +93,34 @@ static bool may_be_long(const struct verbs *v, const struct call *c, uint32_t ke
   return ((wide)longest->blocks * c->block >> 16) + rounded > v->eager_bytes;
 }
 
-static int know_staging(struct verbs *v, const struct call *c) {
-  nbc_plan *plan = v->plan;
-  if (v->staging_known || plan->staging_instance == 0 || !may_be_long(v, c, KEYS - 1)) return 0;
-  int status = add(v->adapter->device, plan->staging, plan->staging_instance * plan->depth,
-                   v->access[KEYS - 1], &v->staging);
-  v->staging_known = !status;
-  return status;
+// Of the instance that the call is about to get, as much as it lays its scratch in; more, where
+// calls get longer. All of it would be pages by the gigabyte, held for calls that never come.
+static int know_staging(struct verbs *v, const struct call *c, struct verbs_keys *keys) {
+  const nbc_plan *plan = v->plan;
+  struct verbs_staging *s = &v->staging[plan->instance];
+  uint8_t *begin = plan->staging + plan->instance * plan->staging_instance;
+  const uint64_t all = plan->staging_instance;
+  const uint64_t used = all / plan->stride[NBC_RENDEZVOUS] * c->stride;
+  if (used > s->bytes) {
+    uint64_t bytes = s->bytes ? s->bytes : 4096;
+    while (bytes < used) bytes *= 2;
+    if (bytes > all) bytes = all;
+    if (s->bytes) remove_known(v->adapter->device, &s->as);
+    s->bytes = 0;
+    int status = add(v->adapter->device, begin, bytes, v->access[KEYS - 1], &s->as);
+    if (status) return status;
+    s->bytes = bytes;
+  }
+  *keys =
+      (struct verbs_keys){(uintptr_t)begin, (uintptr_t)begin + s->bytes, s->as.lkey, s->as.rkey};
+  return 0;
 }
 
 static int acquire(nbc_plan *plan, struct call *c) {
   struct verbs *v = verbs_of(plan);
   for (uint32_t role = 0; role < CALLER_ROLES; ++role) c->registration[role] = -1;
   if (!v) return 0;
-  int status = know_staging(v, c);
+  int status = 0;
   for (uint32_t role = 0; role < CALLER_ROLES && !status; ++role) {
     const void *begin;
     uint64_t bytes = may_be_long(v, c, role) ? touched_bytes(plan, c, role, &begin) : 0;
@@ -136,11 +150,9 @@ static int prepare(nbc_plan *plan, struct call *c) {
     keys[role] =
         (struct verbs_keys){(uintptr_t)begin, (uintptr_t)begin + bytes, as->lkey, as->rkey};
   }
-  if (v->staging_known)
-    keys[KEYS - 1] = (struct verbs_keys){
-        (uintptr_t)plan->staging, (uintptr_t)plan->staging + plan->staging_instance * plan->depth,
-        v->staging.lkey, v->staging.rkey};
-  return 0;
+  keys[KEYS - 1] = (struct verbs_keys){0};
+  return plan->staging_instance && may_be_long(v, c, KEYS - 1) ? know_staging(v, c, &keys[KEYS - 1])
+                                                               : 0;
 }
 
 // --- who is silent ---

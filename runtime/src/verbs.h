@@ -38,8 +38,8 @@
 //     has posted their RECVs; it has told at least half of the credits; so the sender has one.
 //
 // Memory. Work requests and receives have slots in one block that the adapter knows. The caller's
-// memory is registered in acquire, and only where a message of the call is long; staging at the
-// first such call that needs it.
+// memory is registered in acquire, and only where a message of the call is long; of staging as much
+// as such calls have needed.
 
 #pragma once
 
@@ -171,6 +171,12 @@ struct verbs_adapter {
   struct registrations memory;
 };
 
+// Scratch of one instance: so many of its first bytes the adapter knows.
+struct verbs_staging {
+  struct known_memory as;
+  uint64_t bytes;
+};
+
 struct verbs {
   struct verbs_adapter *adapter;
   const struct nbc_verbs_ops *ops;
@@ -184,8 +190,9 @@ struct verbs {
   void *arena;  // what the lanes' arrays are in
   uint8_t *memory;
   size_t memory_bytes;
-  struct known_memory known, staging;
-  bool memory_known, staging_known;
+  struct known_memory known;
+  bool memory_known;
+  struct verbs_staging *staging;    // [instance]
   struct verbs_message *under_way;  // [instance][record], as messages are
   struct verbs_keys *keys;          // [instance][KEYS]
   struct verbs_longest *longest;    // [variant][KEYS]

@@ -230,7 +230,8 @@ static int measure_messages(struct verbs *v) {
   v->keys = (struct verbs_keys *)calloc((size_t)v->plan->depth * KEYS, sizeof *v->keys);
   v->longest = (struct verbs_longest *)calloc((size_t)t->header->variants.count * KEYS + 1,
                                               sizeof *v->longest);
-  if (!v->under_way || !v->keys || !v->longest) return NBC_ERROR_MEMORY;
+  v->staging = (struct verbs_staging *)calloc(v->plan->depth, sizeof *v->staging);
+  if (!v->under_way || !v->keys || !v->longest || !v->staging) return NBC_ERROR_MEMORY;
   v->plan->queue_bytes += messages * sizeof *v->under_way;
   v->gather = 1;
   for (uint32_t i = 0; i < t->header->variants.count; ++i) {
@@ -288,12 +289,14 @@ void verbs_destroy(nbc_plan *plan) {
       v->ops->destroy_qp(device, v->lanes[i].qp);
     v->ops->destroy_cq(device, v->cq);
     if (v->memory_known) v->ops->deregister_memory(device, v->known.region);
-    if (v->staging_known) v->ops->deregister_memory(device, v->staging.region);
+    for (uint32_t i = 0; v->staging && i < plan->depth; ++i)
+      if (v->staging[i].bytes) v->ops->deregister_memory(device, v->staging[i].as.region);
     if (v->memory) munmap(v->memory, v->memory_bytes);
     free(v->arena);
     free(v->lanes);
     free(v->under_way);
     free(v->keys);
+    free(v->staging);
     free(v->longest);
     free(v);
   }

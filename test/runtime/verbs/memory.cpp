@@ -2,6 +2,7 @@
 // What stays registered when a call is done, and what does not: memory that is unmapped, or that
 // nobody watches.
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <set>
@@ -17,6 +18,7 @@ struct Seen {
   const nbc_verbs_ops *real = nullptr;
   nbc_verbs_ops ops = {};
   int registered = 0;
+  size_t largest = 0;  // of what was registered, bytes
   std::set<void *> regions;
   nbc_verbs_gone *gone = nullptr;
   void *context = nullptr;
@@ -31,6 +33,7 @@ struct Seen {
     Seen &s = all()[v];
     const int status = s.real->register_memory(v, begin, bytes, access, region, lkey, rkey);
     ++s.registered;
+    s.largest = std::max(s.largest, bytes);
     s.regions.insert(*region);
     return status;
   }
@@ -127,6 +130,28 @@ TEST_F(VerbsMemory, whatNobodyWatchesIsRegisteredForACall) {
     gather(2);
     EXPECT_GT(seen(0).registered, first);
     EXPECT_EQ(seen(0).regions.size(), kept);
+  }
+}
+
+TEST_F(VerbsMemory, ofScratchAsMuchAsCallsNeed) {
+  for (auto way : {NBC_VERBS_WRITE, NBC_VERBS_READ}) {
+    w_.emplace(3, verbs::Options{.rendezvous = way}, 0, [](nbc_verbs &v) { Seen::put(v, true); });
+    w_->addPlans([](uint32_t r) { return build::messageAllreduce(3, r); }, {.depth = 3});
+    for (size_t n : {1000, 200, 30000, 1000}) {
+      for (auto &[device, s] : Seen::all()) s.largest = 0;
+      std::vector<std::vector<int64_t>> in(3), out(3, std::vector<int64_t>(n));
+      std::vector<nbc_request> requests(3);
+      for (size_t r = 0; r < 3; ++r) {
+        in[r].assign(n, int64_t(r) + 1);
+        nbc_call call = {
+            .in = in[r].data(), .out = out[r].data(), .count = n, .type = NBC_I64, .op = NBC_SUM};
+        ASSERT_EQ(nbc_start(w_->plans[r], &call, &requests[r]), 0);
+      }
+      ASSERT_TRUE(w_->finish(requests));
+      for (auto &o : out)
+        for (int64_t x : o) ASSERT_EQ(x, 6);
+      for (auto &[device, s] : Seen::all()) EXPECT_LT(s.largest, 8 * n * sizeof(int64_t) + 8192);
+    }
   }
 }
 
