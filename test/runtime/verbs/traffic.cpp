@@ -70,4 +70,23 @@ TEST(VerbsTraffic, ofOneKindOnly) {
     }
 }
 
+TEST(VerbsTraffic, whoLooksOnlyWhenToldMissesNothing) {
+  for (unsigned seed = 1; seed <= 200 && !testing::Test::HasFailure(); ++seed) {
+    const Traffic t(3, 1 + seed % 5, 1 + seed % 50, {0, 1, eager, eager + 1, 3000}, 3, seed);
+    VerbsWorld w(3, optionsOf(seed), seed);
+    w.addPlans([&](uint32_t r) { return t.templateOf(r); },
+               {.eager_bytes = eager, .slot_memory = seed % 2});
+    std::vector<std::vector<uint8_t>> data;
+    std::vector<nbc_request> requests(3);
+    for (uint32_t r = 0; r < 3; ++r) {
+      data.push_back(t.before(r, 1, seed));
+      nbc_call call = {.data = data[r].data(), .count = t.unit};
+      ASSERT_EQ(nbc_start(w.plans[r], &call, &requests[r]), 0);
+    }
+    EXPECT_TRUE(w.finishAsTold(requests)) << "seed " << seed;
+    for (uint32_t r = 0; r < 3; ++r) EXPECT_TRUE(data[r] == t.after(r, 1, seed)) << "seed " << seed;
+    for (nbc_plan *p : w.plans) nbc_plan_abandon(p);
+  }
+}
+
 }  // namespace
