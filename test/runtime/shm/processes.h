@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// processes.h - ranks as processes, which meet over files: a bootstrap without any MPI.
+// processes.h - ranks as processes, which meet over files.
 
 #pragma once
 
@@ -13,54 +13,16 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <functional>
 
 #include "nbc/shm.h"
+#include "test/runtime/files.h"
 #include "test/runtime/messages.h"
-
-/// What a rank puts is a file, which has its name once it is whole.
-struct Files {
-  std::filesystem::path folder;
-  int rank, ranks, fences = 0;
-
-  std::filesystem::path file(int of, const std::string &key) const {
-    return folder / (std::to_string(of) + "." + key);
-  }
-  static int put(void *context, const char *key, const void *data, size_t bytes) {
-    const auto *f = static_cast<Files *>(context);
-    const auto unfinished = f->folder / ("unfinished." + std::to_string(f->rank));
-    std::ofstream(unfinished, std::ios::binary)
-        .write(static_cast<const char *>(data), std::streamsize(bytes));
-    std::filesystem::rename(unfinished, f->file(f->rank, key));
-    return 0;
-  }
-  static int get(void *context, int rank, const char *key, void *data, size_t capacity,
-                 size_t *bytes) {
-    const auto *f = static_cast<Files *>(context);
-    while (!std::filesystem::exists(f->file(rank, key))) usleep(100);
-    std::ifstream in(f->file(rank, key), std::ios::binary);
-    in.read(static_cast<char *>(data), std::streamsize(capacity));
-    *bytes = size_t(in.gcount());
-    return 0;
-  }
-  static int fence(void *context) {
-    auto *f = static_cast<Files *>(context);
-    const std::string key = "fence." + std::to_string(f->fences++);
-    put(context, key.c_str(), "", 0);
-    for (int r = 0; r < f->ranks; ++r)
-      while (!std::filesystem::exists(f->file(r, key))) usleep(100);
-    return 0;
-  }
-};
 
 /// In a rank: its end of what all meet over; `must` ends the process with a word.
 struct Process {
   Files files;
-  nbc_bootstrap bootstrap() {
-    return {files.rank, files.ranks, &files, Files::put, Files::get, Files::fence};
-  }
+  nbc_bootstrap bootstrap() { return files.bootstrap(); }
   static void must(bool holds, const char *what) {
     if (holds) return;
     std::fprintf(stderr, "process %d: not so: %s\n", int(getpid()), what);
