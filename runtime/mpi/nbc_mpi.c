@@ -193,8 +193,11 @@ static int make_comm(struct endpoint *e, const struct nbc_mpi_options *options, 
   if (status) return status;
   struct nbc_bootstrap b = bootstrap_of(e, rank, ranks);
   struct nbc_device *shm = options->without_shm ? NULL : open_shm(e, &b, options->nodes);
-  struct nbc_device *devices[] = {&e->p2p.device, shm};
-  status = nbc_comm_create(&b, devices, shm ? 2 : 1, result);
+  struct nbc_device *devices[NBC_MOST_DEVICES] = {&e->p2p.device};
+  size_t count = 1;
+  if (shm) devices[count++] = shm;
+  for (size_t i = 0; i < options->device_count; ++i) devices[count++] = options->devices[i];
+  status = nbc_comm_create(&b, devices, count, result);
   if (status && shm) shm->close(shm);
   return status;
 }
@@ -203,7 +206,9 @@ int nbc_comm_create_mpi_with(MPI_Comm from, const struct nbc_mpi_options *option
                              nbc_comm **result) {
   static const struct nbc_mpi_options none = {0};
   int inter = 0;
-  if (!result || from == MPI_COMM_NULL || PMPI_Comm_test_inter(from, &inter) || inter)
+  if (!options) options = &none;
+  if (!result || from == MPI_COMM_NULL || PMPI_Comm_test_inter(from, &inter) || inter ||
+      options->device_count > NBC_MOST_DEVICES - 2 || (options->device_count && !options->devices))
     return NBC_ERROR_ARGUMENT;
   struct endpoint *e = (struct endpoint *)calloc(1, sizeof *e);
   MPI_Comm comm;
@@ -217,7 +222,7 @@ int nbc_comm_create_mpi_with(MPI_Comm from, const struct nbc_mpi_options *option
     return NBC_ERROR_MEMORY;
   }
   e->comm = comm;
-  int status = make_comm(e, options ? options : &none, result);
+  int status = make_comm(e, options, result);
   if (status) close_endpoint(&e->p2p.device);
   return status;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * nbc_mpi.h - communicators of an MPI library, for plans of targets mpi and shm.
+ * nbc_mpi.h - communicators of an MPI library, for plans of targets mpi and shm, and others.
  *
  *     nbc_comm *comm;
  *     nbc_comm_create_mpi(MPI_COMM_WORLD, &comm);          // collective
@@ -50,8 +50,13 @@ struct nbc_mpi_options {
   int without_shm;       /* target mpi alone */
   const uint32_t *nodes; /* for each rank, where it is to be taken for being (nbc_shm_options);
                             null: as MPI says */
+  /* More of them, for plans of other targets (nbc/verbs.h, nbc/hca.h): where all went well they are
+   * the communicator's, as nbc_comm_create() has it; else still the caller's. */
+  struct nbc_device *const *devices;
+  size_t device_count; /* of these, at most NBC_MOST_DEVICES - 2 */
 };
-/* Makes a communicator as nbc_comm_create_mpi does, with options; null: the default. */
+/* Makes a communicator as nbc_comm_create_mpi does, with options; null: the default.
+ * NBC_ERROR_ARGUMENT: also for devices that nbc_comm_create() refuses. */
 int nbc_comm_create_mpi_with(MPI_Comm, const struct nbc_mpi_options *, nbc_comm **);
 
 /* Makes the device of target mpi alone, for nbc_comm_create() with a bootstrap of the caller's own.

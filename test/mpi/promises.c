@@ -159,6 +159,25 @@ static void many(nbc_comm *comm, const struct nbc_template *t) {
   CHECK(nbc_plan_free(kept) == 0);
 }
 
+static int closed;
+static void close_second(struct nbc_device *device) {
+  (void)device;
+  ++closed;
+}
+
+// As nbc_comm_create() has it: two devices of one target cannot be, and stay their owner's.
+static void second_device(void) {
+  nbc_comm *comm;
+  struct nbc_device second = {"mpi", close_second, 0}, *const devices[] = {&second};
+  struct nbc_mpi_options options = {.devices = devices, .device_count = 1};
+  CHECK(nbc_comm_create_mpi_with(MPI_COMM_WORLD, &options, &comm) == NBC_ERROR_ARGUMENT);
+  CHECK(closed == 0);
+  options.device_count = NBC_MOST_DEVICES - 1;
+  CHECK(nbc_comm_create_mpi_with(MPI_COMM_WORLD, &options, &comm) == NBC_ERROR_ARGUMENT);
+  options = (struct nbc_mpi_options){.device_count = 1};
+  CHECK(nbc_comm_create_mpi_with(MPI_COMM_WORLD, &options, &comm) == NBC_ERROR_ARGUMENT);
+}
+
 static void refused(void) {
   part("what cannot be is refused");
   nbc_comm *comm;
@@ -168,6 +187,7 @@ static void refused(void) {
   MPI_Intercomm_create(self, 0, MPI_COMM_WORLD, 1 - rank, 1, &inter);
   CHECK(nbc_comm_create_mpi(inter, &comm) == NBC_ERROR_ARGUMENT);
   MPI_Comm_free(&inter);
+  second_device();
 }
 
 int main(int argc, char **argv) {
