@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// plans.cpp - plans of target verbs over real queue pairs: ranks are processes, which meet over
+// files.
+//
+//   verbs-plans RANKS [--read] [--eager=BYTES] [--depth=N] [--flights=N] [--lengths=N,N,...]
+//   FILE...
+//
+// What is called of each file is in test/mpi/calls.h, half of it in place. Prints a line if all
+// was right; ends with 1 if anything was wrong on one rank, and when a rank dies.
+
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <vector>
+
+#include "nbc/verbs.h"
+#include "test/mpi/calls.h"
+#include "test/runtime/files.h"
+
+namespace {
+
+struct Wish {
+  int ranks = 0;
+  nbc_verbs_options device = {};
+  variation calls = {};
+  std::vector<size_t> lengths = {3, 0, 1, 257, 1000};
+  std::vector<const char *> files;
+};
+
+Files *meeting;
+
+void stop() {
+  _exit(1);
+}
+
+double latest(double mine) {
+  static int number = 0;
+  const std::string key = "latest." + std::to_string(number++);
+  Files::put(meeting, key.c_str(), &mine, sizeof mine);
+  for (int r = 0; r < meeting->ranks; ++r) {
+    double theirs = 0;
+    size_t bytes = 0;
+    Files::get(meeting, r, key.c_str(), &theirs, sizeof theirs, &bytes);
+    mine = std::max(mine, theirs);
+  }
+  return mine;
+}
+
+int carryOut(const Wish &wish, Files files) {
+  meeting = &files;
+  world.rank = files.rank;
+  world.ranks = files.ranks;
+  world.in_place = true;
+  world.file_name = "device";
+  world.stop = stop;
+  world.latest = latest;
+  nbc_device *device = nullptr;
+  nbc_comm *comm = nullptr;
+  const char *why = "";
+  const int status = nbc_verbs_open(&wish.device, &device, &why);
+  must(status, why);
+  const nbc_bootstrap bootstrap = files.bootstrap();
+  must(nbc_comm_create(&bootstrap, &device, 1, &comm), "communicator");
+  int calls = 0;
+  for (const char *file : wish.files) calls += check_file(comm, file, &wish.calls);
+  world.file_name = "end";
+  must(nbc_comm_free(comm), "free");
+  world.wrong = int(latest(world.wrong));
+  return tell(int(wish.files.size()), calls);
+}
+
+bool read(int argc, char **argv, Wish &wish) {
+  wish.calls.flights = 2;
+  for (int i = 1; i < argc; ++i) {
+    const char *word = argv[i];
+    unsigned eager;
+    if (i == 1) {
+      wish.ranks = std::atoi(word);
+    } else if (!std::strcmp(word, "--read")) {
+      wish.device.rendezvous = NBC_VERBS_READ;
+    } else if (std::sscanf(word, "--eager=%u", &eager) == 1) {
+      wish.calls.options.eager_bytes = eager;
+    } else if (std::sscanf(word, "--depth=%u", &wish.calls.options.depth) == 1 ||
+               std::sscanf(word, "--flights=%d", &wish.calls.flights) == 1) {
+      continue;
+    } else if (!std::strncmp(word, "--lengths=", 10)) {
+      wish.lengths.clear();
+      for (const char *at = word + 9; at && *at; at = std::strchr(at + 1, ','))
+        wish.lengths.push_back(std::strtoull(at + 1, nullptr, 10));
+    } else if (word[0] == '-') {
+      return false;
+    } else {
+      wish.files.push_back(word);
+    }
+  }
+  wish.calls.lengths = wish.lengths.data();
+  wish.calls.count = int(wish.lengths.size());
+  wish.calls.options.max_bytes =
+      8 * *std::max_element(wish.lengths.begin(), wish.lengths.end()) + 8;
+  return wish.ranks > 0 && wish.calls.flights >= 2 && wish.calls.flights <= MOST_FLIGHTS;
+}
+
+}  // namespace
+
+int main(int argc, char **argv) {
+  Wish wish;
+  if (!read(argc, argv, wish)) {
+    std::fprintf(stderr, "verbs-plans: see the head of its source\n");
+    return 2;
+  }
+  char folder[] = "/dev/shm/verbs-plans-XXXXXX";
+  if (!mkdtemp(folder)) return 2;
+  std::vector<pid_t> pids;
+  for (int r = 0; r < wish.ranks; ++r) {
+    pids.push_back(fork());
+    if (pids.back() != 0) continue;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    const int status = carryOut(wish, {folder, r, wish.ranks});
+    std::fflush(nullptr);
+    _exit(status);
+  }
+  // The first that ends badly ends all: the others would wait for it.
+  bool wrong = false;
+  for (int left = wish.ranks; left > 0; --left) {
+    int how = 0;
+    wait(&how);
+    if (how && !wrong) {
+      wrong = true;
+      if (WIFSIGNALED(how)) std::fprintf(stderr, "a rank has ended by signal %d\n", WTERMSIG(how));
+      for (pid_t pid : pids) kill(pid, SIGKILL);
+    }
+  }
+  std::filesystem::remove_all(folder);
+  return wrong;
+}
