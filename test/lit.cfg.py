@@ -29,7 +29,14 @@ config.test_exec_root = os.path.join(build, "test")
 config.repository = root
 config.build = build
 
-config.substitutions += [("%root", root), ("%build", build), ("%python", sys.executable)]
+# %rdma_vm OUTPUT COMMAND: in the virtual machine of scripts/rdma_vm. Kept where caches are, since it is downloaded.
+machine = os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "nbcc", "rdma_vm")
+try:
+    os.makedirs(machine, exist_ok=True)
+except OSError:  # a home that is read-only, or none
+    machine = os.path.join(build, "rdma_vm")
+config.substitutions += [("%root", root), ("%build", build), ("%python", sys.executable),
+                         ("%rdma_vm", f"{root}/scripts/rdma_vm/run {machine}")]
 config.environment["PATH"] = os.pathsep.join([os.path.join(build, "bin"), LLVM, os.environ["PATH"]])
 for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS", "HOME"):
     if name in os.environ:
