@@ -11,6 +11,7 @@
 #include <fstream>
 #include <iostream>
 
+#include "nbc/verbs.h"
 #include "runtime/mpi/nbc_mpi.h"
 #include "tools/bench/algorithms.h"
 #include "tools/bench/progress.h"
@@ -147,7 +148,18 @@ void bench(const Options &o, int level) {
   if (rankHere() == 0) printHead(facts, o, algorithms.skipped, std::cout);
 
   nbc_comm *comm;
-  must(nbc_comm_create_mpi(MPI_COMM_WORLD, &comm), "communicator");
+  nbc_device *adapter = nullptr;
+  nbc_mpi_options how = {};
+  if (std::find(o.targets.begin(), o.targets.end(), NBC_VERBS_TARGET) != o.targets.end()) {
+    together([&] {
+      const char *why = "";
+      if (nbc_verbs_open(nullptr, &adapter, &why))
+        throw Refused(std::string("--target verbs: ") + why);
+    });
+    how.devices = &adapter;
+    how.device_count = 1;
+  }
+  must(nbc_comm_create_mpi_with(MPI_COMM_WORLD, &how, &comm), "communicator");
   if (o.thread) {
     const int status = nbc_comm_progress(comm, NBC_PROGRESS_THREAD);
     if (status) nbc_comm_free(comm);
