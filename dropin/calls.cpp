@@ -155,6 +155,7 @@ int begin(Request *r) {
 int blocking(const Operation &o, const Forms &forms) try {
   Lock lock;
   Communicator *c = Communicator::of(o.comm);
+  if (c) drain(lock, *c);  // those before it may be of the same plan
   if (const Habit *h = c ? habit_of(*c, o) : nullptr) return run_again(lock, *h, o.comm);
   Incoming in = take_in(c, o);
   Plan *plan = get_plan(lock, in, o, forms.name);
@@ -216,13 +217,20 @@ int persistent(const Operation &o, const char *name, FunctionRef<int(MPI_Request
   return raise(o.comm, MPI_ERR_NO_MEM);
 }
 
-int start(Request *r) {
+int start(Request *r) try {
   if (!r->persistent || r->state != Request::idle) return raise(r->operation.comm, MPI_ERR_REQUEST);
+  if (!calls_of(*r->communicator).queue.empty()) {
+    append(*r->communicator, r);
+    advance_queues();
+    return MPI_SUCCESS;
+  }
   int error = begin(r);
   if (error) return raise(r->operation.comm, error);
   r->communicator->hold();
   link(r);
   return MPI_SUCCESS;
+} catch (const std::bad_alloc &) {
+  return raise(r->operation.comm, MPI_ERR_NO_MEM);
 }
 
 int collect(Request *r, MPI_Request *request, MPI_Status *status) {

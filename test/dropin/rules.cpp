@@ -284,6 +284,32 @@ void order() {
   MPI_Comm_free(&halves);
 }
 
+// Calls whose plan is there take their turn behind those that wait for one: how long these do,
+// ranks differ in, and the same plan carries out both.
+void turns() {
+  for (int turn = 0; turn < 40; ++turn) {
+    MPI_Comm comm;
+    MPI_Request r[3];
+    int mine[] = {me + 1, 100 * (me + 1), 10000 * (me + 1)}, sums[3] = {}, shown = me, flag;
+    const int all = ranks * (ranks + 1) / 2;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    for (int i = 0; i < 2; ++i) MPI_Allreduce(&mine[0], &sums[0], 1, MPI_INT, MPI_SUM, comm);
+    INIT(Allreduce)(&mine[1], &sums[1], 1, MPI_INT, MPI_SUM, comm, MPI_INFO_NULL, &r[1]);
+    MPI_Ibcast(&shown, 1, MPI_INT, turn % ranks, comm, &r[2]);
+    for (int i = (me * 17 + turn * 5) % 60; i > 0; --i)
+      MPI_Iprobe(MPI_ANY_SOURCE, 0, comm, &flag, MPI_STATUS_IGNORE);
+    MPI_Iallreduce(&mine[0], &sums[0], 1, MPI_INT, MPI_SUM, comm, &r[0]);
+    MPI_Start(&r[1]);
+    MPI_Allreduce(&mine[2], &sums[2], 1, MPI_INT, MPI_SUM, comm);
+    MPI_Waitall(3, r, MPI_STATUSES_IGNORE);
+    expect(
+        sums[0] == all && sums[1] == 100 * all && sums[2] == 10000 * all && shown == turn % ranks,
+        "turn %d: %d, %d, %d, %d", turn, sums[0], sums[1], sums[2], shown);
+    MPI_Request_free(&r[1]);
+    MPI_Comm_free(&comm);
+  }
+}
+
 void communicators() {
   MPI_Comm comms[6];
   MPI_Group all, some;
@@ -436,6 +462,7 @@ int main(int argc, char **argv) {
   progress_in_messages();
   messages_in_collectives();
   order();
+  turns();
   communicators();
   freed_early();
   freed_handles();
