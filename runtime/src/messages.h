@@ -107,6 +107,13 @@ static inline struct messages *messages_of(const nbc_plan *plan) {
   return (struct messages *)plan->state;
 }
 
+// Messages of one call, to a peer and from it.
+struct traffic {
+  uint64_t sends, receives;
+};
+// Of each peer, in the variant that has most with it. The caller's, to be freed; null: no memory.
+struct traffic *messages_traffic(const nbc_plan *);
+
 // What such targets have in common; see targets.h.
 int messages_check(const struct tables *, const char **why);
 // Lanes are the target's to fill in: between these two, and before `connect`.

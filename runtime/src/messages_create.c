@@ -136,8 +136,7 @@ static int make_variants(nbc_plan *plan) {
 
 // --- peers ---
 
-// What a rank puts for each peer: both ends must agree. The template's first variant stands
-// for all: the others send the same messages.
+// What a rank puts for each peer: both ends must agree.
 struct pledge {
   uint64_t identity;
   uint32_t sends, receives;
@@ -148,20 +147,35 @@ struct greeting {
   uint8_t card[MOST_CARD];
 };
 
+struct traffic *messages_traffic(const nbc_plan *plan) {
+  const struct messages *s = messages_of(plan);
+  const uint32_t peers = plan->tables.header->peers.count;
+  struct traffic *most = (struct traffic *)calloc(2 * (size_t)peers + 1, sizeof *most);
+  struct traffic *of = most + peers;
+  for (uint32_t i = 0; most && i < plan->tables.header->variants.count; ++i) {
+    const struct records *v = &s->variants[i];
+    for (uint32_t p = 0; p < peers; ++p) of[p] = (struct traffic){0};
+    for (uint32_t k = 0; k < v->count; ++k) {
+      if (v->steps[k].op == NBC_MESSAGE_WAIT) continue;
+      struct traffic *peer = &of[v->steps[k].other];
+      ++*(v->steps[k].op == NBC_MESSAGE_SEND ? &peer->sends : &peer->receives);
+    }
+    for (uint32_t p = 0; p < peers; ++p) {
+      if (of[p].sends > most[p].sends) most[p].sends = of[p].sends;
+      if (of[p].receives > most[p].receives) most[p].receives = of[p].receives;
+    }
+  }
+  return most;
+}
+
 // To each peer. Null: no memory.
 static struct pledge *pledges_of(const nbc_plan *plan) {
-  const struct nbc_template *t = plan->tables.header;
-  struct pledge *p = (struct pledge *)calloc((size_t)t->peers.count + 1, sizeof *p);
-  if (!p) return NULL;
-  for (uint32_t i = 0; i < t->peers.count; ++i) p[i].identity = plan_identity(plan);
-  if (t->variants.count == 0) return p;
-  const struct records *v = &messages_of(plan)->variants[0];
-  for (uint32_t i = 0; i < v->count; ++i) {
-    const struct step *r = &v->steps[i];
-    if (r->op == NBC_MESSAGE_WAIT) continue;
-    p[r->other].sends += r->op == NBC_MESSAGE_SEND;
-    p[r->other].receives += r->op == NBC_MESSAGE_RECV;
-  }
+  const uint32_t peers = plan->tables.header->peers.count;
+  struct traffic *t = messages_traffic(plan);
+  struct pledge *p = t ? (struct pledge *)calloc((size_t)peers + 1, sizeof *p) : NULL;
+  for (uint32_t i = 0; p && i < peers; ++i)
+    p[i] = (struct pledge){plan_identity(plan), (uint32_t)t[i].sends, (uint32_t)t[i].receives};
+  free(t);
   return p;
 }
 

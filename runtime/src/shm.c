@@ -105,19 +105,12 @@ enum { MORE_CELLS = 2 };  // than messages of a call, so that a rank may be ahea
 
 // Messages that one call sends to a peer, at most.
 static uint32_t most_messages(const nbc_plan *plan) {
-  const struct messages *s = messages_of(plan);
-  uint32_t peers = plan->tables.header->peers.count, most = 1;
-  uint32_t *sent = (uint32_t *)calloc((size_t)peers + 1, sizeof *sent);
-  for (uint32_t i = 0; sent && i < plan->tables.header->variants.count; ++i) {
-    const struct records *v = &s->variants[i];
-    memset(sent, 0, peers * sizeof *sent);
-    for (uint32_t k = 0; k < v->count; ++k) {
-      const struct step *r = &v->steps[k];
-      if (r->op == NBC_MESSAGE_SEND && ++sent[r->other] > most) most = sent[r->other];
-    }
-  }
-  free(sent);
-  return most;
+  struct traffic *t = messages_traffic(plan);
+  uint64_t most = 1;
+  for (uint32_t i = 0; t && i < plan->tables.header->peers.count; ++i)
+    if (t[i].sends > most) most = t[i].sends;
+  free(t);
+  return (uint32_t)most;
 }
 
 static struct nbc_p2p *far_device(const nbc_plan *plan) {

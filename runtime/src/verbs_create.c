@@ -20,39 +20,11 @@
 
 enum { FEW_SLOTS = 2, FEW_REQUESTS = 8, MANY_REQUESTS = 128, INLINE = 256 };
 
-// With one peer, of all calls under way.
-struct traffic {
-  uint64_t sends, receives;
-};
-
 static uint64_t least(uint64_t a, uint64_t b) {
   return a < b ? a : b;
 }
 
-// Of each peer. Null: no memory.
-static struct traffic *count_traffic(const nbc_plan *plan) {
-  const struct messages *s = messages_of(plan);
-  const uint32_t peers = plan->tables.header->peers.count;
-  struct traffic *most = (struct traffic *)calloc(2 * (size_t)peers + 1, sizeof *most);
-  struct traffic *of = most + peers;
-  for (uint32_t i = 0; most && i < plan->tables.header->variants.count; ++i) {
-    const struct records *v = &s->variants[i];
-    for (uint32_t p = 0; p < peers; ++p) of[p] = (struct traffic){0};
-    for (uint32_t k = 0; k < v->count; ++k) {
-      if (v->steps[k].op == NBC_MESSAGE_WAIT) continue;
-      struct traffic *peer = &of[v->steps[k].other];
-      ++*(v->steps[k].op == NBC_MESSAGE_SEND ? &peer->sends : &peer->receives);
-    }
-    for (uint32_t p = 0; p < peers; ++p) {
-      const uint64_t sends = of[p].sends * plan->depth, receives = of[p].receives * plan->depth;
-      if (sends > most[p].sends) most[p].sends = sends;
-      if (receives > most[p].receives) most[p].receives = receives;
-    }
-  }
-  return most;
-}
-
-// --- how much of everything ---
+// --- how much of everything, for what all calls under way send and receive ---
 
 static uint32_t control_receives(const struct traffic *t) {
   enum { CREDITS = 3 };
@@ -79,9 +51,10 @@ static bool fits(struct verbs *v, const struct traffic *t, uint32_t limit) {
   bool fit = true;
   for (uint32_t i = 0; i < v->lane_count; ++i) {
     struct verbs_lane *l = &v->lanes[i];
-    l->slot_count = eager_slots(&t[i], limit);
-    l->receive_count = l->slot_count + control_receives(&t[i]);
-    l->request_count = requests(&t[i], limit);
+    const struct traffic all = {t[i].sends * v->plan->depth, t[i].receives * v->plan->depth};
+    l->slot_count = eager_slots(&all, limit);
+    l->receive_count = l->slot_count + control_receives(&all);
+    l->request_count = requests(&all, limit);
     fit = fit && l->receive_count <= facts->queue && l->request_count <= facts->queue;
     entries += l->receive_count + l->request_count;
     slots += l->slot_count;
@@ -91,7 +64,7 @@ static bool fits(struct verbs *v, const struct traffic *t, uint32_t limit) {
 }
 
 static int size_lanes(struct verbs *v) {
-  struct traffic *t = count_traffic(v->plan);
+  struct traffic *t = messages_traffic(v->plan);
   if (!t) return NBC_ERROR_MEMORY;
   uint32_t limit = INT16_MAX + 1;
   while (limit > FEW_SLOTS && !fits(v, t, limit)) limit /= 2;
