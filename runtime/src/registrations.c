@@ -69,12 +69,22 @@ static int find(struct registrations *all, uintptr_t begin, uintptr_t end, uint3
   return -1;
 }
 
+static bool overlaps(const struct registration *r, uintptr_t begin, uintptr_t end) {
+  return atomic_load(&r->users) >= 0 && atomic_load(&r->end) > begin &&
+         atomic_load(&r->begin) < end;
+}
+
+// Nobody finds it any more.
+static void hide(struct registration *r) {
+  atomic_store(&r->begin, 0);
+  atomic_store(&r->end, 0);
+}
+
 // Takes a registration without users out of the table. Under the mutex.
 static bool forget(struct registrations *all, struct registration *r) {
   int none = 0;
   if (!atomic_compare_exchange_strong(&r->users, &none, -1)) return false;
-  atomic_store(&r->begin, 0);
-  atomic_store(&r->end, 0);
+  hide(r);
   all->registrar.remove(all->registrar.adapter, &r->as);
   return true;
 }
@@ -157,10 +167,7 @@ int registrations_forget(struct registrations *all, const void *memory, size_t b
   pthread_mutex_lock(&all->mutex);
   for (int i = 0; i < REGISTRATIONS; ++i) {
     struct registration *r = &all->slots[i];
-    if (atomic_load(&r->users) < 0 || atomic_load(&r->end) <= begin ||
-        atomic_load(&r->begin) >= end)
-      continue;
-    if (!forget(all, r)) status = NBC_ERROR_BUSY;
+    if (overlaps(r, begin, end) && !forget(all, r)) status = NBC_ERROR_BUSY;
   }
   pthread_mutex_unlock(&all->mutex);
   return status;
@@ -170,10 +177,6 @@ void registrations_gone(struct registrations *all, const void *memory, size_t by
   uintptr_t begin = (uintptr_t)memory, end = begin + bytes;
   for (int i = 0; i < REGISTRATIONS; ++i) {
     struct registration *r = &all->slots[i];
-    if (atomic_load(&r->users) < 0 || atomic_load(&r->end) <= begin ||
-        atomic_load(&r->begin) >= end)
-      continue;
-    atomic_store(&r->begin, 0);
-    atomic_store(&r->end, 0);
+    if (overlaps(r, begin, end)) hide(r);
   }
 }
