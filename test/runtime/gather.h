@@ -16,6 +16,33 @@ inline uint8_t byteOf(size_t rank, size_t call, size_t i) {
   return uint8_t(rank * 31 + call * 7 + i + 1);
 }
 
+/// Rank 0 of two is 200 allgathers ahead, of blocks of `length` bytes, before the other starts;
+/// `rested` is called when each has started all of its own.
+template <class World, class Rested, class... How>
+void gatherFarAhead(World &w, size_t length, Rested rested, How... how) {
+  constexpr size_t calls = 200;
+  std::vector<uint8_t> in[2], out[2];
+  std::vector<nbc_request> requests(2 * calls);
+  for (size_t r : {0, 1}) {
+    in[r].assign(length, uint8_t(r + 1));
+    out[r].resize(calls * 2 * length);
+    for (size_t c = 0; c < calls; ++c) {
+      nbc_call call = {.in = in[r].data(), .out = &out[r][c * 2 * length], .count = length};
+      ASSERT_EQ(nbc_start(w.plans[r], &call, &requests[r * calls + c]), 0);
+    }
+    rested();
+    for (int looks = 0; r == 0 && looks < 1000; ++looks) {
+      int done = 1;
+      EXPECT_EQ(nbc_test(&requests[0], &done), 0);
+      ASSERT_FALSE(done);
+    }
+  }
+  ASSERT_TRUE(w.finish(requests, how...));
+  for (size_t i = 0; i < 2 * calls * length; ++i)
+    ASSERT_EQ(out[0][i], 1 + i / length % 2) << "byte " << i;
+  EXPECT_EQ(out[0], out[1]);
+}
+
 /// An allgather of blocks of `bytes[call]` bytes for each entry, all of them started by all ranks
 /// before anything moves. `World` has plans, and a `finish` to which `how` goes.
 template <class World, class... How>

@@ -29,27 +29,7 @@ TEST(Verbs, aRankMayRunAheadByAnyNumberOfCalls) {
     for (size_t length : {1, 5000}) {
       VerbsWorld w(2, {.rendezvous = way});
       w.addPlans(ring(2), {.depth = 4});
-      constexpr size_t calls = 200;
-      std::vector<uint8_t> in[2], out[2];
-      std::vector<nbc_request> requests(2 * calls);
-      for (size_t r : {0, 1}) {
-        in[r].assign(length, uint8_t(r + 1));
-        out[r].resize(calls * 2 * length);
-        for (size_t c = 0; c < calls; ++c) {
-          nbc_call call = {.in = in[r].data(), .out = &out[r][c * 2 * length], .count = length};
-          ASSERT_EQ(nbc_start(w.plans[r], &call, &requests[r * calls + c]), 0);
-        }
-        w.fabric.run();
-        for (int looks = 0; r == 0 && looks < 1000; ++looks) {
-          int done = 1;
-          EXPECT_EQ(nbc_test(&requests[0], &done), 0);
-          ASSERT_FALSE(done);
-        }
-      }
-      ASSERT_TRUE(w.finish(requests, 1));
-      for (size_t i = 0; i < 2 * calls * length; ++i)
-        ASSERT_EQ(out[0][i], 1 + i / length % 2) << "byte " << i;
-      EXPECT_EQ(out[0], out[1]);
+      gatherFarAhead(w, length, [&] { w.fabric.run(); }, 1u);
     }
 }
 
