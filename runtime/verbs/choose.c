@@ -191,7 +191,6 @@ static void look_at(struct ibv_device *device, const struct nbc_verbs_options *o
     kept = true;
   }
   if (!kept) ibv_close_device(context);
-  return;
 }
 
 int choose_place(const struct nbc_verbs_options *o, struct place *place, const char **why) {
