@@ -94,6 +94,11 @@ struct Target {
   void (*verifyTemplate)(const Template &, std::span<const Legal>, Diag &);
 };
 
+/// The device that the options name, or the target's default.
+inline const Device &deviceOf(const Target &target, const TargetOptions &options) {
+  return options.device ? *options.device : target.devices[0];
+}
+
 /// All of them: codegen/targets.cpp.
 std::span<const Target *const> targets();
 const Target *findTarget(std::string_view name);  // null: none

@@ -98,7 +98,7 @@ Template TemplateWriter::finish(const Target &target, const TargetOptions &optio
   header_.version = NBC_TEMPLATE_VERSION;
   header_.bytes = result_.bytes;
   const Schedule &s = legals_[0].schedule;
-  const Device &device = options.device ? *options.device : target.devices[0];
+  const Device &device = deviceOf(target, options);
   std::strncpy(header_.target, target.name, sizeof header_.target - 1);
   std::strncpy(header_.algorithm, s.algorithm.c_str(), sizeof header_.algorithm - 1);
   std::strncpy(header_.device, device.name, sizeof header_.device - 1);

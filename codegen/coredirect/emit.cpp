@@ -302,7 +302,7 @@ class Emitter {
     out.relocs = {begin + bind, reloc_ - begin - bind};
     out.segments.count = segment_ - out.segments.begin;
     if (!variant.legal) return;
-    const Device &device = options_.device ? *options_.device : coredirect.devices[0];
+    const Device &device = deviceOf(coredirect, options_);
     if (variant.flags & NBC_VARIANT_CALC) out.calc = device.calc;
     describe(variant.legal->schedule, out);
   }

@@ -30,10 +30,6 @@ namespace {
 
 using namespace crosschannel;
 
-const Device &deviceOf(const TargetOptions &options) {
-  return options.device ? *options.device : coredirect.devices[0];
-}
-
 /// Indices are 16 bits and compared in a half window.
 int64_t longest(const Device &device) {
   return std::min<int64_t>(int64_t{1} << device.logQueue, (1 << 15) - 1);
@@ -135,7 +131,7 @@ std::vector<Legal> coredirect_legalize(const Schedule &given, const Schedule *in
   if (calls.all().empty()) return {};
   const Schedule &schedule = *calls.all().front().schedule;
   const bool eagerToo = !own || allKnowAllLengths(given.kind);
-  const Device &device = deviceOf(options);
+  const Device &device = deviceOf(coredirect, options);
   const int before = diag.errors();
   if (!device.crossChannel) {
     diag.error({}, "coredirect: ", device.name, " has no cross-channel queues");

@@ -19,7 +19,7 @@ std::vector<Legal> verbs_legalize(const Schedule &given, const Schedule *inPlace
                "verbs: there is no protocol to choose: the runtime knows each message's length");
     return {};
   }
-  const Device &device = options.device ? *options.device : verbs.devices[0];
+  const Device &device = deviceOf(verbs, options);
   const auto gathered = [&](const Step &message, size_t runs) {
     return message.op == Op::send && runs <= static_cast<size_t>(device.maxGather);
   };
