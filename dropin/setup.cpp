@@ -43,6 +43,11 @@ Wish read_wish() {
   return whatever;
 }
 
+// Whether what was said leaves calls to this; an adapter only who asks for it gets.
+bool allows(std::int32_t said, Wish way) {
+  return said == way || (said == whatever && way != adapter);
+}
+
 // Said once, so it is complained of once.
 Wish wish() {
   static const Wish once = read_wish();
@@ -125,9 +130,9 @@ Steps Communicator::set_up() {
   }
   int status = shipped() ? 0 : NBC_ERROR_LIBRARY;
   if (ranks_ == 1) {
-    has_messages_ = wish() == whatever || wish() == messages;
-    has_node_ = wish() == whatever || wish() == node;
-    has_adapter_ = wish() == adapter;
+    has_messages_ = allows(wish(), messages);
+    has_node_ = allows(wish(), node);
+    has_adapter_ = allows(wish(), adapter);
     node_of_.assign(1, 0);
     const nbc_bootstrap bootstrap = exchange_.bootstrap(0, 1);
     if (!status) status = nbc_comm_create(&bootstrap, nullptr, 0, &ours_);
@@ -198,10 +203,10 @@ Steps Communicator::set_up() {
     give_up(differ ? differ : why_not(status, agreed_[0], why_));
     co_return;
   }
-  has_adapter_ = mine.target == adapter;
-  has_messages_ = mine.target == whatever || mine.target == messages;
+  has_adapter_ = allows(mine.target, adapter);
+  has_messages_ = allows(mine.target, messages);
   // Where each rank is alone, there is nobody to share memory with.
-  has_node_ = has_node_ && (mine.target == node || (mine.target == whatever && nodes_ < ranks_));
+  has_node_ = has_node_ && allows(mine.target, node) && (nodes_ < ranks_ || mine.target == node);
   if (has_node_ || has_messages_ || has_adapter_)
     state_ = Plan::ready;
   else
