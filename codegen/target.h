@@ -18,6 +18,14 @@
 
 namespace nbcc {
 
+/// What an adapter copies by itself into the memory of peers.
+struct Dma {
+  int align = 0;        // bytes: of places and lengths
+  int vector = 0;       // elements of a transfer; 0: there is no DMA
+  int64_t longest = 0;  // bytes of a transfer
+  int64_t worth = 0;    // bytes from which on it is better than storing by hand
+};
+
 /// Facts about an adapter (--device=). A value: no code asks for a device by name.
 struct Device {
   const char *name;
@@ -28,6 +36,7 @@ struct Device {
   int inlineBytes;  // of a send
   bool crossChannel;
   unsigned calc;  // bit (1 << enum mlx5_calc) for each reduction the adapter can do on 64 bits
+  Dma dma = {};
 };
 
 enum class Protocol { eager, rendezvous, automatic };

@@ -3,13 +3,14 @@
 
 #include "codegen/coredirect/coredirect.h"
 #include "codegen/mpi/mpi.h"
+#include "codegen/sci/sci.h"
 #include "codegen/shm/shm.h"
 #include "codegen/target.h"
 #include "codegen/verbs/verbs.h"
 
 namespace nbcc {
 
-static const Target *const list[] = {&coredirect, &mpi, &shm, &verbs};
+static const Target *const list[] = {&coredirect, &mpi, &sci, &shm, &verbs};
 
 std::span<const Target *const> targets() {
   return list;

@@ -320,7 +320,7 @@ static int check_reloc(const struct tables *s, uint32_t index, enum list list,
   if (((r->rule == NBC_RELOC_OPMOD || r->rule == NBC_RELOC_SLOT) && !(flags & NBC_VARIANT_CALC)) ||
       (r->rule == NBC_RELOC_CREDIT && !(flags & NBC_VARIANT_CREDIT)))
     return damaged(why, "relocation %u: rule %u in a variant with flags %u", index, r->rule, flags);
-  if (r->rule == NBC_RELOC_PIECES && !is_for(s, "shm") && !is_for(s, "verbs"))
+  if (r->rule == NBC_RELOC_PIECES && !is_for(s, "sci") && !is_for(s, "shm") && !is_for(s, "verbs"))
     return damaged(why, "relocation %u: a message of several places, on target %s", index,
                    s->header->target);
   if (r->rule == NBC_RELOC_OPMOD) return 0;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * message_record.h - what targets mpi, shm and verbs do, one record after the other.
+ * message_record.h - what targets mpi, sci, shm and verbs do, one record after the other.
  *
  *     RECV peer 1   out[1]
  *     SEND peer 0   out[0]
  *     WAIT 0                    until the first record's message is there
  *     SEND peer 0   out[1]
  *
- * A template of either has one queue, NBC_QUEUE_MESSAGES, where it sends or receives
+ * A template of any of them has one queue, NBC_QUEUE_MESSAGES, where it sends or receives
  * anything; a variant has one SEND segment on it, of records. Native byte order, as all of
  * a template; 32 bytes, so that an address is aligned.
  *
@@ -29,9 +29,9 @@ struct nbc_message_record {
   uint32_t record;  /* WAIT: an earlier SEND or RECV of the segment, by its index; else 0 */
   uint32_t tag_pad; /* 0 */
   /* Filled at the call, in native byte order, by an NBC_RELOC_SGE at `address`, which writes
-   * both: one run of memory. By an NBC_RELOC_PIECES (shm, and sends of verbs): `bytes` is the sum
-   * of all its pieces, which lie anywhere, and `address` stays 0. Without either: a message of no
-   * bytes. */
+   * both: one run of memory. By an NBC_RELOC_PIECES (shm, sci, and sends of verbs): `bytes` is the
+   * sum of all its pieces, which lie anywhere, and `address` stays 0. Without either: a message of
+   * no bytes. */
   uint64_t address, bytes;
 };
 

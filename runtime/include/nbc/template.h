@@ -10,9 +10,8 @@
  *
  * How the five targets use it
  *   coredirect  queues are mlx5 work queues, segments their work queue entries
- *   sci         queues are DMA queues and PIO, segments vectors and stores
  *   mpi         one queue, a segment of send, receive and wait records (message_record.h)
- *   shm         the same, where a message may lie in several places
+ *   shm, sci    the same, where a message may lie in several places
  *   verbs       likewise, if it is sent
  * What is common (buffers, peers, host operations, stages, relocations by
  * address, length and key) is read by common code; what the bytes of a segment
@@ -265,8 +264,8 @@ enum nbc_reloc_rule {
   NBC_RELOC_CREDIT, /* be32: index of the latest credit expected on the CQ, mod 2^24 */
   NBC_RELOC_OPMOD,  /* calc: 1 byte, the enum mlx5_calc of the call's op and type */
   NBC_RELOC_SLOT,   /* calc: what: a piece. be32 16, be32 lkey, be64 address: 16 bytes */
-  NBC_RELOC_PIECES  /* shm, and what verbs sends: what: a piece. 16 bytes, as message_record.h says,
-                       of it and of the  `extra` pieces after it in the table, wherever each lies */
+  NBC_RELOC_PIECES /* shm, sci, what verbs sends: what: a piece. 16 bytes, as message_record.h says,
+                      of it and of the  `extra` pieces after it in the table, wherever each lies */
 };
 
 /* A CQ is named by its queue and side: one CQ per peer and purpose. */
