@@ -159,8 +159,8 @@ TEST_F(DefaultTable, UnableSaysWhy) {
   EXPECT_EQ(why(), "it is for operators that commute");
   c.algorithm = "allreduce.nothing";
   EXPECT_EQ(why(), "the library nbc_colls holds no allreduce.nothing");
-  c.algorithm = "allreduce.rabenseifner", c.target = "sci";
-  EXPECT_EQ(why(), "the library nbc_colls was not made for sci with blocks equally long");
+  c.algorithm = "allreduce.rabenseifner", c.target = "gm";
+  EXPECT_EQ(why(), "the library nbc_colls was not made for gm with blocks equally long");
   c.target = "mpi", c.parameters = {{"k", 3}};
   EXPECT_EQ(why(), "it has no parameter k");
   s.commutes = true, c.parameters = {}, c.algorithm = "allreduce.two_level";

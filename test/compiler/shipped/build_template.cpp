@@ -223,8 +223,8 @@ TEST(Shipped, refusesAndSaysWhy) {
   const Case cases[] = {
       {"the library both holds no algorithm shift.none", NBC_ERROR_ARGUMENT,
        [](auto &r) { r.algorithm = "shift.none"; }},
-      {"the library both was not made for sci with blocks equally long", NBC_ERROR_ARGUMENT,
-       [](auto &r) { r.target = "sci"; }},
+      {"the library both was not made for gm with blocks equally long", NBC_ERROR_ARGUMENT,
+       [](auto &r) { r.target = "gm"; }},
       {"rank 4 of 4", NBC_ERROR_ARGUMENT, [](auto &r) { r.rank = 4; }},
       {"rank 0 of 0", NBC_ERROR_ARGUMENT, [](auto &r) { r.ranks = 0; }},
       {"rank 0 of 4, root 4", NBC_ERROR_ARGUMENT,
