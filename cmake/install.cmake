@@ -11,6 +11,8 @@
 #   lib/libnbc-jit.so            the compiler, which libnbc-build.so loads for sources it does not know
 #   lib/libnbc-operators.so      users' operators, for nbcc
 #   lib/libnbc-soft.so           devices made of software (nbc/soft/hca.h, p2p.h, verbs.h)
+#   lib/software/libsisci.so     SISCI in software, for programs that are told to take it (NBC_SISCI_..., devices/sisci)
+#   include/sisci/               its headers
 #   lib/libnbc-shm.so            ranks of one node over shared memory (nbc/shm.h)
 #   lib/libnbc-verbs.so          ranks anywhere over an RDMA adapter, by libibverbs (nbc/verbs.h)
 #   lib/libnbc-openmpi.so, ...   communicators of an MPI library (nbc_mpi.h), for each that was found
@@ -81,6 +83,8 @@ set_target_properties(nbc-static PROPERTIES EXPORT_NAME nbc-static)
 
 install(TARGETS nbcc nbc nbc-static nbc-build nbc-jit nbc-soft nbc-shm nbc-verbs ${mpi_libraries} EXPORT nbcc-targets)
 install(TARGETS nbc-operators)
+install(TARGETS sisci LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/software)
+install(DIRECTORY runtime/include/sisci DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(FILES runtime/include/nbc.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY runtime/include/nbc DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(FILES devices/hca/hca.h devices/p2p/p2p.h devices/verbs/verbs.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/nbc/soft)
