@@ -1,11 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""library.py NBCC PLANS RUN FOLDER OUTPUT [--ranks 1..8] - the library's algorithms over real queue pairs.
+"""library.py NBCC PLANS RUN FOLDER OUTPUT [--ranks 1..8] [--pair] - the library's algorithms over real queue pairs.
 
 nbcc makes the templates of all ranks out here, where that is quick; then one boot of the virtual machine
 (RUN is scripts/rdma_vm/run, FOLDER where its kernel is) calls them all with the program PLANS. Every
 algorithm meets every number of ranks; the three ways that messages go (copied; written, or read, in place)
 take turns, and so do parameters, one set for each number.
+
+With --pair RUN is scripts/rdma_vm/pair: half of the ranks are in one guest, half in another, and packets go
+through both systems' networks. That is no part of the tests that always run: it takes a processor for each.
+    test/verbs/library.py build/release/bin/{nbcc,verbs-plans} scripts/rdma_vm/pair ~/.cache/nbcc/rdma_vm /tmp/pair \\
+        --pair --ranks 2..8
 
 Prints what the program says; exits with its status.
 """
@@ -42,21 +47,33 @@ def main():
     for name in ["nbcc", "plans", "run", "folder", "output"]:
         arguments.add_argument(name)
     arguments.add_argument("--ranks", type=soak.ranges, default=soak.ranges("1..8"))
+    arguments.add_argument("--pair", action="store_true")
     a = arguments.parse_args()
+    if a.pair and min(a.ranks) < 2:
+        arguments.error("--pair needs a rank for each guest: --ranks 2..8")
     output = pathlib.Path(a.output).resolve()
     (output / "templates").mkdir(parents=True, exist_ok=True)
     script = ["status=0"]
+
+    def call(ranks, words):
+        if a.pair:
+            meeting, half = f"/meeting/{len(script)}", (ranks + 1) // 2
+            script.append(f"mkdir -p {meeting}; [ $GUEST = 1 ] && here=0..{half - 1} || here={half}..{ranks - 1}")
+            words = f"--here=$here --meeting={meeting} {words}"
+        script.append(f"{a.plans} {ranks} {words} || status=1")
+
     for ranks in a.ranks:
         files = templates(a.nbcc, ranks, output / "templates")
         for number, way in enumerate(WAYS):
             mine = [f"templates/{file.name}" for i, file in enumerate(files) if (i + ranks) % len(WAYS) == number]
-            script.append(f"{a.plans} {ranks} {way} {' '.join(mine)} || status=1")
+            call(ranks, f"{way} {' '.join(mine)}")
     # Long ones: more than an adapter sends at once, and parts of such.
     for way in ["", "--read"]:
         long = [f"templates/{name}-2" for name in ("bcast-binomial", "alltoall-pairwise", "allreduce-ring")]
-        script.append(f"{a.plans} 2 {way} --lengths=131073,524288 {' '.join(long)} || status=1")
-    (output / "calls").write_text("\n".join(script + ["exit $status"]) + "\n")
-    sys.exit(subprocess.run([a.run, a.folder, output, "bash /out/calls"], check=False).returncode)
+        call(2, f"{way} --lengths=131073,524288 {' '.join(long)}")
+    calls = output / "calls"
+    calls.write_text("\n".join(script + ["exit $status"]) + "\n")
+    sys.exit(subprocess.run([a.run, a.folder, output, f"cd {output} && bash {calls}"], check=False).returncode)
 
 
 if __name__ == "__main__":

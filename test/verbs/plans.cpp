@@ -3,10 +3,11 @@
 // files.
 //
 //   verbs-plans RANKS [--read] [--eager=BYTES] [--depth=N] [--flights=N] [--lengths=N,N,...]
-//   FILE...
+//   [--here=A..B --meeting=FOLDER] FILE...
 //
-// What is called of each file is in test/mpi/calls.h, half of it in place. Prints a line if all
-// was right; ends with 1 if anything was wrong on one rank, and when a rank dies.
+// --here: of the ranks these are on this machine, and others elsewhere; all see FOLDER, which is
+// empty. What is called of each file is in test/mpi/calls.h, half of it in place. Prints a line if
+// all was right; ends with 1 if anything was wrong on one rank, and when a rank dies.
 
 #include <signal.h>
 #include <sys/prctl.h>
@@ -25,7 +26,8 @@
 namespace {
 
 struct Wish {
-  int ranks = 0;
+  int ranks = 0, first = 0, last = -1;  // on this machine
+  const char *meeting = nullptr;
   nbc_verbs_options device = {};
   variation calls = {};
   std::vector<size_t> lengths = {3, 0, 1, 257, 1000};
@@ -51,6 +53,11 @@ double latest(double mine) {
   return mine;
 }
 
+/// Ranks on other machines have other clocks: of a barrier only is seen that it ends.
+double unknown(double mine) {
+  return mine;
+}
+
 int carryOut(const Wish &wish, Files files) {
   meeting = &files;
   world.rank = files.rank;
@@ -58,7 +65,7 @@ int carryOut(const Wish &wish, Files files) {
   world.in_place = true;
   world.file_name = "device";
   world.stop = stop;
-  world.latest = latest;
+  world.latest = wish.meeting ? unknown : latest;
   nbc_device *device = nullptr;
   nbc_comm *comm = nullptr;
   const char *why = "";
@@ -88,6 +95,10 @@ bool read(int argc, char **argv, Wish &wish) {
     } else if (std::sscanf(word, "--depth=%u", &wish.calls.options.depth) == 1 ||
                std::sscanf(word, "--flights=%d", &wish.calls.flights) == 1) {
       continue;
+    } else if (!std::strncmp(word, "--meeting=", 10)) {
+      wish.meeting = word + 10;
+    } else if (std::sscanf(word, "--here=%d..%d", &wish.first, &wish.last) == 2) {
+      continue;
     } else if (!std::strncmp(word, "--lengths=", 10)) {
       wish.lengths.clear();
       for (const char *at = word + 9; at && *at; at = std::strchr(at + 1, ','))
@@ -102,6 +113,8 @@ bool read(int argc, char **argv, Wish &wish) {
   wish.calls.count = int(wish.lengths.size());
   wish.calls.options.max_bytes =
       8 * *std::max_element(wish.lengths.begin(), wish.lengths.end()) + 8;
+  if (wish.last < 0) wish.last = wish.ranks - 1;
+  if (wish.first < 0 || wish.first > wish.last || wish.last >= wish.ranks) return false;
   return wish.ranks > 0 && wish.calls.flights >= 2 && wish.calls.flights <= MOST_FLIGHTS;
 }
 
@@ -113,10 +126,11 @@ int main(int argc, char **argv) {
     std::fprintf(stderr, "verbs-plans: see the head of its source\n");
     return 2;
   }
-  char folder[] = "/dev/shm/verbs-plans-XXXXXX";
-  if (!mkdtemp(folder)) return 2;
+  char own[] = "/dev/shm/verbs-plans-XXXXXX";
+  if (!wish.meeting && !mkdtemp(own)) return 2;
+  const char *folder = wish.meeting ? wish.meeting : own;
   std::vector<pid_t> pids;
-  for (int r = 0; r < wish.ranks; ++r) {
+  for (int r = wish.first; r <= wish.last; ++r) {
     pids.push_back(fork());
     if (pids.back() != 0) continue;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -126,7 +140,7 @@ int main(int argc, char **argv) {
   }
   // The first that ends badly ends all: the others would wait for it.
   bool wrong = false;
-  for (int left = wish.ranks; left > 0; --left) {
+  for (size_t left = pids.size(); left > 0; --left) {
     int how = 0;
     wait(&how);
     if (how && !wrong) {
@@ -135,6 +149,6 @@ int main(int argc, char **argv) {
       for (pid_t pid : pids) kill(pid, SIGKILL);
     }
   }
-  std::filesystem::remove_all(folder);
+  if (!wish.meeting) std::filesystem::remove_all(folder);
   return wrong;
 }
