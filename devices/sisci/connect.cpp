@@ -39,6 +39,10 @@ RemoteSegment::~RemoteSegment() {
   if (segment) n.wakeOwner(segment->process);
 }
 
+bool RemoteSegment::isOn(const Network &network) const {
+  return adapter->network == &network;
+}
+
 }  // namespace sisci
 
 using namespace sisci;

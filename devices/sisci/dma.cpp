@@ -36,6 +36,10 @@ uint64_t bytesOf(const Transfer &t) {
 
 }  // namespace
 
+bool DmaQueue::isOn(const Network &network) const {
+  return adapter->network == &network;
+}
+
 void Network::finish(DmaQueue &queue, const std::shared_ptr<Transfer> &t, bool failed) {
   const sci_error_t status = t->aborted ? SCI_ERR_CANCELLED
                              : failed   ? SCI_ERR_TRANSFER_FAILED
@@ -107,6 +111,7 @@ bool Network::carryOutOne(std::unique_lock<std::mutex> &lock, uintptr_t handle) 
     copyPart(*t, t->parts[order[i]]);
   lock.lock();
   inLibrary = depth;
+  if (library().handles.find(handle) != queue) return false;  // the program has ended meanwhile
   failed |= isLost(*t->remote);
   finish(*queue, t, failed);
   return true;

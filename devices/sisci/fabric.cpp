@@ -39,8 +39,10 @@ Fabric::Fabric(const Options &options) : network_(new Network(options)) {
 }
 
 Fabric::~Fabric() {
+  network_->stopService();
   {
     Inside inside;
+    library().handles.clear(network_);
     std::erase(library().networks, network_);
     for (Adapter &a : network_->adapters) library().adapters.erase(a.number);
     --library().fabrics;

@@ -39,10 +39,10 @@ void Handles::remove(Object *object) {
   free_.push_back(slot);
 }
 
-void Handles::clear() {
+void Handles::clear(const Network *only) {
   std::vector<Object *> all;
   for (const Slot &slot : slots_)
-    if (slot.object) all.push_back(slot.object.get());
+    if (slot.object && (!only || slot.object->isOn(*only))) all.push_back(slot.object.get());
   std::ranges::stable_sort(all, {}, &Object::kind);
   for (Object *object : all) remove(object);
 }

@@ -26,6 +26,8 @@ enum class Kind : uint8_t {
   Descriptor
 };
 
+struct Network;
+
 struct Object {
   Kind kind;
   uintptr_t handle = 0;
@@ -34,6 +36,8 @@ struct Object {
 
   explicit Object(Kind k) : kind(k) {}
   virtual ~Object() = default;
+  /// Whether it cannot be without this network.
+  virtual bool isOn(const Network &) const { return false; }
 };
 
 class Handles {
@@ -51,7 +55,8 @@ class Handles {
     return object && T::isKind(object->kind) ? static_cast<T *>(object) : nullptr;
   }
   void remove(Object *);
-  void clear();
+  /// All of them, or those on one network; what others rest on last.
+  void clear(const Network *only = nullptr);
 
   template <class T, class F>
   void each(F f) const {

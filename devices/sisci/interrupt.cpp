@@ -18,6 +18,16 @@ LocalTrigger<K>::~LocalTrigger() {
   n.wakeUp();
 }
 
+template <Kind K>
+bool LocalTrigger<K>::isOn(const Network &network) const {
+  return adapter->network == &network;
+}
+
+template <Kind K>
+bool RemoteTrigger<K>::isOn(const Network &network) const {
+  return adapter->network == &network;
+}
+
 namespace {
 
 /// Numbers that the library gives begin here; a program's own are usually small.

@@ -44,6 +44,10 @@ Map::~Map() {
   --(local ? local->maps : remote->maps);
 }
 
+bool Map::isOn(const Network &network) const {
+  return local ? local->isOn(network) : remote->isOn(network);
+}
+
 }  // namespace sisci
 
 using namespace sisci;

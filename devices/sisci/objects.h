@@ -37,6 +37,7 @@ struct Use {
 struct LocalSegment : Is<Kind::LocalSegment> {
   explicit LocalSegment(Descriptor *d) : use(d) {}
   ~LocalSegment() override;
+  bool isOn(const Network &) const override;
   Use use;
   uint32_t id = 0, flags = 0;
   size_t bytes = 0;
@@ -56,6 +57,7 @@ struct LocalSegment : Is<Kind::LocalSegment> {
 struct RemoteSegment : Is<Kind::RemoteSegment> {
   explicit RemoteSegment(Descriptor *d) : use(d) {}
   ~RemoteSegment() override;
+  bool isOn(const Network &) const override;
   Use use;
   Adapter *adapter = nullptr;
   Place connection;
@@ -70,6 +72,7 @@ struct RemoteSegment : Is<Kind::RemoteSegment> {
 
 struct Map : Is<Kind::Map> {
   ~Map() override;
+  bool isOn(const Network &) const override;
   LocalSegment *local = nullptr;  // one of the two
   RemoteSegment *remote = nullptr;
   size_t offset = 0, bytes = 0;  // in the segment
@@ -84,6 +87,7 @@ struct Map : Is<Kind::Map> {
 struct Sequence : Is<Kind::Sequence> {
   explicit Sequence(Map *m) : map(m) { ++map->sequences; }
   ~Sequence() override { --map->sequences; }
+  bool isOn(const Network &n) const override { return map->isOn(n); }
   Map *map;
   bool started = false;
   bool lost = false;     // some of what was stored since
@@ -112,6 +116,7 @@ struct Transfer {
 
 struct DmaQueue : Is<Kind::DmaQueue> {
   explicit DmaQueue(Descriptor *d) : use(d) {}
+  bool isOn(const Network &) const override;
   Use use;
   Adapter *adapter = nullptr;
   uint32_t most = 0;
@@ -123,6 +128,7 @@ template <Kind K>
 struct LocalTrigger : Is<K> {
   explicit LocalTrigger(Descriptor *d) : use(d) {}
   ~LocalTrigger() override;
+  bool isOn(const Network &) const override;
   Use use;
   Adapter *adapter = nullptr;
   Place place;
@@ -136,6 +142,7 @@ using LocalDataInterrupt = LocalTrigger<Kind::LocalDataInterrupt>;
 template <Kind K>
 struct RemoteTrigger : Is<K> {
   explicit RemoteTrigger(Descriptor *d) : use(d) {}
+  bool isOn(const Network &) const override;
   Use use;
   Adapter *adapter = nullptr;
   Place place;

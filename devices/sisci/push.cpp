@@ -5,7 +5,6 @@
 // any order. In simulated time they go in a few groups, each with a time of its own.
 
 #include <algorithm>
-#include <bit>
 #include <numeric>
 
 #include "devices/sisci/engine.h"
@@ -14,12 +13,6 @@ namespace sisci {
 
 namespace {
 constexpr size_t mostGroups = 8;
-
-uint64_t bytesOf(const std::vector<Word> &words) {
-  uint64_t bytes = 0;
-  for (const Word &w : words) bytes += static_cast<uint64_t>(std::popcount(w.mask));
-  return bytes;
-}
 }  // namespace
 
 void Network::push(Map &map, bool risky) {
@@ -29,7 +22,7 @@ void Network::push(Map &map, bool risky) {
   std::shared_ptr<Batch> batch = shadow.take();
   if (batch->words.empty()) return;
   Adapter &from = *map.remote->adapter;
-  const uint64_t bytes = bytesOf(batch->words);
+  const uint64_t bytes = batch->words.size() * sizeof(uint64_t);
   ++counters.stores;
   counters.storedBytes += bytes;
 

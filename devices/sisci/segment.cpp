@@ -56,6 +56,11 @@ LocalSegment::~LocalSegment() {
   }
 }
 
+bool LocalSegment::isOn(const Network &network) const {
+  return std::ranges::any_of(prepared,
+                             [&](const Prepared &p) { return p.adapter->network == &network; });
+}
+
 }  // namespace sisci
 
 using namespace sisci;

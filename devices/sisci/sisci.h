@@ -15,10 +15,10 @@
 // a thread of the library's carries out DMA, calls back, and looks for those who have died.
 //
 // Simulated time: single-threaded; run() executes events in the order of their time. A barrier
-// occupies the host for `store` and `storeByte` for each byte stored; the bytes arrive `latency`
-// later. A transfer of DMA arrives `dmaStart` and then `dmaByte` for each byte after it was
-// started; those of one adapter follow one another. The same options and calls give the same
-// events. Functions that wait execute events until what they wait for is there.
+// occupies the host for `store` and `storeByte` for each byte of the words stored to; the bytes
+// arrive `latency` later. A transfer of DMA arrives `dmaStart` and then `dmaByte` for each byte
+// after it was started; those of one adapter follow one another. The same options and calls give
+// the same events. Functions that wait execute events until what they wait for is there.
 //
 // Adversarial, or in simulated time: a map of a remote segment is a shadow of it (stores.cpp). What
 // is stored is held back until a barrier, which moves it by words of 8 bytes. Adversarial: in any
@@ -50,7 +50,7 @@ enum class Mode { RealTime, Simulated };
 struct Cost {
   Time latency;    // of a store, and of an interrupt
   Time store;      // of the host, for a barrier that has something to push
-  Time storeByte;  // of the host, for each byte stored
+  Time storeByte;  // of the host, for each byte of the words stored to
   Time check;      // of the host, for a sequence check
   Time dmaStart;   // from the call until the first byte moves
   Time dmaByte;
@@ -111,7 +111,8 @@ struct RunLimits {
   uint64_t events = UINT64_MAX;
 };
 
-/// Adapters and what connects them. What was made on them has to be gone before it.
+/// Adapters and what connects them; what was made on them goes with it. A process that has one
+/// does not look into its environment.
 class Fabric {
  public:
   explicit Fabric(const Options & = {});
