@@ -91,10 +91,10 @@ void Network::post(DmaQueue &queue) {
       if (!t->aborted && !isDead(node)) copyPart(*t, part);
     });
   }
-  schedule(last + late(), [this, t, handle = queue.handle, node = t->remote->node, own = a.node] {
+  schedule(last + late(), [this, t, handle = queue.handle, node = t->remote->node, self = a.node] {
     auto *q = static_cast<DmaQueue *>(library().handles.find(handle));
     if (!q || q->transfer != t || t->aborted) return;
-    finish(*q, t, t->failsBefore != SIZE_MAX || isDead(node) || isDead(own));
+    finish(*q, t, t->failsBefore != SIZE_MAX || isDead(node) || isDead(self));
   });
 }
 

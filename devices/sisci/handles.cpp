@@ -43,7 +43,7 @@ void Handles::clear(const Network *only) {
   std::vector<Object *> all;
   for (const Slot &slot : slots_)
     if (slot.object && (!only || slot.object->isOn(*only))) all.push_back(slot.object.get());
-  std::ranges::stable_sort(all, {}, &Object::kind);
+  std::ranges::sort(all, {}, &Object::kind);
   for (Object *object : all) remove(object);
 }
 
