@@ -43,7 +43,8 @@
  * no longer for long calls than for short ones: it posts what can be posted, and leaves copies and
  * reductions to the first nbc_test or nbc_wait. For verbs the adapter, as far as was posted, and
  * nbc_start also does what the host has to do before more can be; then the host in those two
- * functions, of which each polls once. Or a thread: nbc_comm_progress.
+ * functions, of which each polls once. For sci likewise, but that the host does what the adapter
+ * does not: stores, and whatever follows a transfer. Or a thread: nbc_comm_progress.
  */
 #ifndef NBC_H
 #define NBC_H
@@ -167,10 +168,10 @@ struct nbc_bootstrap {
 };
 
 /* What carries templates of one target out: an adapter (nbc/hca.h), messages between ranks
- * (nbc/p2p.h), the memory of a node (nbc/shm.h), RDMA (nbc/verbs.h). Every implementation's state
- * begins with this. */
+ * (nbc/p2p.h), the memory of a node (nbc/shm.h), memory that nodes export (nbc/sci.h), RDMA
+ * (nbc/verbs.h). Every implementation's state begins with this. */
 struct nbc_device {
-  const char *target; /* as templates name it: "coredirect", "mpi", "shm", "verbs" */
+  const char *target; /* as templates name it: "coredirect", "mpi", "sci", "shm", "verbs" */
   /* The last that nbc_comm_free does with it. Null: nothing, it stays the caller's. */
   void (*close)(struct nbc_device *);
   int one_thread; /* not 0: one thread alone may use it (an MPI below MPI_THREAD_MULTIPLE) */
@@ -183,10 +184,10 @@ typedef struct nbc_comm nbc_comm;
 typedef struct nbc_plan nbc_plan;
 
 /* Makes a communicator. `devices`: `count` of them, at most one for each target; a plan runs on the
- * one that its template is for. Templates of messages (mpi, shm, verbs) for a rank that sends and
- * receives nothing, as where there is one rank, need none. The devices and the bootstrap's context
- * stay the caller's and must outlive the communicator (but a device that has `close` goes with it);
- * the array and the struct need not. Local: nothing is asked of other ranks.
+ * one that its template is for. Templates of messages (mpi, sci, shm, verbs) for a rank that sends
+ * and receives nothing, as where there is one rank, need none. The devices and the bootstrap's
+ * context stay the caller's and must outlive the communicator (but a device that has `close` goes
+ * with it); the array and the struct need not. Local: nothing is asked of other ranks.
  *
  * Errors, after which there is no communicator and the devices are not closed:
  * NBC_ERROR_ARGUMENT for a null pointer, a rank that is not in 0 .. ranks - 1, no device or no
@@ -229,8 +230,8 @@ int nbc_deregister(nbc_comm *, void *begin, size_t bytes);
  * fails there. */
 struct nbc_plan_options {
   uint32_t depth;     /* calls under way on the device at once, at most 1024 [2] */
-  size_t eager_bytes; /* blocks up to this long go eager [1024, of shm 4096; less where one such
-                         slot for each rank, 3 * depth times, would take more than
+  size_t eager_bytes; /* blocks up to this long go eager [1024, of shm 4096, of sci 8192; less where
+                         one such slot for each rank, 3 * depth times, would take more than
                          slot_memory] */
   size_t slot_memory; /* bytes for receive slots, by that rule [16 MiB] */
   size_t max_bytes;   /* the longest block of a rendezvous call that needs scratch [1 MiB];

@@ -5,13 +5,10 @@
 
 #include "runtime/src/targets.h"
 
-extern const struct target coredirect, mpi, shm, verbs;
+extern const struct target coredirect, mpi, sci, shm, verbs;
 
 static const struct target *const targets[] = {
-    &coredirect,
-    &mpi,
-    &shm,
-    &verbs,
+    &coredirect, &mpi, &sci, &shm, &verbs,
 };
 
 const struct target *find_target(const char *name) {

@@ -2,7 +2,9 @@
 // Whatever is sent arrives: any lengths, either rendezvous, any progress of either side, few
 // credits, short queues; and there is always a receive.
 
-#include "test/runtime/verbs/traffic.h"
+#include "test/runtime/traffic.h"
+
+#include "test/runtime/verbs/world.h"
 
 namespace {
 

@@ -8,7 +8,10 @@
 
 #pragma once
 
-#include "test/runtime/verbs/world.h"
+#include <algorithm>
+#include <random>
+
+#include "test/runtime/messages.h"
 
 struct Traffic {
   struct Message {

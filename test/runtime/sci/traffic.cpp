@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Whatever is sent arrives: any lengths, by PIO and by DMA, in many slots and few, any progress of
+// either side, whatever the adversary loses.
+
+#include "test/runtime/traffic.h"
+
+#include "test/runtime/sci/world.h"
+
+namespace {
+
+constexpr uint32_t slot = 192;
+
+/// Several calls of all ranks, started when it happens, looked at when it happens.
+void run(SciWorld &w, const Traffic &t, uint32_t calls, unsigned seed) {
+  std::mt19937 random(seed);
+  std::vector<std::vector<uint8_t>> data(t.ranks * calls);
+  std::vector<nbc_request> requests(t.ranks * calls);
+  std::vector<uint32_t> next(t.ranks), scales;
+  for (uint32_t c = 0; c < calls; ++c) scales.push_back(random() % 4 ? 1 : random() % 3);
+  for (uint32_t left = t.ranks * calls; left; --left) {
+    uint32_t r = random() % t.ranks;
+    while (next[r] == calls) r = (r + 1) % t.ranks;
+    uint32_t c = next[r]++, at = r * calls + c;
+    data[at] = t.before(r, scales[c], c);
+    nbc_call call = {.data = data[at].data(), .count = data[at].size()};
+    ASSERT_EQ(nbc_start(w.plans[r], &call, &requests[at]), 0);
+    w.fabric.run({}, {.events = random() % 20});
+  }
+  ASSERT_TRUE(w.finish(requests, seed)) << "seed " << seed;
+  for (uint32_t r = 0; r < t.ranks; ++r)
+    for (uint32_t c = 0; c < calls; ++c)
+      ASSERT_TRUE(data[r * calls + c] == t.after(r, scales[c], c))
+          << "rank " << r << " call " << c << " seed " << seed;
+}
+
+nbc_sci_options optionsOf(unsigned seed) {
+  std::mt19937 random(seed);
+  nbc_sci_options o = {};
+  o.transfer = nbc_sci_transfer(random() % 3);
+  o.dma_bytes = 1 + random() % 1000;
+  o.queues = 1 + random() % 3;
+  return o;
+}
+
+sisci::Options fabricOf(unsigned seed) {
+  std::mt19937 random(seed);
+  sisci::Options o = SciWorld::adversary(random() % 4 ? seed : 0);
+  o.facts.longestVector = random() % 2 ? 1 + random() % 4 : 256;
+  o.facts.longestTransfer = random() % 2 ? 64 * (1 + random() % 6) : 1 << 20;
+  o.facts.alignment = random() % 2 ? 8u << random() % 5 : 8;
+  o.facts.dmaChannels = 1 + random() % 3;
+  return o;
+}
+
+TEST(SciTraffic, arrives) {
+  for (unsigned seed = 1; seed <= 300 && !testing::Test::HasFailure(); ++seed) {
+    std::mt19937 random(seed);
+    const uint32_t ranks = 2 + random() % 3;
+    const Traffic t(ranks, 1 + random() % 6, 1 + random() % 60,
+                    {0, 1, slot / 2, slot - 1, slot, slot + 1, 777, 4000}, 5, seed);
+    SciWorld w(std::vector(ranks, optionsOf(seed)), fabricOf(seed));
+    w.addPlans([&](uint32_t r) { return t.templateOf(r); },
+               {.depth = uint32_t(1 + random() % 4),
+                .eager_bytes = slot,
+                .slot_memory = random() % 2 ? 3000u : 0u,
+                .first_cq_index = random() % 2 ? 0xffffffu : 0});
+    run(w, t, 1 + random() % 6, seed);
+  }
+}
+
+TEST(SciTraffic, eachWayAloneInTwoSlots) {
+  for (nbc_sci_transfer way : {NBC_SCI_PIO, NBC_SCI_DMA})
+    for (uint64_t length : {0u, 1u, slot, slot + 1})
+      for (unsigned seed = 1; seed <= 4; ++seed) {
+        const Traffic t(2, 1 + seed % 3, 100, {length}, 3, seed);
+        SciWorld w(2, {.transfer = way}, seed);
+        w.addPlans([&](uint32_t r) { return t.templateOf(r); },
+                   {.depth = 2, .eager_bytes = slot, .slot_memory = 1});
+        run(w, t, 3, seed);
+        EXPECT_EQ(hooks.transfers > 0, way == NBC_SCI_DMA && length > 0);
+      }
+}
+
+TEST(SciTraffic, NumbersOfFlagsWrap) {
+  // Numbers begin 256 before 2^32; 40 messages each way in each call.
+  const Traffic t(2, 4, 80, {0, 100, slot + 5}, 2, 3);
+  SciWorld w(2, {.dma_bytes = 150}, 5);
+  w.addPlans([&](uint32_t r) { return t.templateOf(r); },
+             {.eager_bytes = slot, .slot_memory = 1, .first_cq_index = 0xffffff});
+  run(w, t, 20, 7);
+}
+
+TEST(SciTraffic, FullSlotsInARowAreOneElement) {
+  // 100 full slots of 16, half of them at a time.
+  const Traffic t(2, 1, 1, {100 * slot}, 1, 1);
+  SciWorld w(2, {.transfer = NBC_SCI_DMA});
+  w.addPlans([&](uint32_t r) { return t.templateOf(r); }, {.eager_bytes = slot});
+  run(w, t, 1, 1);
+  EXPECT_EQ(hooks.transfers, hooks.elements);
+  EXPECT_LE(hooks.transfers, 10u);
+}
+
+TEST(SciTraffic, MessagesPostedTogetherAreOneVector) {
+  const Traffic t(2, 1, 30, {50}, 1, 2);
+  SciWorld w(2, {.transfer = NBC_SCI_DMA});
+  w.addPlans([&](uint32_t r) { return t.templateOf(r); }, {.eager_bytes = slot});
+  run(w, t, 1, 1);
+  EXPECT_EQ(hooks.elements, 30u);
+  EXPECT_LE(hooks.transfers, 6u);
+}
+
+}  // namespace
