@@ -29,6 +29,7 @@ LIBRARY = ROOT / "stdlib_algos"
 TARGETS = {
     "coredirect": (["auto", "eager", "rendezvous"], ["auto", "rendezvous"]),
     "mpi": (["auto"], ["auto"]),
+    "sci": (["auto"], ["auto"]),
     "shm": (["auto"], ["auto"]),
     "verbs": (["auto"], ["auto"]),
 }

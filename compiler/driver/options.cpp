@@ -10,6 +10,7 @@
 #include <iostream>
 #include <sstream>
 
+#include "compiler/driver/run_device.h"
 #include "compiler/passes/passes.h"
 #include "compiler/selection/ranges.h"
 
@@ -90,7 +91,7 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
 
   std::string input = "nbc", emit, rounds = "overlap", device, protocol = "auto", cpu = "generic",
               prove, rank = "0", clock = "simulated", bytes = "1K", seeds, topology, grid, graph,
-              rendezvous;
+              rendezvous, transfer;
   std::vector<std::string> parameters, wantedTargets, operators, lengths{"equal"};
   std::vector<int64_t> wantedRanks;
 
@@ -206,6 +207,10 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
                  "verbs, long messages: the sender writes, or the receiver reads [write]")
       ->group(run)
       ->check(CLI::IsMember({"write", "read"}));
+  app.add_option("--transfer", transfer,
+                 "sci: the host stores (pio), or the adapter copies (dma); auto: by length [auto]")
+      ->group(run)
+      ->check(CLI::IsMember({"auto", "pio", "dma"}));
   app.add_flag("--quiet", o.quiet, "print only what is wrong")->group(run);
   // For tests; not in --help.
   app.add_flag("--vary", o.vary, "lengths, depth, calls, indices and in place from the seed")
@@ -268,6 +273,10 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
   o.clock = clock == "real" ? Clock::real : Clock::simulated;
   if (!rendezvous.empty())
     o.rendezvous = rendezvous == "read" ? Rendezvous::read : Rendezvous::write;
+  if (!transfer.empty())
+    o.transfer = transfer == "pio"   ? Transfer::pio
+                 : transfer == "dma" ? Transfer::dma
+                                     : Transfer::automatic;
   const std::map<std::string, Emit> emits{{"", Emit::nothing},
                                           {"ast", Emit::ast},
                                           {"llvm", Emit::llvm},
@@ -465,6 +474,10 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
     return wrong("--cpu is of a library's code: it needs -o libNAME.so");
   if (!o.timeline.empty() && !o.run) return wrong("--timeline needs --run");
   if (o.rendezvous && !o.run) return wrong("--rendezvous needs --run");
+  if (o.transfer && !o.run) return wrong("--transfer needs --run");
+  if (const ForeignOption foreign = foreignOption(o); foreign.option)
+    return wrong(foreign.option, " is target ", foreign.target, "'s: ", o.target->name,
+                 " has no such choice");
   return std::nullopt;
 }
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// run_device.cpp - which device serves which target in a run.
+// run_device.cpp - which device serves which target in a run, and has which options.
 
 #include "compiler/driver/run_device.h"
 
 #include "nbc/hca.h"
 #include "nbc/p2p.h"
+#include "nbc/sci.h"
 #include "nbc/shm.h"
 #include "nbc/verbs.h"
 
@@ -16,10 +17,23 @@ RunDevice softwareDevice(const Options &o, uint64_t seed) {
     RunDevice (*make)(const Options &, uint64_t);
   } devices[] = {{NBC_HCA_TARGET, hcaDevice},
                  {NBC_P2P_TARGET, p2pDevice},
+                 {NBC_SCI_TARGET, sciDevice},
                  {NBC_SHM_TARGET, shmDevice},
                  {NBC_VERBS_TARGET, verbsDevice}};
   for (const auto &d : devices)
     if (d.target == o.target->name) return d.make(o, seed);
+  return {};
+}
+
+ForeignOption foreignOption(const Options &o) {
+  const struct {
+    bool given;
+    const char *option, *target;
+  } own[] = {{o.rendezvous.has_value(), "--rendezvous", NBC_VERBS_TARGET},
+             {o.transfer.has_value(), "--transfer", NBC_SCI_TARGET}};
+  for (const auto &one : own)
+    if (one.given && o.target && one.target != std::string_view(o.target->name))
+      return {one.option, one.target};
   return {};
 }
 

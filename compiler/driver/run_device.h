@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // run_device.h - what carries a target's templates out in this process, as a run sees it.
 //
-// A value: functions that one device's file fills in (run_hca.cpp, run_p2p.cpp, run_shm.cpp). A run
+// A value: functions that one device's file fills in (run_hca.cpp, run_p2p.cpp,
+// run_sci.cpp, run_shm.cpp). A run
 // knows neither what is under way in a device nor what it is called.
 
 #pragma once
@@ -21,6 +22,7 @@ namespace nbcc {
 struct RunDevice {
   /// Those of the next rank, counted from 0. They end with this value's last copy.
   std::function<std::vector<nbc_device *>()> add;
+  size_t slotBytes = 0;  // messages go through slots so long, whatever their length; 0: they do not
   bool threads = false;  // ranks are threads whatever --time says: there is no simulated time
   /// Simulated time: so many events, or until nothing is left to happen; then true. `seen` is told
   /// of each rank whose host may have something to do, and returns whether to go on.
@@ -43,9 +45,16 @@ struct RunDevice {
 RunDevice hcaDevice(const Options &, uint64_t seed);
 RunDevice p2pDevice(const Options &, uint64_t seed);
 RunDevice shmDevice(const Options &, uint64_t seed);
+RunDevice sciDevice(const Options &, uint64_t seed);
 RunDevice verbsDevice(const Options &, uint64_t seed);
 
 /// That of the options' target. A target that has none cannot be run here: `add` is empty.
 RunDevice softwareDevice(const Options &, uint64_t seed);
+
+/// An option that is given, and that another target's device has; null: there is none.
+struct ForeignOption {
+  const char *option, *target;
+};
+ForeignOption foreignOption(const Options &);
 
 }  // namespace nbcc

@@ -9,6 +9,7 @@
 #include "compiler/driver/run_device.h"
 #include "devices/sisci/sisci.h"
 #include "nbc/sci.h"
+#include "nbc/sci_segment.h"
 
 namespace nbcc {
 namespace {
@@ -104,6 +105,7 @@ struct State {
 RunDevice sciDevice(const Options &o, uint64_t seed) {
   auto s = std::make_shared<State>(fabricOptions(o, seed));
   RunDevice d;
+  d.slotBytes = NBC_SCI_SLOT_BYTES;
   d.add = [s, o, seed] { return s->add(o, seed); };
   d.run = [s](const std::function<bool(uint32_t)> &seen, uint64_t events) {
     return s->run(seen, events);
