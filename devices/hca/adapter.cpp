@@ -50,9 +50,17 @@ void Engine::destroy(QueuePair &qp) {
     if (CompletionQueue *cq = findQueue(qp.waitQueue)) std::erase(cq->waiters, qp.number);
   notReady.erase(qp.number);
   std::erase(qp.adapter->queuePairs, qp.number);
+  if (qp.remote) std::erase(qp.remote->queuePairs, qp.number);
   std::erase(qp.sendQueue->attached, qp.number);
   std::erase(qp.receiveQueue->attached, qp.number);
   delete &qp;
+}
+
+void Engine::destroy(Adapter &adapter) {
+  while (!adapter.queuePairs.empty()) destroy(*find(adapter.queuePairs.back()));
+  for (std::unique_ptr<CompletionQueue> &cq : queues)
+    if (cq && cq->adapter == &adapter) cq.reset();
+  adapters[adapter.rank].reset();
 }
 
 namespace {
@@ -71,11 +79,12 @@ CompletionQueue *ownQueue(Adapter &adapter, uint32_t number) {
   return cq && cq->adapter == &adapter ? cq : nullptr;
 }
 
-/// What `address` gives out: the fabric and the rank in it.
+/// What `address` gives out: the fabric and the rank in it. Where other processes can reach it, its
+/// name is that at which it listens.
 struct Address {
-  uint64_t fabric;
+  uint64_t name;
   uint32_t rank, pad;
-  uint8_t rest[16];
+  uint64_t secret[2];
 };
 static_assert(sizeof(Address) == 32);
 
@@ -180,8 +189,31 @@ int destroyQp(nbc_hca *hca, uint32_t number) {
 }
 
 int address(nbc_hca *hca, uint8_t out[32]) {
-  Address a = {self(hca).engine->identity, self(hca).rank, 0, {}};
+  const Engine &engine = *self(hca).engine;
+  Address a = {engine.fabric, self(hca).rank, 0, {}};
+  if (engine.wire) {
+    const Identity &i = engine.wire->identity;
+    a = {i.name, self(hca).rank, 0, {i.secret[0], i.secret[1]}};
+  }
   memcpy(out, &a, sizeof a);
+  return NBC_OK;
+}
+
+/// To one of this fabric, which is there; of another process whoever says so later.
+int findPeer(Engine &engine, const Address &a, uint32_t number, QueuePair &qp) {
+  const Identity who = {a.name, {a.secret[0], a.secret[1]}};
+  const bool here =
+      engine.wire ? who == engine.wire->identity : who == Identity{.name = engine.fabric};
+  if (here) {
+    QueuePair *other = engine.find(number);
+    return other && other->adapter->rank == a.rank ? NBC_OK : NBC_ERROR_ARGUMENT;
+  }
+  if (!engine.wire || number >> 24) return NBC_ERROR_ARGUMENT;
+  int status;
+  qp.remote = engine.wire->meet(who, status);
+  if (!qp.remote) return status;
+  qp.peerRank = a.rank;
+  qp.remote->queuePairs.push_back(qp.number);
   return NBC_OK;
 }
 
@@ -192,10 +224,9 @@ int connectQp(nbc_hca *hca, uint32_t number, const uint8_t bytes[32], uint32_t p
     auto guard = engine.lock();
     Address a;
     memcpy(&a, bytes, sizeof a);
-    QueuePair *qp = own(adapter, number), *other = engine.find(peer);
-    if (!qp || qp->state != State::Reset || a.fabric != engine.identity || !other ||
-        other->adapter->rank != a.rank)
-      return NBC_ERROR_ARGUMENT;
+    QueuePair *qp = own(adapter, number);
+    if (!qp || qp->state != State::Reset) return NBC_ERROR_ARGUMENT;
+    if (int status = findPeer(engine, a, peer, *qp)) return status;
     qp->peer = peer;
     qp->state = State::Ready;
     qp->retriesLeft = static_cast<uint8_t>(qp->retry.retryCount);

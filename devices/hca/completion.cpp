@@ -85,7 +85,7 @@ void Engine::completeReceive(QueuePair &qp, const Message *m, uint16_t index, ui
 void Engine::retire(QueuePair &qp) {
   while (qp.state == State::Ready && !qp.inFlight.empty()) {
     Message &front = qp.inFlight.front();
-    if (front.stage == Stage::Sent) return;
+    if (front.stage == Stage::Sent || front.stage == Stage::Away) return;
     if (front.stage == Stage::Answered) {
       if (front.due > now) return postAnswer(qp);
       if (!front.syndrome) front.syndrome = takeAnswer(qp, front);
@@ -97,22 +97,27 @@ void Engine::retire(QueuePair &qp) {
   }
 }
 
-/// READ and atomics: the answer goes to memory.
-uint8_t Engine::takeAnswer(QueuePair &qp, Message &m) {
-  if (!m.list || m.gatherLate) return 0;
+uint8_t Engine::scatterAnswer(QueuePair &qp, Message &m) {
   Spans place, answer;
-  uint8_t syndrome = resolve(*qp.adapter, m.list.get(), m.segments, Use::Scatter, place);
-  if (!syndrome && m.payload) {
+  if (uint8_t syndrome = resolve(*qp.adapter, m.list.get(), m.segments, Use::Scatter, place))
+    return syndrome;
+  if (m.payload) {
     answer.add(m.payload.get(), m.bytes);
-  } else if (!syndrome && m.bytes) {  // too long to have been copied
+  } else if (m.bytes) {  // too long to have been copied
     QueuePair *peer = find(qp.peer);
     Span source;
     if (!peer || !check(*peer->adapter, m.key, m.remote, m.bytes, NBC_HCA_REMOTE_READ, source))
-      syndrome = MLX5_REMOTE_ACCESS;
-    else
-      answer.add(source.at, source.bytes);
+      return MLX5_REMOTE_ACCESS;
+    answer.add(source.at, source.bytes);
   }
-  if (!syndrome) copySpans(answer, place);
+  copySpans(answer, place);
+  return 0;
+}
+
+/// READ and atomics: the answer goes to memory; from another process it has gone there already.
+uint8_t Engine::takeAnswer(QueuePair &qp, Message &m) {
+  if (!m.list || m.gatherLate) return 0;
+  uint8_t syndrome = qp.remote ? 0 : scatterAnswer(qp, m);
   if (--qp.reads == 0 && qp.fenced) {
     qp.fenced = false;
     wake(qp);
@@ -137,7 +142,7 @@ void Engine::fail(QueuePair &qp, uint8_t syndrome) {
 void Engine::flush(QueuePair &qp) {
   if (qp.state != State::Error) return;
   while (!qp.inFlight.empty()) completeSend(qp, qp.inFlight.pop(), MLX5_FLUSHED);
-  qp.delivered = qp.reads = 0;
+  qp.delivered = qp.reads = qp.away = 0;
 
   for (int left; (left = ahead(qp.limit, qp.next)) > 0;) {
     const uint8_t *entry = qp.send + (qp.next & ((1u << qp.logSend) - 1)) * size_t(MLX5_WQEBB);

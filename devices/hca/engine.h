@@ -15,6 +15,11 @@
 //   calc.cpp        reduce slots             scheduler.cpp   events, costs, the adversary
 //   real_time.cpp   worker, doorbell, sleep  simulated.cpp   run until quiet
 //   trace.cpp       records, findings
+//
+// To a queue pair of another process messages go over a wire (wire.h), and answers come back:
+//
+//   wire.cpp              sockets           remote_requester.cpp   pieces out, answers in
+//   remote.cpp            the wire's turn   remote_responder.cpp   pieces in, answers out
 
 #pragma once
 
@@ -28,6 +33,7 @@
 
 #include "devices/hca/fifo.h"
 #include "devices/hca/hca.h"
+#include "devices/hca/wire.h"
 
 namespace hca {
 
@@ -93,6 +99,7 @@ struct CompletionQueue {
 
 enum class Stage : uint8_t {
   Sent,      // not yet at the responder
+  Away,      // on its way to another process, or carried out there: nobody has answered yet
   Answered,  // carried out there; the answer is back at `due`
   Done       // waits only for those before it
 };
@@ -106,6 +113,9 @@ struct Message {
   uint16_t index = 0;
   uint8_t opcode = 0, syndrome = 0;
   Stage stage = Stage::Sent;
+  // To another process: its place among those of its queue pair, the attempt, and bytes that have
+  // gone; of a READ that is Away, bytes that have come.
+  uint32_t sequence = 0, epoch = 0, moved = 0;
   bool signalled = false;
   bool gatherLate = false;
   std::unique_ptr<uint8_t[]> payload;  // bytes under way
@@ -126,6 +136,8 @@ struct QueuePair {
 
   State state = State::Reset;
   uint32_t peer = 0;
+  Peer *remote = nullptr;  // the process that has it; null: this one
+  uint32_t peerRank = 0;   // there
 
   // Requester. `next` and `limit` count WQEBBs.
   uint16_t next = 0, limit = 0;
@@ -139,12 +151,18 @@ struct QueuePair {
   uint32_t waitQueue = 0, waitIndex = 0;
   uint32_t reads = 0;      // READs and atomics in flight
   uint32_t delivered = 0;  // of inFlight
+  // To another process: waits for a turn at the wire, and the messages that are Away.
+  bool wanting = false;
+  bool refused = false;  // a message has failed: what is behind it does not go any more
+  uint32_t away = 0, epoch = 0, nextSequence = 0;
   Fifo<Message> inFlight;
   Time lastArrival = 0, lastAnswer = 0;
 
   // Responder. Counts receives.
   uint16_t received = 0;
   uint32_t dropReceives = 0;
+  // From another process: the message that is next, and of it bytes that have come, and all.
+  uint32_t expected = 0, arrived = 0, arriving = 0;
 };
 
 /// What the doorbell and `failed` touch without a lock. Slots outlive their queue pairs.
@@ -180,7 +198,24 @@ struct Entry {
 /// Longer messages are copied once, when they arrive, not held in between.
 constexpr uint64_t longestCopy = 1u << 20;
 
+/// Of one message.
+constexpr uint64_t longestMessage = 1u << 30;
+
 enum class Response { Answered, NotReady, Silent };
+enum class Transmit { More, Idle, Full, Gone };  // Idle: nothing to send now
+
+inline bool isAtomic(uint8_t opcode) {
+  return opcode == MLX5_ATOMIC_CS || opcode == MLX5_ATOMIC_FA;
+}
+inline bool isRead(uint8_t opcode) {
+  return opcode == MLX5_READ || isAtomic(opcode);
+}
+inline bool isWrite(uint8_t opcode) {
+  return opcode == MLX5_WRITE || opcode == MLX5_WRITE_IMM;
+}
+inline bool consumesReceive(uint8_t opcode) {
+  return opcode == MLX5_SEND || opcode == MLX5_SEND_IMM || opcode == MLX5_WRITE_IMM;
+}
 
 struct Engine {
   explicit Engine(const Options &);
@@ -192,6 +227,7 @@ struct Engine {
   Slot *slot(uint32_t number) const;
   uint32_t newSlot();
   void destroy(QueuePair &);
+  void destroy(Adapter &);
 
   // memory.cpp
   static bool check(const Adapter &, uint32_t key, uint64_t at, uint64_t bytes, uint32_t access,
@@ -211,16 +247,42 @@ struct Engine {
   // responder.cpp
   void deliver(QueuePair &);
   Response respond(QueuePair &from, Message &);
-  uint8_t take(QueuePair &to, Message &, const Spans &source);
+  static uint8_t payload(const QueuePair &from, const Message &, Spans &);
+  static uint8_t aim(const QueuePair &to, const Message &, Span &);
+  static uint64_t atomically(const Message &, uint8_t *at);
+  uint8_t take(QueuePair &to, const Message &, const Spans &source, uint32_t offset, bool last);
   uint32_t posted(QueuePair &);
+  bool refusedByReceiver(QueuePair &, Message &, uint32_t rank, uint32_t timer);
+  void hearAgain(QueuePair &);
   void retransmit(QueuePair &, Message &);
   void receiverNotReady(QueuePair &, Message &, Time delay);
+
+  // remote.cpp
+  bool takePackets();
+  bool readSocket(Peer &, int socket, int packets);
+  void doom(Peer &, const char *why);
+  void bury(Peer &);
+
+  // remote_requester.cpp
+  void deliverRemotely(QueuePair &);
+  void pump(Peer &);
+  Transmit transmit(QueuePair &);
+  void goBack(QueuePair &, uint32_t message);
+  void answered(QueuePair &, uint32_t message, uint8_t syndrome);
+  bool takeReply(Peer &, const Packet &, const uint8_t *bytes, uint32_t count);
+
+  // remote_responder.cpp
+  bool takeRequest(Peer &, const Packet &, const uint8_t *bytes, uint32_t count);
+  void reply(Peer &, const Packet &to, PacketKind, uint8_t syndrome = 0, uint32_t timer = 0);
+  Spans dataOf(Peer &, Packet &, uint8_t inlined[8]);
+  void sendReplies(Peer &);
 
   // completion.cpp
   void write(CompletionQueue &, uint8_t entry[MLX5_CQE], uint8_t opcode);
   void completeSend(QueuePair &, const Message &, uint8_t syndrome);
   void completeReceive(QueuePair &, const Message *, uint16_t index, uint8_t syndrome);
   void retire(QueuePair &);
+  uint8_t scatterAnswer(QueuePair &, Message &);
   uint8_t takeAnswer(QueuePair &, Message &);
   void fail(QueuePair &, uint8_t syndrome);
   void flush(QueuePair &);
@@ -244,6 +306,7 @@ struct Engine {
   std::unique_lock<std::mutex> lock();
   void ring(Adapter &, uint32_t number);
   void wakeWorker();
+  void rest(uint32_t seen, int64_t nanoseconds);
   void wakeHost(Adapter &);
   void takeDoorbells();
   bool runReady(uint32_t most);
@@ -274,7 +337,9 @@ struct Engine {
   std::unique_ptr<std::atomic<Slot *>[]> slots;
   uint32_t slotCount = 0;
   uint32_t keys = 0;
-  const uint64_t identity;  // tells fabrics apart in addresses
+  const uint64_t fabric;       // tells fabrics apart
+  std::unique_ptr<Wire> wire;  // null: nobody else can reach it
+  std::vector<Peer *> doomed;
 
   Time now = 0;
   uint64_t sequence = 0;
@@ -305,6 +370,9 @@ void reduceSlots(uint8_t op, const Spans &slots, uint8_t result[16]);
 
 /// Copies the first from.bytes bytes; `to` has room for them.
 void copySpans(const Spans &from, const Spans &to);
+
+/// So many bytes of it, from `offset` on.
+Spans part(const Spans &whole, uint64_t offset, uint64_t bytes);
 
 inline int16_t ahead(uint16_t a, uint16_t b) {
   return static_cast<int16_t>(a - b);

@@ -3,13 +3,14 @@
 
 #include <algorithm>
 #include <chrono>
+#include <stdexcept>
 
 #include "devices/hca/engine.h"
 
 namespace hca {
 
 namespace {
-uint64_t nextIdentity() {
+uint64_t nextFabric() {
   static std::atomic<uint64_t> last{0};
   return ++last;
 }
@@ -20,10 +21,12 @@ Engine::Engine(const Options &o)
       simulated(o.mode == Mode::Simulated),
       slots(new std::atomic<Slot *>[chunks]()),
       slotCount(64),  // small numbers are what uninitialized memory and mixed up CQs name
-      identity(nextIdentity()),
+      fabric(nextFabric()),
       generator(o.seed),
       epoch(std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1)) {
   queues.push_back(nullptr);  // no CQ has number 0
+  if (o.wire && simulated) throw std::invalid_argument("simulated time is of one process alone");
+  if (o.wire) wire = std::make_unique<Wire>();
   if (!simulated) worker = std::thread([this] { work(); });
 }
 
@@ -34,7 +37,8 @@ Engine::~Engine() {
     worker.join();
   }
   for (const auto &adapter : adapters)
-    for (uint32_t number : adapter->queuePairs) delete find(number);
+    if (adapter)
+      for (uint32_t number : adapter->queuePairs) delete find(number);
   for (uint32_t i = 0; i < chunks; ++i) delete[] slots[i].load();
 }
 
@@ -50,6 +54,11 @@ nbc_hca *Fabric::addAdapter() {
   adapter->rank = static_cast<uint32_t>(engine_->adapters.size());
   engine_->adapters.push_back(std::move(adapter));
   return engine_->adapters.back().get();
+}
+
+void Fabric::removeAdapter(nbc_hca *hca) {
+  auto guard = engine_->lock();
+  engine_->destroy(*static_cast<Adapter *>(hca));
 }
 
 Run Fabric::run(const std::function<bool(const Completion &)> &seen, const RunLimits &limits) {

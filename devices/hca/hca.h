@@ -26,6 +26,11 @@
 // either when it starts or when it arrives; some receives are seen late, which makes an RNR NAK
 // (counted apart). Never against the rules: what one queue pair does stays in order.
 //
+// Several processes of a machine: in real time and with Options::wire, adapters of other processes
+// are connected to by their addresses like those of one's own fabric. Everything holds between
+// processes, the adversary included; who does not answer is a process that has ended. Costs, for
+// requests and answers, what a local socket costs, and long messages go in pieces.
+//
 // Not modelled: several paths, packets of a message arriving singly, WAIT on data or time, RECV_EN
 // (both end in an error completion), shared receive queues.
 
@@ -65,6 +70,7 @@ struct Options {
   LogGp cost;
   bool adversarial = false;
   bool trace = false;
+  bool wire = false;  // real time only: adapters of other processes can be connected to
   nbc_hca_facts facts = {.max_gather = 30,
                          .max_scatter = 32,
                          .max_log_sq = 15,
@@ -140,6 +146,8 @@ struct RunLimits {
 /// function may be called from any thread.
 class Fabric {
  public:
+  /// Throws std::invalid_argument for options that cannot be, std::system_error where the system
+  /// has no socket for the wire.
   explicit Fabric(const Options & = {});
   ~Fabric();
   Fabric(const Fabric &) = delete;
@@ -147,6 +155,8 @@ class Fabric {
 
   /// The adapter of the next rank, counted from 0.
   nbc_hca *addAdapter();
+  /// Ends it, and all it owns.
+  void removeAdapter(nbc_hca *);
 
   /// Simulated time only. Executes events until nothing is left that could ever happen without
   /// a host (queues that retry in vain for ever included). `seen` is called for each entry of a CQ

@@ -82,7 +82,23 @@ void Engine::takeDoorbells() {
 void Engine::wakeWorker() {
   if (simulated) return;
   wakes.fetch_add(1);
-  if (asleep.load()) futexWake(wakes, 1);
+  if (!asleep.load()) return;
+  if (wire)
+    wire->ring();
+  else
+    futexWake(wakes, 1);
+}
+
+/// Until the worker is woken, unless it was since `seen`.
+void Engine::rest(uint32_t seen, int64_t nanoseconds) {
+  asleep.store(true);
+  if (wakes.load() == seen) {
+    if (wire)
+      wire->sleep(nanoseconds);
+    else
+      futexWait(wakes, seen, nanoseconds);
+  }
+  asleep.store(false);
 }
 
 bool Engine::runReady(uint32_t most) {
@@ -101,12 +117,11 @@ void Engine::work() {
     uint32_t seen = wakes.load();
     takeDoorbells();
     now = clock();
-    if (!runReady(256)) {
-      int64_t rest = timed.empty() ? -1 : (timed.front().at - now) / nanosecond + 1;
+    bool worked = wire && takePackets();
+    if (!(runReady(256) || worked)) {
+      int64_t time = timed.empty() ? -1 : (timed.front().at - now) / nanosecond + 1;
       guard.unlock();
-      asleep.store(true);
-      if (wakes.load() == seen) futexWait(wakes, seen, rest);
-      asleep.store(false);
+      rest(seen, time);
       guard.lock();
     } else if (wanted.load()) {
       // std::mutex is not fair: step back until whoever wants it has it.
@@ -135,12 +150,12 @@ void Engine::sleep(Adapter &adapter, int64_t nanoseconds) {
   }
   thread_local uint64_t knownFabric = 0;
   thread_local uint32_t knownRank = 0, known = 0;
-  if (knownFabric == identity && knownRank == adapter.rank && known == written) {
+  if (knownFabric == fabric && knownRank == adapter.rank && known == written) {
     adapter.sleepers.fetch_add(1);
     futexWait(adapter.written, written, nanoseconds);
     adapter.sleepers.fetch_sub(1);
   }
-  knownFabric = identity;
+  knownFabric = fabric;
   knownRank = adapter.rank;
   known = adapter.written.load();
 }

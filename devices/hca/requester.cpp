@@ -14,15 +14,6 @@ namespace hca {
 namespace {
 
 constexpr uint8_t blocked = 0xff;  // wait(): not an error, try again when woken
-constexpr uint64_t longestMessage = 1u << 30;
-
-bool isAtomic(uint8_t opcode) {
-  return opcode == MLX5_ATOMIC_CS || opcode == MLX5_ATOMIC_FA;
-}
-bool isRead(uint8_t opcode) {
-  return opcode == MLX5_READ || isAtomic(opcode);
-}
-
 }  // namespace
 
 void Engine::step(QueuePair &qp) {
@@ -211,14 +202,15 @@ uint8_t Engine::start(QueuePair &qp, const Entry &entry) {
   }
 
   // Who the peer is matters here only for the time it takes; a peer that is gone answers nothing.
-  QueuePair *peer = find(qp.peer);
+  QueuePair *peer = qp.remote ? nullptr : find(qp.peer);
   Adapter &target = peer ? *peer->adapter : *qp.adapter;
   uint64_t onTheWire = isRead(opcode) ? 0 : m.bytes;
   m.due = qp.lastArrival =
       std::max(transit(*qp.adapter, target, onTheWire) + holdBack(), qp.lastArrival);
   ++counters.messages;
   counters.bytes += m.bytes;
-  record(Event::SendStart, qp, target.rank, m.index, m.bytes);
+  record(Event::SendStart, qp, qp.remote ? qp.peerRank : target.rank, m.index, m.bytes);
+  m.sequence = qp.nextSequence++;
   qp.inFlight.push(std::move(m));
   postDeliver(qp);
   return 0;

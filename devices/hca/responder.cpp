@@ -12,33 +12,20 @@
 
 namespace hca {
 
-namespace {
-
-bool consumesReceive(uint8_t opcode) {
-  return opcode == MLX5_SEND || opcode == MLX5_SEND_IMM || opcode == MLX5_WRITE_IMM;
-}
-
-bool isWrite(uint8_t opcode) {
-  return opcode == MLX5_WRITE || opcode == MLX5_WRITE_IMM;
-}
-
 /// The bytes of a message, wherever they are now.
-uint8_t payload(const QueuePair &from, const Message &m, Spans &spans) {
-  if (m.gatherLate)
-    return Engine::resolve(*from.adapter, m.list.get(), m.segments, Engine::Use::Gather, spans);
+uint8_t Engine::payload(const QueuePair &from, const Message &m, Spans &spans) {
+  if (m.gatherLate) return resolve(*from.adapter, m.list.get(), m.segments, Use::Gather, spans);
   if (m.bytes) spans.add(m.payload.get(), m.bytes);
   return 0;
 }
 
-uint64_t atomically(const Message &m, uint8_t *at) {
+uint64_t Engine::atomically(const Message &m, uint8_t *at) {
   std::atomic_ref<uint64_t> word(*reinterpret_cast<uint64_t *>(at));
   if (m.opcode == MLX5_ATOMIC_FA) return word.fetch_add(m.operand);
   uint64_t before = m.compare;
   word.compare_exchange_strong(before, m.operand);
   return before;
 }
-
-}  // namespace
 
 Time rnrDelay(uint32_t code) {
   constexpr uint32_t tensOfMicroseconds[32] = {
@@ -50,6 +37,7 @@ Time rnrDelay(uint32_t code) {
 
 void Engine::deliver(QueuePair &qp) {
   if (qp.state != State::Ready) return;
+  if (qp.remote) return deliverRemotely(qp);
   while (qp.delivered < qp.inFlight.size() && qp.inFlight[qp.delivered].stage == Stage::Done)
     ++qp.delivered;
   if (qp.delivered == qp.inFlight.size()) return;
@@ -60,23 +48,13 @@ void Engine::deliver(QueuePair &qp) {
   if (response == Response::Silent) return retransmit(qp, m);
   QueuePair &peer = *find(qp.peer);
   if (response == Response::NotReady) {
-    ++counters.rnrNaks;
-    record(Event::Rnr, qp, peer.adapter->rank, m.index, m.bytes);
-    if (qp.retry.rnrRetry == 7 || qp.rnrLeft > 0) {
-      if (qp.retry.rnrRetry != 7) --qp.rnrLeft;
-      return receiverNotReady(qp, m, rnrDelay(peer.retry.minRnrTimer));
-    }
+    if (refusedByReceiver(qp, m, peer.adapter->rank, peer.retry.minRnrTimer)) return;
     m.syndrome = MLX5_RNR_EXCEEDED;
   } else {
     record(Event::Deliver, peer, qp.adapter->rank, m.index, m.bytes);
   }
 
-  qp.retriesLeft = static_cast<uint8_t>(qp.retry.retryCount);
-  qp.rnrLeft = static_cast<uint8_t>(qp.retry.rnrRetry);
-  if (qp.receiverNotReady) {
-    qp.receiverNotReady = false;
-    notReady.erase(qp.number);
-  }
+  hearAgain(qp);
   m.stage = Stage::Answered;
   bool answerCarriesData = !m.syndrome && !m.gatherLate && m.list;
   m.due = std::max(answerTime(*peer.adapter, *qp.adapter, answerCarriesData ? m.bytes : 0),
@@ -92,12 +70,31 @@ void Engine::deliver(QueuePair &qp) {
   wake(qp);
 }
 
+/// The receiver has answered: it may take its time with the next message, too.
+void Engine::hearAgain(QueuePair &qp) {
+  qp.retriesLeft = static_cast<uint8_t>(qp.retry.retryCount);
+  qp.rnrLeft = static_cast<uint8_t>(qp.retry.rnrRetry);
+  if (!qp.receiverNotReady) return;
+  qp.receiverNotReady = false;
+  notReady.erase(qp.number);
+}
+
+/// No receive was posted. False: it was tried often enough.
+bool Engine::refusedByReceiver(QueuePair &qp, Message &m, uint32_t rank, uint32_t timer) {
+  ++counters.rnrNaks;
+  record(Event::Rnr, qp, rank, m.index, m.bytes);
+  if (qp.retry.rnrRetry != 7 && qp.rnrLeft == 0) return false;
+  if (qp.retry.rnrRetry != 7) --qp.rnrLeft;
+  receiverNotReady(qp, m, rnrDelay(timer));
+  return true;
+}
+
 /// Nobody answered: again after the timeout, or give up.
 void Engine::retransmit(QueuePair &qp, Message &m) {
   if (qp.retriesLeft-- == 0) {
     m.syndrome = MLX5_RETRY_EXCEEDED;
     m.stage = Stage::Done;
-    qp.stopped = true;
+    qp.stopped = qp.refused = true;
     return retire(qp);
   }
   m.due = now + (Time(4096) * nanosecond << (qp.retry.ackTimeout & 31));
@@ -113,7 +110,8 @@ void Engine::receiverNotReady(QueuePair &qp, Message &m, Time delay) {
 
 Response Engine::respond(QueuePair &from, Message &m) {
   QueuePair *to = find(from.peer);
-  if (!to || to->adapter->dead || to->state != State::Ready || to->peer != from.number)
+  if (!to || to->adapter->dead || to->state != State::Ready || to->remote ||
+      to->peer != from.number)
     return Response::Silent;
 
   if (consumesReceive(m.opcode)) {
@@ -130,15 +128,7 @@ Response Engine::respond(QueuePair &from, Message &m) {
 
   if (m.opcode != MLX5_SEND && m.opcode != MLX5_SEND_IMM && m.bytes) {
     Span target;
-    uint32_t access = isWrite(m.opcode)       ? NBC_HCA_REMOTE_WRITE
-                      : m.opcode == MLX5_READ ? NBC_HCA_REMOTE_READ
-                                              : NBC_HCA_REMOTE_ATOMIC;
-    bool atomic = access == NBC_HCA_REMOTE_ATOMIC;
-    if (atomic && m.remote % 8)
-      m.syndrome = MLX5_REMOTE_INVALID;
-    else if (!check(*to->adapter, m.key, m.remote, m.bytes, access, target))
-      m.syndrome = MLX5_REMOTE_ACCESS;
-    if (m.syndrome) {
+    if ((m.syndrome = aim(*to, m, target))) {
       fail(*to, m.syndrome);
       return Response::Answered;
     }
@@ -146,7 +136,7 @@ Response Engine::respond(QueuePair &from, Message &m) {
     if (isWrite(m.opcode)) {
       place.add(target.at, target.bytes);
       copySpans(source, place);
-    } else if (atomic) {
+    } else if (isAtomic(m.opcode)) {
       uint64_t before = atomically(m, target.at);
       m.payload.reset(new uint8_t[8]);
       memcpy(m.payload.get(), &before, 8);
@@ -156,8 +146,18 @@ Response Engine::respond(QueuePair &from, Message &m) {
     }
   }
 
-  if (consumesReceive(m.opcode)) m.syndrome = take(*to, m, source);
+  if (consumesReceive(m.opcode)) m.syndrome = take(*to, m, source, 0, true);
   return Response::Answered;
+}
+
+/// The memory that a message names; what is wrong with it.
+uint8_t Engine::aim(const QueuePair &to, const Message &m, Span &target) {
+  uint32_t access = isWrite(m.opcode)    ? NBC_HCA_REMOTE_WRITE
+                    : isAtomic(m.opcode) ? NBC_HCA_REMOTE_ATOMIC
+                                         : NBC_HCA_REMOTE_READ;
+  if (isAtomic(m.opcode) && m.remote % 8) return MLX5_REMOTE_INVALID;
+  if (!check(*to.adapter, m.key, m.remote, m.bytes, access, target)) return MLX5_REMOTE_ACCESS;
+  return 0;
 }
 
 /// Receives that are there, at most as many as the ring holds.
@@ -176,13 +176,14 @@ uint32_t Engine::posted(QueuePair &qp) {
   }
 }
 
-/// Uses up the next receive; what the sender is told.
-uint8_t Engine::take(QueuePair &to, Message &m, const Spans &source) {
-  uint16_t index = to.received++;
+/// The bytes of a message from `offset` on, into the next receive, which the last of them use up;
+/// what the sender is told.
+uint8_t Engine::take(QueuePair &to, const Message &m, const Spans &source, uint32_t offset,
+                     bool last) {
   if (m.opcode != MLX5_WRITE_IMM && m.bytes) {
     uint8_t list[512];
     uint32_t stride = 1u << to.logStride;
-    memcpy(list, to.receive + (size_t(index & ((1u << to.logReceive) - 1)) << to.logStride),
+    memcpy(list, to.receive + (size_t(to.received & ((1u << to.logReceive) - 1)) << to.logStride),
            stride);
     uint32_t segments = 0;
     while (segments < stride / MLX5_SEGMENT &&
@@ -192,13 +193,13 @@ uint8_t Engine::take(QueuePair &to, Message &m, const Spans &source) {
     uint8_t syndrome = resolve(*to.adapter, list, segments, Use::Scatter, place);
     if (!syndrome && place.bytes < m.bytes) syndrome = MLX5_LOCAL_LENGTH;
     if (syndrome) {
-      completeReceive(to, nullptr, index, syndrome);
+      completeReceive(to, nullptr, to.received++, syndrome);
       fail(to, syndrome);
       return syndrome == MLX5_LOCAL_LENGTH ? MLX5_REMOTE_INVALID : MLX5_REMOTE_OP;
     }
-    copySpans(source, place);
+    copySpans(source, part(place, offset, source.bytes));
   }
-  completeReceive(to, &m, index, 0);
+  if (last) completeReceive(to, &m, to.received++, 0);
   return 0;
 }
 

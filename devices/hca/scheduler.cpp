@@ -88,7 +88,7 @@ void Engine::wake(QueuePair &qp) {
 void Engine::postDeliver(QueuePair &qp) {
   if (qp.deliverPosted) return;
   uint32_t i = qp.delivered;
-  while (i < qp.inFlight.size() && qp.inFlight[i].stage == Stage::Done) ++i;
+  while (i < qp.inFlight.size() && qp.inFlight[i].stage != Stage::Sent) ++i;
   if (i == qp.inFlight.size()) return;
   qp.deliverPosted = true;
   post(Kind::Deliver, qp.number, std::max(qp.inFlight[i].due, now));
@@ -110,14 +110,14 @@ void Engine::postFlush(QueuePair &qp) {
 /// starts first reaches the receiving port first, and it can be reserved now.
 Time Engine::transit(Adapter &from, Adapter &to, uint64_t bytes) {
   if (!simulated) return now;
-  Time wire = static_cast<Time>(bytes) * options.cost.perByte;
-  if (&from == &to) return now + options.cost.loopbackLatency + wire;
-  Time occupied = std::max(options.cost.gap, wire);
+  Time carried = static_cast<Time>(bytes) * options.cost.perByte;
+  if (&from == &to) return now + options.cost.loopbackLatency + carried;
+  Time occupied = std::max(options.cost.gap, carried);
   Time start = std::max(now, from.sendPortFree);
   from.sendPortFree = start + occupied;
   Time head = std::max(start + options.cost.latency, to.receivePortFree);
   to.receivePortFree = head + occupied;
-  return head + wire;
+  return head + carried;
 }
 
 /// When an answer sent now is back; one without data takes no port.

@@ -38,10 +38,10 @@ void Engine::record(Event event, const QueuePair &qp, uint32_t peer, uint32_t in
 std::vector<std::string> Fabric::waiting() const {
   auto guard = engine_->lock();
   std::vector<std::string> lines;
-  for (const auto &adapter : engine_->adapters)
+  for (const auto &adapter : engine_->adapters) {
+    if (!adapter) continue;
     for (uint32_t number : adapter->queuePairs) {
       QueuePair &qp = *engine_->find(number);
-      QueuePair *peer = engine_->find(qp.peer);
       std::ostringstream line;
       line << "rank " << adapter->rank << ": queue pair " << number;
       int left = ahead(qp.limit, qp.next);
@@ -54,7 +54,8 @@ std::vector<std::string> Fabric::waiting() const {
         if (cq->total != cq->producer) line << ", up to index " << cq->producer - 1;
       } else if (qp.receiverNotReady) {
         line << " has entry " << qp.inFlight[qp.delivered].index << " for rank "
-             << peer->adapter->rank << ", whose queue pair " << qp.peer << " has no receive posted";
+             << (qp.remote ? qp.peerRank : engine_->find(qp.peer)->adapter->rank)
+             << ", whose queue pair " << qp.peer << " has no receive posted";
       } else if (qp.partial) {
         line << " has entry " << qp.next << " of more than the " << left << " blocks enabled";
       } else if (qp.state == State::Reset && left > 0) {
@@ -64,6 +65,7 @@ std::vector<std::string> Fabric::waiting() const {
       }
       lines.push_back(line.str());
     }
+  }
   return lines;
 }
 
