@@ -126,6 +126,6 @@ void SCIUnmapSegment(sci_map_t handle, unsigned flags, sci_error_t *error) {
   Call call(error, flags, 0);
   auto *map = call.object<Map>(handle);
   if (!map) return;
-  if (map->sequences) return call.fail(SCI_ERR_BUSY);
+  if (!map->sequences.empty()) return call.fail(SCI_ERR_BUSY);
   library().handles.remove(map);
 }

@@ -70,6 +70,8 @@ struct RemoteSegment : Is<Kind::RemoteSegment> {
   void *argument = nullptr;
 };
 
+struct Sequence;
+
 struct Map : Is<Kind::Map> {
   ~Map() override;
   bool isOn(const Network &) const override;
@@ -80,13 +82,13 @@ struct Map : Is<Kind::Map> {
   uint8_t *pages = nullptr;      // whole pages around it, if they are not the shadow's
   size_t pageBytes = 0;
   bool readOnly = false;
-  uint32_t sequences = 0;
+  std::vector<Sequence *> sequences;
   std::unique_ptr<Shadow> shadow;
 };
 
 struct Sequence : Is<Kind::Sequence> {
-  explicit Sequence(Map *m) : map(m) { ++map->sequences; }
-  ~Sequence() override { --map->sequences; }
+  explicit Sequence(Map *m) : map(m) { map->sequences.push_back(this); }
+  ~Sequence() override { std::erase(map->sequences, this); }
   bool isOn(const Network &n) const override { return map->isOn(n); }
   Map *map;
   bool started = false;

@@ -26,9 +26,7 @@ void Network::push(Map &map, bool risky) {
   ++counters.stores;
   counters.storedBytes += bytes;
 
-  bool watched = false;
-  library().handles.each<Sequence>(
-      [&](const Sequence &s) { watched |= s.map == &map && s.started; });
+  const bool watched = std::ranges::any_of(map.sequences, &Sequence::started);
   if (risky && watched && misfortune()) {
     const size_t first = below(batch->words.size()), before = batch->words.size();
     std::vector<Word> kept;
@@ -36,9 +34,7 @@ void Network::push(Map &map, bool risky) {
       if (i != first && below(2)) kept.push_back(batch->words[i]);
     counters.lost += before - kept.size();
     batch = shadow.batchOf(std::move(kept));
-    library().handles.each<Sequence>([&](Sequence &s) {
-      if (s.map == &map && s.started) s.lost = true;
-    });
+    for (Sequence *sequence : map.sequences) sequence->lost |= sequence->started;
   }
 
   Group order(batch->words.size());

@@ -122,6 +122,7 @@ TEST(Dma, refusesWhatTheAdapterCannotMove) {
   e.start(0, 8, 4, Fails(SCI_ERR_OFFSET_ALIGNMENT));
   e.start(0, 8200, 0, Fails(SCI_ERR_OUT_OF_RANGE));
   e.start(8192, 8, 0, Fails(SCI_ERR_OUT_OF_RANGE));
+  e.start(0, 16, 8184, Fails(SCI_ERR_OUT_OF_RANGE));
   e.start(0, 8, SIZE_MAX - 7, Fails(SCI_ERR_OUT_OF_RANGE));
   e.startVector({{8, 0, 0, 0}, {8, 8192, 0, 0}}, Fails(SCI_ERR_OUT_OF_RANGE));
   e.startVector({{8, 0, 0, 1}}, Fails(SCI_ERR_ILLEGAL_FLAG));

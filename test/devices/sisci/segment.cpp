@@ -46,6 +46,16 @@ TEST(Segment, goesThroughItsLifeAndBack) {
   SCIClose(rig.ranks[1].sd, 0, Ok());
 }
 
+TEST(Segment, staysWhileItsOwnerHasItMapped) {
+  Rig rig;
+  auto s = rig.prepared(0, 1, 100);
+  sci_map_t map = nullptr;
+  mapped<char>(s, 100, &map);
+  SCIRemoveSegment(s, 0, Fails(SCI_ERR_BUSY));
+  SCIUnmapSegment(map, 0, Ok());
+  SCIRemoveSegment(s, 0, Ok());
+}
+
 TEST(Segment, belongsToOneIdOfANode) {
   Rig rig;
   auto s = rig.prepared(0, 5, 8);
