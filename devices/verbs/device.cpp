@@ -41,6 +41,8 @@ void facts(nbc_verbs *verbs, nbc_verbs_facts *out) {
   out->reads = o.reads;
   out->longest = std::min<uint64_t>(o.longest, longestMessage);
   out->rendezvous = o.rendezvous;
+  out->offers = o.offers;
+  out->patience = o.patience;
 }
 
 int createCq(nbc_verbs *verbs, uint32_t entries, void **out) {
@@ -170,6 +172,12 @@ void deregisterMemory(nbc_verbs *verbs, void *region) {
         self(verbs).hca, static_cast<uint32_t>(reinterpret_cast<uintptr_t>(region)));
 }
 
+/// A registration is of addresses here, not of pages: what is mapped there later is what is sent.
+/// So of memory that goes nobody has to be told.
+int watch(nbc_verbs *, nbc_verbs_gone *, void *) {
+  return NBC_OK;
+}
+
 const nbc_verbs_ops softwareOps = {
     .name = "soft",
     .facts = facts,
@@ -186,6 +194,7 @@ const nbc_verbs_ops softwareOps = {
     .destroy_cq = destroyCq,
     .register_memory = registerMemory,
     .deregister_memory = deregisterMemory,
+    .watch = watch,
 };
 
 }  // namespace

@@ -32,6 +32,8 @@ namespace verbs {
 /// What the device says of itself. Where the HCA can do less, less.
 struct Options {
   nbc_verbs_rendezvous rendezvous = NBC_VERBS_WRITE;
+  nbc_verbs_offers offers = NBC_VERBS_KEPT;
+  uint32_t patience = 0;  // nanoseconds, which do not pass in simulated time
   uint64_t longest = 1u << 30;
   uint32_t gather = 30;
   uint32_t queue = 4096;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // verbs.h - target verbs, in the runtime: lanes over queue pairs, and what of them is under way.
 //
-// verbs.c is the target, verbs_create.c makes lanes, verbs_lane.c is the protocol, verbs_queue.c
-// posts work requests and takes completions in. messages.c carries calls out.
+// verbs.c is the target, verbs_create.c makes lanes, verbs_lane.c is the protocol, verbs_direct.c
+// knows what was offered before, verbs_queue.c posts work requests and takes completions in.
+// messages.c carries calls out.
 //
 // A message goes as its length says, which both ends know:
 //
@@ -12,11 +13,20 @@
 //                       DATA     of the sender, into that place
 //   longer, read        OFFER    of the sender: where from
 //                       FINISHED of the receiver, when it has read
+//   either, again       AGAIN    instead of OFFER: of memory that was offered before
 //
 // So one end offers memory, and the other one moves the data. Each kind is in order by itself: the
 // k-th EAGER is the k-th short message, the k-th OFFER and its answer are the k-th long one,
 // however the two are mixed. Nothing that the peer says is believed: kind, number and length are
 // looked at before anything is written, and what does not fit ends the plan.
+//
+// Direct. Calls tend to come again with the same buffers: persistent ones always. So an OFFER of
+// one run of memory also says under which number the peer is to keep it, and from then on a byte
+// stands for it: all that a lane has to offer at once goes in one AGAIN, a byte each. It says
+// that the memory is the peer's again, not where it is; the data go to their place by what was
+// kept. Who offers alone decides, from a copy of what the peer keeps: a place that is registered
+// anew has another key, so it is not what was kept, and is offered anew. Messages of a lane arrive
+// in order, so the copy is exact, whatever calls, lengths and variants come between.
 //
 // Receives. Any of these, and CREDIT, takes a receive of the peer's; all of them are in one queue
 // and alike, with a slot each. There is always one, so that no adapter has to try again:
@@ -25,7 +35,7 @@
 //       back in the immediate value of whatever is sent, and by CREDIT when half of them are to be
 //       told and nothing else goes that way. So two CREDIT are unread at most.
 //   C   offers and answers, at most WINDOW that are not answered of either direction. What an offer
-//       took is posted again before it is answered.
+//       took is posted again before it is answered. An AGAIN takes one for all that it offers.
 //
 // Why that cannot deadlock. messages.h asks that a message ends which both ranks have posted, if
 // both go on testing. Nothing ever waits within a post, and the adapters empty the queues of work
@@ -55,6 +65,7 @@ enum verbs_kind {
   VERBS_DATA,
   VERBS_FINISHED,
   VERBS_CREDIT,
+  VERBS_AGAIN,
 };
 enum { KIND_SHIFT = 29, NUMBER_SHIFT = 16, NUMBER_MASK = 0x1fff };
 
@@ -66,13 +77,17 @@ struct offered_run {
   uint32_t rkey, pad;
 };
 struct offer {
-  uint32_t number, runs;
+  uint32_t number;
+  uint16_t runs, kept;  // kept: the number that it is to be kept under, from 1; 0: it is not
   uint64_t bytes;
   struct offered_run run[MOST_OFFERED];  // as many as there are
 };
 static inline size_t offer_bytes(uint32_t runs) {
   return offsetof(struct offer, run) + runs * sizeof(struct offered_run);
 }
+
+// Of each lane so many are kept, at most: a byte names one. A power of two.
+enum { MOST_KEPT = 256 };
 
 // What the lane knows of a message beside what all lanes do.
 struct verbs_message {
@@ -143,7 +158,11 @@ struct verbs_lane {
   uint32_t offers_made, offers_answered;
   uint8_t *offers;  // the peer's
   uint32_t offers_room, offers_came, offers_taken, offers_finished;
-  uint64_t longest;  // bytes of a work request, at both ends
+  // Direct: what the peer keeps of this end's offers, and what is kept of the peer's. No bytes:
+  // none.
+  struct offered_run *known_there, *kept;
+  uint32_t known_count, kept_count;  // powers of two, or 0
+  uint64_t longest;                  // bytes of a work request, at both ends
 
   bool heard, probing;  // from the peer, since the last look; a probe is under way
   bool busy;            // in the list of those that have something to do
@@ -199,6 +218,9 @@ struct verbs {
   uint32_t access[KEYS];            // of caller's memory, by role; of staging
   int hint[CALLER_ROLES];           // where it was found last
   bool ended;                       // a message, since lanes were settled last
+  uint32_t stalled;                 // messages that could be moved, had the peer offered memory
+  uint32_t in_vain;                 // starts that looked for such offers, in a row
+  int64_t patient_until;
   uint32_t idle, glances;
   int64_t looked;  // at who is silent, last
   int status;
@@ -234,6 +256,14 @@ void verbs_move_on(struct verbs_lane *);
 void verbs_arrive(struct verbs_lane *, uint32_t receive, const struct ibv_wc *);
 // Whether something of a call depends on the peer.
 bool verbs_waits(const struct verbs_lane *);
+
+// verbs_direct.c
+
+// Chooses the number under which the peer is to keep a place that it is told now; from 1. 0: it
+// keeps none.
+uint16_t verbs_keep_there(struct verbs_lane *, const struct offered_run *);
+// Whether the peer keeps it, and which byte stands for it.
+bool verbs_find_known(const struct verbs_lane *, const struct offered_run *, uint8_t *number);
 
 // verbs_queue.c
 

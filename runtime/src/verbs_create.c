@@ -43,6 +43,16 @@ static uint32_t requests(const struct traffic *t, uint32_t limit) {
   return n;
 }
 
+// How many places a peer keeps: of all calls that may be under way, and of as many with other
+// buffers; with room, as each has a few places in the table. 0 where it keeps none. Both ends count
+// the same messages.
+static uint32_t kept_offers(const struct verbs *v, uint64_t offered) {
+  if (offered == 0 || v->adapter->facts.offers == NBC_VERBS_ANEW) return 0;
+  uint32_t n = 8;
+  while (n < 4 * offered && n < MOST_KEPT) n *= 2;
+  return n;
+}
+
 // Sets the lengths of all lanes' queues, with so many eager slots and requests at most. False: they
 // do not fit.
 static bool fits(struct verbs *v, const struct traffic *t, uint32_t limit) {
@@ -55,6 +65,9 @@ static bool fits(struct verbs *v, const struct traffic *t, uint32_t limit) {
     l->slot_count = eager_slots(&all, limit);
     l->receive_count = l->slot_count + control_receives(&all);
     l->request_count = requests(&all, limit);
+    // Who offers is who receives, unless the receiver reads.
+    l->known_count = kept_offers(v, v->reads ? all.sends : all.receives);
+    l->kept_count = kept_offers(v, v->reads ? all.receives : all.sends);
     fit = fit && l->receive_count <= facts->queue && l->request_count <= facts->queue;
     entries += l->receive_count + l->request_count;
     slots += l->slot_count;
@@ -94,6 +107,8 @@ static void place_arrays(struct verbs_lane *l, uintptr_t *at) {
   l->receive_segments = (struct ibv_sge *)cut(at, receives * sizeof *l->receive_segments);
   l->held = (struct held *)cut(at, l->slot_count * sizeof *l->held);
   l->offers = (uint8_t *)cut(at, (size_t)WINDOW * l->offers_room);
+  l->known_there = (struct offered_run *)cut(at, l->known_count * sizeof *l->known_there);
+  l->kept = (struct offered_run *)cut(at, l->kept_count * sizeof *l->kept);
 }
 
 static int make_memory(struct verbs *v) {

@@ -85,6 +85,15 @@ static uint32_t runs_of(const struct message *m, const struct iovec **runs, stru
   return m->runs ? m->runs : 1;
 }
 
+// Whether the peer keeps just the place where the message lies, with a key that holds; and under
+// which number.
+static bool is_known_there(struct verbs_lane *l, const struct message *m, uint8_t *number) {
+  if (m->runs || l->known_count == 0) return false;
+  const struct verbs_keys keys = keys_at(l->of, m, m->address, m->bytes);
+  const struct offered_run run = {m->address, keys.end - m->address, keys.rkey, 0};
+  return run.bytes == m->bytes && verbs_find_known(l, &run, number);
+}
+
 // Tells the peer where the message lies: runs, cut where memory was registered apart. False: there
 // is no room.
 static bool offer(struct verbs_lane *l, struct verbs_message *x) {
@@ -105,7 +114,26 @@ static bool offer(struct verbs_lane *l, struct verbs_message *x) {
       at = keys.end;
     }
   }
+  o->kept = o->runs == 1 && o->run[0].bytes == o->bytes ? verbs_keep_there(l, &o->run[0]) : 0;
   verbs_say(l, wr, VERBS_OFFER, l->offers_made++, offer_bytes(o->runs));
+  return true;
+}
+
+// Offers what comes first, as far as it was offered before. False: nothing of it was, or there is
+// no room.
+static bool offer_again(struct verbs_lane *l) {
+  struct ibv_send_wr *wr = NULL;
+  uint32_t n = 0;
+  uint8_t number;
+  for (const uint32_t room = WINDOW - (l->offers_made - l->offers_answered); n < room; ++n) {
+    const struct verbs_message *x = l->unoffered.first;
+    if (!x || !is_known_there(l, x->of, &number) || (!wr && !(wr = verbs_request(l)))) break;
+    verbs_slot(l, wr)[n] = number;
+    list_put(&l->offered, list_take(&l->unoffered));
+  }
+  if (n == 0) return false;
+  l->offers_made += n;
+  verbs_say(l, wr, VERBS_AGAIN, l->offers_made, n);
   return true;
 }
 
@@ -183,14 +211,17 @@ static bool say_finished(struct verbs_lane *l, struct verbs_message *x) {
 
 void verbs_move_on(struct verbs_lane *l) {
   while (l->unfinished.first && say_finished(l, l->unfinished.first)) list_take(&l->unfinished);
-  while (l->unoffered.first && l->offers_made - l->offers_answered < WINDOW &&
-         offer(l, l->unoffered.first))
+  while (l->unoffered.first && l->offers_made - l->offers_answered < WINDOW) {
+    if (offer_again(l)) continue;
+    if (!offer(l, l->unoffered.first)) break;
     list_put(&l->offered, list_take(&l->unoffered));
+  }
   while (l->unsent.first && send_short(l, l->unsent.first->of))
     list_take(&l->unsent)->done = l->of->ended = true;
   while (l->unmoved.first && l->offers_taken != l->offers_came && move(l, l->unmoved.first)) {
     list_take(&l->unmoved);
     ++l->offers_taken;
+    --l->of->stalled;
   }
 }
 
@@ -200,6 +231,7 @@ static int send_message(const struct lane *lane, struct message *m) {
   struct verbs_lane *l = lane_of(lane);
   bool brief = m->bytes <= l->of->eager_bytes;
   if (brief && !l->unsent.first && send_short(l, m)) return 1;
+  if (!brief && !l->of->reads) ++l->of->stalled;
   list_put(brief ? &l->unsent : l->of->reads ? &l->unoffered : &l->unmoved, begin(l, m));
   verbs_mark_busy(l);
   return 0;
@@ -209,6 +241,7 @@ static int receive_message(const struct lane *lane, struct message *m) {
   struct verbs_lane *l = lane_of(lane);
   bool brief = m->bytes <= l->of->eager_bytes;
   if (brief && l->held_count) return take_held(l, m);
+  if (!brief && l->of->reads) ++l->of->stalled;
   list_put(brief ? &l->expected : l->of->reads ? &l->unmoved : &l->unoffered, begin(l, m));
   if (!brief) verbs_mark_busy(l);
   return 0;
@@ -253,8 +286,8 @@ static bool eager_came(struct verbs_lane *l, uint32_t immediate, struct held in)
 static bool is_offer(const struct verbs_lane *l, const struct offer *o, uint32_t bytes) {
   uint64_t sum = 0;
   if (bytes < offer_bytes(1) || o->runs == 0 || o->runs > (l->of->reads ? MOST_OFFERED : 1) ||
-      bytes != offer_bytes(o->runs) || o->number != l->offers_came ||
-      l->offers_came - l->offers_taken == WINDOW)
+      bytes != offer_bytes(o->runs) || o->number != l->offers_came || o->kept > l->kept_count ||
+      (o->kept && o->runs != 1) || l->offers_came - l->offers_taken == WINDOW)
     return false;
   for (uint32_t i = 0; i < o->runs; ++i)
     if (o->run[i].bytes == 0 || __builtin_add_overflow(sum, o->run[i].bytes, &sum)) return false;
@@ -262,8 +295,28 @@ static bool is_offer(const struct verbs_lane *l, const struct offer *o, uint32_t
 }
 
 static bool offer_came(struct verbs_lane *l, const void *slot, uint32_t bytes) {
-  if (!is_offer(l, (const struct offer *)slot, bytes)) return false;
+  const struct offer *o = (const struct offer *)slot;
+  if (!is_offer(l, o, bytes)) return false;
   memcpy(l->offers + (size_t)(l->offers_came++ % WINDOW) * l->offers_room, slot, bytes);
+  if (o->kept) l->kept[o->kept - 1] = o->run[0];
+  return true;
+}
+
+// So many bytes, each of which stands for an offer that came before.
+static bool again_came(struct verbs_lane *l, uint32_t immediate, const uint8_t *slot,
+                       uint32_t count) {
+  if (count == 0 || count > WINDOW - (l->offers_came - l->offers_taken) ||
+      !in_order(immediate, l->offers_came + count))
+    return false;
+  for (uint32_t i = 0; i < count; ++i) {
+    if (slot[i] >= l->kept_count || l->kept[slot[i]].bytes == 0) return false;
+    const struct offered_run *kept = &l->kept[slot[i]];
+    struct offer *o =
+        (struct offer *)(l->offers + (size_t)(l->offers_came++ % WINDOW) * l->offers_room);
+    o->runs = 1;
+    o->bytes = kept->bytes;
+    o->run[0] = *kept;
+  }
   return true;
 }
 
@@ -301,6 +354,9 @@ static bool take_arrival(struct verbs_lane *l, uint32_t receive, const struct ib
       return !written && l->of->reads && wc->byte_len == 0 && answer_came(l, immediate);
     case VERBS_CREDIT:
       return !written && wc->byte_len == 0;
+    case VERBS_AGAIN:
+      return !written && again_came(l, immediate, l->arrivals + (size_t)receive * l->of->slot_bytes,
+                                    wc->byte_len);
   }
   return false;
 }
@@ -318,12 +374,13 @@ void verbs_arrive(struct verbs_lane *l, uint32_t receive, const struct ibv_wc *w
 struct card {
   struct nbc_verbs_address address;
   uint64_t longest;
-  uint32_t reads, slots;
+  uint32_t reads, slots, keeps, known;
 };
 
 static size_t describe_lane(const struct lane *lane, void *card) {
   const struct verbs_lane *l = lane_of(lane);
-  const struct card mine = {l->address, l->longest, l->of->reads, l->slot_count};
+  const struct card mine = {l->address,    l->longest,    l->of->reads,
+                            l->slot_count, l->kept_count, l->known_count};
   _Static_assert(sizeof mine <= MOST_CARD, "a card holds it");
   memcpy(card, &mine, sizeof mine);
   return sizeof mine;
@@ -336,6 +393,9 @@ static int connect_lane(const struct lane *lane, const void *card, size_t bytes)
   memcpy(&theirs, card, sizeof theirs);
   if (theirs.slots > INT16_MAX || theirs.longest == 0) return NBC_ERROR_BOOTSTRAP;
   if (theirs.reads != l->of->reads) return NBC_ERROR_ARGUMENT;
+  // Who keeps nothing is told nothing to keep.
+  if (theirs.keeps != l->known_count) l->known_count = 0;
+  if (theirs.known != l->kept_count) l->kept_count = 0;
   l->peer_slots = l->credits = theirs.slots;
   if (theirs.longest < l->longest) l->longest = theirs.longest;
   return l->of->ops->connect(l->of->adapter->device, l->qp, &theirs.address);

@@ -12,7 +12,7 @@
 
 #include "runtime/verbs/adapter.h"
 
-enum { LONGEST_TEXT = 1024 };
+enum { LONGEST_TEXT = 1024, PATIENCE = 4, MOST_PATIENCE = 1000000 /* microseconds */ };
 
 static _Thread_local char said[LONGEST_TEXT];
 
@@ -66,7 +66,8 @@ static bool possible(const struct nbc_verbs_options *o) {
   return (!o->device || strlen(o->device) < 64) && o->port <= 255 && o->gid_index >= -1 &&
          o->gid_index <= 255 && (unsigned)o->mtu <= IBV_MTU_4096 && o->service_level <= 15 &&
          o->traffic_class <= 255 && o->retry_count <= 7 &&
-         (unsigned)o->rendezvous <= NBC_VERBS_READ;
+         (unsigned)o->rendezvous <= NBC_VERBS_READ && (unsigned)o->offers <= NBC_VERBS_ANEW &&
+         o->patience >= -1 && o->patience <= MOST_PATIENCE;
 }
 
 bool complete_options(const struct nbc_verbs_options *given, struct nbc_verbs_options *o,
@@ -95,6 +96,21 @@ bool complete_options(const struct nbc_verbs_options *given, struct nbc_verbs_op
     }
     if (!strcmp(text, "read")) o->rendezvous = NBC_VERBS_READ;
   }
+  if (o->offers == NBC_VERBS_KEPT && (text = getenv("NBC_VERBS_DIRECT"))) {
+    if (strcmp(text, "yes") && strcmp(text, "no")) {
+      *why = say("NBC_VERBS_DIRECT is '%.64s'; it is to be yes or no", text);
+      return false;
+    }
+    if (!strcmp(text, "no")) o->offers = NBC_VERBS_ANEW;
+  }
+  if (!o->patience && (text = getenv("NBC_VERBS_PATIENCE"))) {
+    if (!read_number(text, MOST_PATIENCE, &number)) {
+      *why = say("NBC_VERBS_PATIENCE is '%.64s'; it is to be microseconds, 0 to 1000000", text);
+      return false;
+    }
+    o->patience = number ? (int)number : -1;
+  }
+  if (!o->patience) o->patience = PATIENCE;
   *why = "";
   return true;
 }

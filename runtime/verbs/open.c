@@ -75,12 +75,15 @@ static int find_facts(struct adapter *a, const struct nbc_verbs_options *o, cons
   uint64_t longest = a->place.attributes.max_msg_sz;
   a->own_reads = at_most(attributes.max_qp_init_rd_atom, MOST_READS);
   a->served_reads = at_most(attributes.max_qp_rd_atom, MOST_READS);
-  a->facts = (struct nbc_verbs_facts){.gather = (uint32_t)attributes.max_sge,
-                                      .queue = (uint32_t)attributes.max_qp_wr,
-                                      .completions = (uint32_t)attributes.max_cqe,
-                                      .reads = a->own_reads,
-                                      .longest = longest < LONGEST ? longest : LONGEST,
-                                      .rendezvous = o->rendezvous};
+  a->facts =
+      (struct nbc_verbs_facts){.gather = (uint32_t)attributes.max_sge,
+                               .queue = (uint32_t)attributes.max_qp_wr,
+                               .completions = (uint32_t)attributes.max_cqe,
+                               .reads = a->own_reads,
+                               .longest = longest < LONGEST ? longest : LONGEST,
+                               .rendezvous = o->rendezvous,
+                               .offers = o->offers,
+                               .patience = o->patience > 0 ? 1000 * (uint32_t)o->patience : 0};
   if (o->rendezvous == NBC_VERBS_READ && (!a->own_reads || !a->served_reads)) {
     *why = say("%s cannot read: the rendezvous has to be by writes", name);
     return NBC_ERROR_DEVICE;

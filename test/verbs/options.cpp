@@ -81,6 +81,16 @@ TEST(Options, thatCannotBe) {
     EXPECT_EQ(opens({}, NBC_ERROR_ARGUMENT),
               "NBC_VERBS_GID is '256'; it is to be an index, 0 to 255");
   }
+  {
+    Set variable("NBC_VERBS_DIRECT", "maybe");
+    EXPECT_EQ(opens({}, NBC_ERROR_ARGUMENT), "NBC_VERBS_DIRECT is 'maybe'; it is to be yes or no");
+  }
+  {
+    Set variable("NBC_VERBS_PATIENCE", "-1");
+    EXPECT_EQ(opens({}, NBC_ERROR_ARGUMENT),
+              "NBC_VERBS_PATIENCE is '-1'; it is to be microseconds, 0 to 1000000");
+  }
+  EXPECT_EQ(opens({.patience = 1000001}, NBC_ERROR_ARGUMENT), "nbc_verbs_options are out of range");
   Set variable("NBC_VERBS_RENDEZVOUS", "wright");
   EXPECT_EQ(opens({}, NBC_ERROR_ARGUMENT),
             "NBC_VERBS_RENDEZVOUS is 'wright'; it is to be read or write");
@@ -93,6 +103,24 @@ TEST(Options, theRendezvous) {
   v->ops->facts(v, &facts);
   EXPECT_EQ(facts.rendezvous, NBC_VERBS_READ);
   v->device.close(&v->device);
+}
+
+TEST(Options, offersAndPatience) {
+  nbc_verbs_facts facts = {};
+  const auto ask = [&](const nbc_verbs_options &options) {
+    nbc_verbs *v = openAdapter(options);
+    v->ops->facts(v, &facts);
+    v->device.close(&v->device);
+  };
+  ask({});
+  EXPECT_EQ(facts.offers, NBC_VERBS_KEPT);
+  EXPECT_EQ(facts.patience, 4000u);
+  Set direct("NBC_VERBS_DIRECT", "no"), patience("NBC_VERBS_PATIENCE", "0");
+  ask({});
+  EXPECT_EQ(facts.offers, NBC_VERBS_ANEW);
+  EXPECT_EQ(facts.patience, 0u);
+  ask({.patience = 7});
+  EXPECT_EQ(facts.patience, 7000u);
 }
 
 }  // namespace

@@ -16,12 +16,18 @@
  *   read    the sender tells where from; the receiver reads, and says so. The sender's CPU does
  *           nothing in between
  *
+ *   direct  either, of memory that was offered before and is registered as it was then: the peer
+ * has kept where it is, and is only told that it may be used again. So buffers that come again, as
+ * those of persistent calls do, cost one message of a few bytes for each peer and start, and a
+ * sender whose peers have started already needs nothing but its own start
+ *
  * Memory. What is sent or received in place has to be registered. That is slow, so what was
  * registered stays so, as long as libucm (of UCX) is there to see that memory is unmapped; else,
  * and with NBC_VERBS_WATCH=no in the environment, for a call, but for what nbc_register was told
  * of, which nbc_deregister has to be told of before it is freed.
  *
- * Waiting. nbc_wait polls a while, yields, then sleeps on the completion channel. Peers that are
+ * Waiting. nbc_wait polls a while, yields, then sleeps on the completion channel; a progress thread
+ * (nbc_comm_progress) sleeps there from the beginning. Peers that are
  * waited for in vain are written to (no bytes), which fails when they are gone: then calls end with
  * NBC_ERROR_DEVICE.
  *
@@ -47,8 +53,12 @@ extern "C" {
 /* How long messages go. */
 enum nbc_verbs_rendezvous { NBC_VERBS_WRITE, NBC_VERBS_READ };
 
+/* Whether peers keep where memory was that was offered to them. */
+enum nbc_verbs_offers { NBC_VERBS_KEPT, NBC_VERBS_ANEW };
+
 /* How a device is opened. Zero: the default, in brackets. What is not said here the environment may
- * say: NBC_VERBS_DEVICE=mlx5_0:1 (device, port), NBC_VERBS_GID=3, NBC_VERBS_RENDEZVOUS=read. */
+ * say: NBC_VERBS_DEVICE=mlx5_0:1 (device, port), NBC_VERBS_GID=3, NBC_VERBS_RENDEZVOUS=read,
+ * NBC_VERBS_DIRECT=no (offers are made anew in each call), NBC_VERBS_PATIENCE=10. */
 struct nbc_verbs_options {
   const char *device; /* by name [the first with an active port; InfiniBand before RoCE] */
   uint32_t port;      /* of it, from 1 [the first that is active] */
@@ -58,6 +68,10 @@ struct nbc_verbs_options {
   uint32_t service_level, traffic_class;
   uint32_t retry_count; /* of 67 ms (4.096 us * 2^14), 1 to 7 [6]; for soft-RoCE 7 is for ever */
   enum nbc_verbs_rendezvous rendezvous;
+  enum nbc_verbs_offers offers; /* ranks may choose differently */
+  /* Microseconds for which nbc_start looks for peers that start at the same time, where they have
+   * to say where to, or from, before anything long can move; at most 1000000. -1: 0 [4] */
+  int patience;
 };
 
 /* Opens an adapter. Local. `options` may be null. The device is the communicator's: nbc_comm_free
@@ -80,7 +94,9 @@ struct nbc_verbs_facts {
   uint32_t inline_bytes; /* of a send, at most; 0: none */
   uint32_t reads;        /* RDMA reads of a queue pair under way, at most; 0: it cannot read */
   uint64_t longest;      /* bytes of a message, at most; at most 2^31 */
-  enum nbc_verbs_rendezvous rendezvous; /* as the options have it */
+  enum nbc_verbs_rendezvous rendezvous; /* as the options have it; likewise: */
+  enum nbc_verbs_offers offers;
+  uint32_t patience; /* nanoseconds */
 };
 
 /* A reliable connected queue pair to be. Sends are signalled one by one (sq_sig_all is 0). */
@@ -123,6 +139,11 @@ struct nbc_verbs_ops {
   /* Sleeps until the queue may have an entry, or `nanoseconds` have passed. May return early. Never
    * misses an entry: one that came after the last poll ends it. */
   void (*sleep)(struct nbc_verbs *, void *cq, int64_t nanoseconds);
+  /* A descriptor that becomes readable when the queue gets its next entry; not for what is there
+   * already, so whoever sleeps on it polls once more before. Until `arm` or `sleep` is called again
+   * it tells once. The same descriptor each time; negative: there is none. Null is fine, and means
+   * the same. */
+  int (*arm)(struct nbc_verbs *, void *cq);
   /* Whether this queue pair, or the adapter, has failed without a completion to tell of it (an
    * asynchronous event): 0 or a negative nbc_status. Cheap. */
   int (*failed)(struct nbc_verbs *, void *qp);

@@ -98,7 +98,7 @@ TEST(VerbsStranger, whatCannotBeEndsThePlan) {
        {"of no bytes", [](Stranger &s) { s.say(Eager, 0, 0); }},
        {"the second first", [](Stranger &s) { s.say(Eager, 1, brief); }},
        {"no such kind", [](Stranger &s) { s.say(Kind(0), 0, brief); }},
-       {"nor this", [](Stranger &s) { s.say(Kind(6), 0, brief); }},
+       {"nor this", [](Stranger &s) { s.say(Kind(7), 0, brief); }},
        {"credits that nobody had", [](Stranger &s) { s.say(Credit, 0, 0, 2); }},
        {"a credit with bytes", [](Stranger &s) { s.say(Credit, 0, 8); }},
        {"data that are sent", [](Stranger &s) { s.say(Data, 0, brief); }},
@@ -109,9 +109,14 @@ TEST(VerbsStranger, whatCannotBeEndsThePlan) {
        {"of more", [](Stranger &s) { s.offer(0, longer + 1); }},
        {"of two places", [](Stranger &s) { s.offer(0, longer, 2); }},
        {"of none", [](Stranger &s) { s.offer(0, longer, 0); }},
+       {"to be kept where there is no place", [](Stranger &s) { s.offer(0, longer, 1, 9); }},
+       {"again, of nothing", [](Stranger &s) { s.say(Again, 0, 0); }},
+       {"what was not offered before", [](Stranger &s) { s.say(Again, 1, 1, 0, "\0"); }},
+       {"or cannot have been", [](Stranger &s) { s.say(Again, 1, 1, 0, "\x08"); }},
+       {"as often as it was not", [](Stranger &s) { s.say(Again, 33, 33); }},
        {"that overflows", [](Stranger &s) { s.offer(0, UINT64_MAX); }},
        {"a place that is not its own", [](Stranger &s) {
-          OneOffer o = {0, 1, longer, {4096, longer, 0x1234, 0}};
+          OneOffer o = {0, 1, 0, longer, {4096, longer, 0x1234, 0}};
           s.say(Offer, 0, sizeof o, 0, &o);
           int done = 0;
           EXPECT_EQ(s.test(&done), 0);  // posted; the adapter finds out
@@ -122,10 +127,11 @@ TEST(VerbsStranger, whatCannotBeWhereOneReads) {
   const auto twoRuns = [](uint64_t first, uint64_t second, uint64_t all) {
     return [=](Stranger &s) {
       struct {
-        uint32_t number, runs;
+        uint32_t number;
+        uint16_t runs, kept;
         uint64_t bytes;
         OfferedRun run[2];
-      } o = {0, 2, all, {{0, first, s.rkey, 0}, {0, second, s.rkey, 0}}};
+      } o = {0, 2, 0, all, {{0, first, s.rkey, 0}, {0, second, s.rkey, 0}}};
       s.say(Offer, 0, sizeof o, 0, &o);
     };
   };
@@ -134,11 +140,51 @@ TEST(VerbsStranger, whatCannotBeWhereOneReads) {
                            {"a run of no bytes", twoRuns(longer, 0, longer)},
                            {"more than its runs",
                             [](Stranger &s) {
-                              const OneOffer o[2] = {{0, 1, longer, {0, longer, s.rkey, 0}}, {}};
+                              const OneOffer o[2] = {{0, 1, 0, longer, {0, longer, s.rkey, 0}}, {}};
                               s.say(Offer, 0, sizeof o[0] + sizeof o[0].run, 0, o);
                             }},
                            {"finished too early", [](Stranger &s) { s.say(Finished, 1, 0); }},
                            {"finished with bytes", [](Stranger &s) { s.say(Finished, 0, 1); }}});
+}
+
+TEST(VerbsStranger, whatItIsToKeepItKeeps) {
+  Stranger s(NBC_VERBS_WRITE);
+  OneOffer o;
+  uint8_t number = 0;
+  for (uint32_t call = 0; call < 3; ++call) {
+    ASSERT_EQ(s.start(), 0);
+    auto heard = s.hear();
+    ASSERT_EQ(heard.size(), 2u);
+    EXPECT_EQ(heard[1].kind, call ? Again : Offer);
+    if (call) {
+      EXPECT_EQ(heard[1].bytes, std::vector<uint8_t>{number});
+      EXPECT_EQ(heard[1].count, call + 1);
+      const uint8_t again = 3;
+      s.say(Again, call + 1, 1, call, &again);
+    } else {
+      ASSERT_EQ(heard[1].bytes.size(), sizeof o);
+      std::memcpy(&o, heard[1].bytes.data(), sizeof o);
+      ASSERT_TRUE(o.kept >= 1 && o.kept <= 8);
+      number = uint8_t(o.kept - 1);
+      s.offer(0, longer, 1, 4);
+    }
+    s.say(Eager, call, brief, call);
+    s.write(o, longer, call, call);
+    std::memset(s.memory.data() + Stranger::large, 0, longer);
+    int done = 0;
+    for (int i = 0; i < 3 && !done; ++i) ASSERT_EQ(s.test(&done), 0);
+    EXPECT_TRUE(done);
+    EXPECT_TRUE(std::all_of(s.memory.begin() + Stranger::large,
+                            s.memory.begin() + Stranger::large + longer,
+                            [](uint8_t b) { return b == 1; }));
+    for (const auto &h : s.hear()) EXPECT_EQ(h.kind, Data);
+  }
+  // Not twice in a call, and nothing beside what it keeps.
+  ASSERT_EQ(s.start(), 0);
+  const uint8_t other = 4;
+  s.say(Again, 4, 1, 3, &other);
+  int done = 0;
+  EXPECT_EQ(s.test(&done), NBC_ERROR_DEVICE);
 }
 
 TEST(VerbsStranger, offersThatNobodyWaitsForAreCounted) {

@@ -10,7 +10,7 @@
 
 namespace stranger {
 
-enum Kind : uint32_t { Eager = 1, Offer, Data, Finished, Credit };
+enum Kind : uint32_t { Eager = 1, Offer, Data, Finished, Credit, Again };
 constexpr size_t brief = 100, longer = 1000, eagerBytes = 200;
 
 /// As rank 0 says them, and takes them.
@@ -19,14 +19,15 @@ struct OfferedRun {
   uint32_t rkey, pad;
 };
 struct OneOffer {
-  uint32_t number, runs;
+  uint32_t number;
+  uint16_t runs, kept;
   uint64_t bytes;
   OfferedRun run;
 };
 struct Card {
   nbc_verbs_address address;
   uint64_t longest;
-  uint32_t reads, slots;
+  uint32_t reads, slots, keeps, known;
 };
 struct Greeting {
   uint64_t identity;
@@ -109,14 +110,14 @@ class Stranger {
     ibv_sge sge = {reinterpret_cast<uintptr_t>(from), uint32_t(bytes), lkey};
     post(IBV_WR_SEND_WITH_IMM, sge, kind, count, given);
   }
-  void offer(uint32_t count, uint64_t bytes, uint32_t runs = 1) {
-    const OneOffer o = {count, runs, bytes, {addressOf(large), bytes, rkey, 0}};
+  void offer(uint32_t count, uint64_t bytes, uint16_t runs = 1, uint16_t kept = 0) {
+    const OneOffer o = {count, runs, kept, bytes, {addressOf(large), bytes, rkey, 0}};
     say(Offer, count, sizeof o, 0, &o);
   }
-  void write(const OneOffer &o, size_t bytes, uint32_t count) {
+  void write(const OneOffer &o, size_t bytes, uint32_t count, uint32_t given = 0) {
     std::memset(memory.data() + large, 7, bytes);
     ibv_sge sge = {addressOf(large), uint32_t(bytes), lkey};
-    post(IBV_WR_RDMA_WRITE_WITH_IMM, sge, Data, count, 0, o.run.address, o.run.rkey);
+    post(IBV_WR_RDMA_WRITE_WITH_IMM, sge, Data, count, given, o.run.address, o.run.rkey);
   }
   struct Heard {
     uint32_t kind, count, given;

@@ -6,6 +6,8 @@
 
 #include "test/runtime/verbs/world.h"
 
+#include <span>
+
 namespace {
 
 constexpr uint32_t eager = 200;
@@ -43,6 +45,7 @@ verbs::Options optionsOf(unsigned seed) {
   o.reads = 1 + random() % 4;
   o.queue = random() % 2 ? 100 : 4096;
   o.firstIndex = random() % 2 ? 0xfff0 : 0;
+  o.offers = random() % 4 ? NBC_VERBS_KEPT : NBC_VERBS_ANEW;
   return o;
 }
 
@@ -70,6 +73,41 @@ TEST(VerbsTraffic, ofOneKindOnly) {
                  {.depth = 2, .eager_bytes = eager, .slot_memory = 1});
       run(w, t, 3, seed);
     }
+}
+
+TEST(VerbsTraffic, inBuffersThatComeAgain) {
+  // Any of a few, in lengths of any call: what was offered before holds, or not any more.
+  for (unsigned seed = 1; seed <= 150 && !testing::Test::HasFailure(); ++seed) {
+    std::mt19937 random(seed);
+    const uint32_t ranks = 2 + random() % 2, most = 1 + random() % 5;
+    const Traffic t(ranks, 1 + random() % 4, 1 + random() % 60, {1, eager, eager + 1, 777, 4000}, 3,
+                    seed);
+    verbs::Options options = optionsOf(seed);
+    options.offers = NBC_VERBS_KEPT;
+    VerbsWorld w(ranks, options, random() % 4 ? seed : 0);
+    w.addPlans([&](uint32_t r) { return t.templateOf(r); },
+               {.depth = uint32_t(1 + random() % 3), .eager_bytes = eager});
+    std::vector<std::vector<uint8_t>> memory(ranks * most, std::vector<uint8_t>(2 * t.unit));
+    for (int round = 0; round < 8; ++round) {
+      const uint32_t calls = 1 + random() % most, first = random() % most,
+                     scale = random() % 4 ? 1 : 2;
+      std::vector<nbc_request> requests(ranks * calls);
+      for (uint32_t c = 0; c < calls; ++c)
+        for (uint32_t r = 0; r < ranks; ++r) {
+          std::vector<uint8_t> &data = memory[r * most + (first + c) % most];
+          std::ranges::copy(t.before(r, scale, unsigned(round)), data.begin());
+          nbc_call call = {.data = data.data(), .count = t.unit * scale};
+          ASSERT_EQ(nbc_start(w.plans[r], &call, &requests[r * calls + c]), 0);
+        }
+      ASSERT_TRUE(w.finish(requests, seed));
+      for (uint32_t c = 0; c < calls; ++c)
+        for (uint32_t r = 0; r < ranks; ++r)
+          ASSERT_TRUE(std::ranges::equal(
+              std::span(memory[r * most + (first + c) % most]).first(t.unit * scale),
+              t.after(r, scale, unsigned(round))))
+              << "rank " << r << " round " << round << " seed " << seed;
+    }
+  }
 }
 
 TEST(VerbsTraffic, whoLooksOnlyWhenToldMissesNothing) {
