@@ -373,8 +373,11 @@ int nbc_start(nbc_plan *plan, const struct nbc_call *call, nbc_request *request)
   plan->starting = plan->target->host_waits;
   int status = start(plan, call, (struct call *)request);
   plan->starting = false;
+  if (plan->target->expects)
+    for (bool first = true; plan->target->expects(plan, first); first = false) move(plan);
+  const bool told = plan->armed;
   plan_unlock(plan);
-  progress_wake(plan);
+  if (!told) progress_wake(plan);
   return status;
 }
 
@@ -383,6 +386,10 @@ bool plan_move(nbc_plan *plan) {
   // What failed may be what the device would have had to wait for.
   if (plan->oldest && plan->target->glance(plan)) fail(plan);
   return false;
+}
+
+void plan_look_after(nbc_plan *plan) {
+  if (plan->oldest && plan->target->failed(plan)) fail(plan);
 }
 
 static int collect(struct call *c) {
@@ -406,10 +413,18 @@ int nbc_test(nbc_request *request, int *done) {
 
 // When nothing has moved.
 static void rest(nbc_plan *plan) {
+  plan->armed = false;
   if (plan->target->failed(plan))
     fail(plan);
   else
     plan->target->sleep(plan);
+}
+
+// Who has slept may have been told in the thread's place.
+static void unlock_rested(nbc_plan *plan) {
+  const bool left = plan->oldest && !plan->armed;
+  plan_unlock(plan);
+  if (left) progress_wake(plan);
 }
 
 int nbc_wait(nbc_request *request) {
@@ -421,7 +436,7 @@ int nbc_wait(nbc_request *request) {
   plan_lock(plan);  // a thread leaves the plan alone: who waits is quicker
   while (!is_done(c))
     if (!move(plan)) rest(plan);
-  plan_unlock(plan);
+  unlock_rested(plan);
   return collect(c);
 }
 
@@ -432,7 +447,7 @@ int nbc_rest(nbc_request *request) {
   if (!plan || is_done(c)) return 0;
   plan_lock(plan);
   if (!is_done(c)) rest(plan);
-  plan_unlock(plan);
+  unlock_rested(plan);
   return 0;
 }
 

@@ -125,6 +125,7 @@ struct nbc_plan {
 
   // progress.h: where the communicator has a thread.
   pthread_mutex_t lock;
+  bool armed;  // it is told of all that happens; else of a call that is started
   nbc_plan *next_of_thread;
 };
 
@@ -183,6 +184,8 @@ int lengths_find(nbc_plan *, struct call *);
 
 // What nbc_test does for the plan's calls. Returns whether something was moved on.
 bool plan_move(nbc_plan *);
+// Whether its calls can end at all; asked seldom. If they cannot, they have ended.
+void plan_look_after(nbc_plan *);
 
 // plan.c
 

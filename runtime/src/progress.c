@@ -1,14 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// progress.c - the thread: look at all plans, pause, look again; without calls, sleep.
+// progress.c - the thread: look at all plans, pause, look again; where it is told, or without
+// calls, sleep.
 //
 //   calls under way            looks again after PAUSE; at once, if the look has moved something on
+//   all of them tell           asleep, until the device has something (arm in targets.h)
 //   none, IDLE looks in a row  asleep, until nbc_start wakes it
 //
 // MPI has nothing to sleep on, so there are pauses: short ones take the core away from the
 // application, long ones leave the network without work. This one is less than a socket's buffers
 // last, and longer than a short call, which then never sees the thread (DESIGN.md has figures). It
 // does not sleep as soon as there is nothing to do, since waking it is a system call, which
-// nbc_start would pay between any two calls in a row.
+// nbc_start would pay between any two calls in a row. An adapter wakes it by itself, so there it
+// sleeps whenever there is nothing to do, and nbc_start wakes nobody.
+//
+// No wake-up is lost. `asleep` is set first; then each plan is armed under its lock, and
+// looked at once more. Who starts a call later finds it armed, or wakes the thread. Who waits for a
+// call may be told in its place, and then no plan is armed: whoever leaves calls under way
+// behind wakes it. A plan that is being moved on by somebody else is not armed, so then it does not
+// sleep.
 
 #define _GNU_SOURCE  // prctl
 #include "runtime/src/progress.h"
@@ -16,8 +25,10 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { PAUSE = 200000 /* nanoseconds */, IDLE = 10 };
 
@@ -48,12 +59,66 @@ static void wait_a_while(struct progress *p) {
   pthread_mutex_lock(&p->mutex);
 }
 
-// Whoever starts a call after the look finds `asleep` set, since both have held the plan's lock.
-static void sleep_until_woken(struct progress *p) {
+// Room for what `count` plans tell by.
+static bool make_room(struct progress *p, size_t count) {
+  if (count + 1 <= p->file_room) return true;
+  struct pollfd *files = (struct pollfd *)realloc(p->files, 2 * (count + 1) * sizeof *files);
+  if (!files) return false;
+  p->files = files;
+  p->file_room = 2 * (count + 1);
+  return true;
+}
+
+enum readiness { NOT_YET, MAY_SLEEP, MAY_SLEEP_BUSY };
+
+// With the mutex held. A plan without calls that tells of nothing is left to who starts one.
+static enum readiness arm_all(struct progress *p, nfds_t *count) {
+  enum readiness ready = MAY_SLEEP;
+  size_t plans = 0;
+  for (nbc_plan *plan = p->plans; plan; plan = plan->next_of_thread) ++plans;
+  if (!make_room(p, plans)) return NOT_YET;
+  *count = 0;
+  p->files[(*count)++] = (struct pollfd){p->bell, POLLIN, 0};
+  for (nbc_plan *plan = p->plans; plan && ready != NOT_YET; plan = plan->next_of_thread) {
+    if (pthread_mutex_trylock(&plan->lock)) return NOT_YET;
+    const int descriptor = plan->target->arm ? plan->target->arm(plan) : -1;
+    plan->armed = descriptor >= 0;
+    if (plan->armed) p->files[(*count)++] = (struct pollfd){descriptor, POLLIN, 0};
+    if (plan->oldest) ready = plan->armed && !plan_move(plan) ? MAY_SLEEP_BUSY : NOT_YET;
+    pthread_mutex_unlock(&plan->lock);
+  }
+  p->tells = *count > 1;
+  return ready;
+}
+
+// An adapter says nothing of a peer that is gone. So with calls under way it looks now and then.
+enum { SELDOM = 100 /* milliseconds */ };
+
+static void look_after_all(struct progress *p) {
+  for (nbc_plan *plan = p->plans; plan; plan = plan->next_of_thread) {
+    if (pthread_mutex_trylock(&plan->lock)) continue;
+    plan_look_after(plan);
+    pthread_mutex_unlock(&plan->lock);
+  }
+}
+
+// With the mutex held, which others get meanwhile. False: it must not sleep now. *called: a call
+// was started of a plan that does not tell.
+static bool sleep_until_woken(struct progress *p, bool *called) {
+  nfds_t count = 0;
+  uint64_t rings;
+  *called = false;
   atomic_store(&p->asleep, true);
-  if (!look_at_all(p).busy)
-    while (atomic_load(&p->asleep) && !p->stop) pthread_cond_wait(&p->wakes, &p->mutex);
+  const enum readiness ready = p->stop ? NOT_YET : arm_all(p, &count);
+  if (ready != NOT_YET) {
+    pthread_mutex_unlock(&p->mutex);
+    const int told = poll(p->files, count, ready == MAY_SLEEP ? -1 : SELDOM);
+    *called = told > 0 && p->files[0].revents && read(p->bell, &rings, sizeof rings) > 0;
+    pthread_mutex_lock(&p->mutex);
+    if (told == 0) look_after_all(p);
+  }
   atomic_store(&p->asleep, false);
+  return ready != NOT_YET;
 }
 
 static void *run(void *context) {
@@ -70,9 +135,13 @@ static void *run(void *context) {
       continue;
     }
     idle = seen.busy ? 0 : idle + 1;
-    if (idle == IDLE) {
-      sleep_until_woken(p);
+    if (seen.busy || idle >= IDLE) {
+      bool called;
+      bool slept = sleep_until_woken(p, &called);
+      if (slept && !called) continue;
       idle = 0;
+      // Those that are armed next need no pause.
+      if (called && p->tells) continue;
     }
     wait_a_while(p);
   }
@@ -81,10 +150,9 @@ static void *run(void *context) {
 }
 
 void progress_wake_up(struct progress *p) {
-  pthread_mutex_lock(&p->mutex);
-  atomic_store(&p->asleep, false);
-  pthread_cond_signal(&p->wakes);
-  pthread_mutex_unlock(&p->mutex);
+  const uint64_t once = 1;
+  // Fails where it has been rung 2^64 times, and nobody has come.
+  if (atomic_exchange(&p->asleep, false) && write(p->bell, &once, sizeof once) < 0) sched_yield();
 }
 
 // The application's signals are not for this thread.
@@ -97,19 +165,24 @@ static int create_thread(struct progress *p) {
   return failed ? NBC_ERROR_RESOURCES : 0;
 }
 
+static void end(struct progress *p) {
+  if (p->bell >= 0) close(p->bell);
+  pthread_mutex_destroy(&p->mutex);
+  free(p->files);
+  free(p);
+}
+
 int progress_start(nbc_comm *comm) {
   if (comm->progress) return 0;
   for (size_t i = 0; i < comm->device_count; ++i)
     if (comm->devices[i].device->one_thread) return NBC_ERROR_THREADS;
   struct progress *p = (struct progress *)calloc(1, sizeof *p);
   if (!p) return NBC_ERROR_MEMORY;
-  pthread_mutex_init(&p->mutex, NULL);  // cannot fail on Linux, nor the next
-  pthread_cond_init(&p->wakes, NULL);
-  int status = create_thread(p);
+  pthread_mutex_init(&p->mutex, NULL);  // cannot fail on Linux
+  p->bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  int status = p->bell < 0 ? NBC_ERROR_RESOURCES : create_thread(p);
   if (status) {
-    pthread_cond_destroy(&p->wakes);
-    pthread_mutex_destroy(&p->mutex);
-    free(p);
+    end(p);
     return status;
   }
   comm->progress = p;
@@ -122,12 +195,10 @@ void progress_stop(nbc_comm *comm) {
   comm->progress = NULL;
   pthread_mutex_lock(&p->mutex);
   p->stop = true;
-  pthread_cond_signal(&p->wakes);
   pthread_mutex_unlock(&p->mutex);
+  progress_wake_up(p);
   pthread_join(p->thread, NULL);
-  pthread_cond_destroy(&p->wakes);
-  pthread_mutex_destroy(&p->mutex);
-  free(p);
+  end(p);
 }
 
 void progress_add(nbc_plan *plan) {

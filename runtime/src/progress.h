@@ -7,6 +7,7 @@
 
 #pragma once
 
+#include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -16,10 +17,14 @@
 struct progress {
   pthread_t thread;
   pthread_mutex_t mutex;  // of what follows; taken before a plan's lock
-  pthread_cond_t wakes;
-  atomic_bool asleep;  // and somebody has to wake it
+  atomic_bool asleep;     // and somebody has to wake it
   bool stop;
   nbc_plan *plans;  // connected
+  int bell;         // an event descriptor: wakes it
+  // The thread's own: what it sleeps on, the bell first.
+  struct pollfd *files;
+  size_t file_room;
+  bool tells;  // some plan did, when it slept last
 };
 
 // NBC_ERROR_THREADS: a device of the communicator cannot have one.

@@ -66,7 +66,14 @@ struct target {
   bool (*failed)(nbc_plan *);
   // The same for a little of it: asked often enough, it sees what `failed` does. Cheap.
   bool (*glance)(nbc_plan *);
-  // Sleeps until something may have changed.
+  // Behind a start: whether to look again for what peers say that start now, too; again and again
+  // until it says no, soon. Null: never.
+  bool (*expects)(nbc_plan *, bool first);
+  // A descriptor that becomes readable when the device has more for the plan than was looked at
+  // when this returns; by calls of the plan nothing else happens. Negative: there is none. Null:
+  // there never is.
+  int (*arm)(nbc_plan *);
+  // Sleeps until something may have changed. What was armed may tell of nothing any more.
   void (*sleep)(nbc_plan *);
   // Takes down the queues: afterwards the device touches no memory of the plan or
   // its calls. May come more than once, and after a create() that failed half-way.

@@ -84,14 +84,36 @@ static int poll_cq(struct nbc_verbs *base, void *cq, int count, struct ibv_wc *w
                                                                               : found;
 }
 
+// What the channel tells.
+static void take_event(struct completions *c) {
+  struct ibv_cq *which;
+  void *context;
+  if (ibv_get_cq_event(c->channel, &which, &context)) return;
+  ibv_ack_cq_events(which, 1);
+  c->armed = false;
+}
+
+static void request_event(struct completions *c) {
+  if (ibv_req_notify_cq(c->cq, 0)) atomic_store(&c->failed, 1);
+  c->armed = true;
+}
+
+static int arm_cq(struct nbc_verbs *base, void *cq) {
+  struct completions *c = (struct completions *)cq;
+  struct pollfd file = {c->channel->fd, POLLIN, 0};
+  (void)base;
+  if (c->armed && poll(&file, 1, 0) > 0) take_event(c);
+  if (!c->armed) request_event(c);
+  return c->channel->fd;
+}
+
 // An entry that came before the queue was armed makes no event. So the first sleep arms and
 // returns; the caller polls; what comes after that poll ends the second.
 static void sleep_cq(struct nbc_verbs *base, void *cq, int64_t nanoseconds) {
   struct adapter *a = adapter_of(base);
   struct completions *c = (struct completions *)cq;
   if (!c->armed) {
-    if (ibv_req_notify_cq(c->cq, 0)) atomic_store(&c->failed, 1);
-    c->armed = true;
+    request_event(c);
     return;
   }
   struct pollfd files[] = {{c->channel->fd, POLLIN, 0}, {a->place.context->async_fd, POLLIN, 0}};
@@ -99,12 +121,7 @@ static void sleep_cq(struct nbc_verbs *base, void *cq, int64_t nanoseconds) {
   if (nanoseconds < 0 || ppoll(files, 2, &time, NULL) <= 0) return;
   if (files[1].revents) take_events(a);
   if ((files[0].revents | files[1].revents) & (POLLERR | POLLHUP)) atomic_store(&a->gone, 1);
-  if (!(files[0].revents & POLLIN)) return;
-  struct ibv_cq *which;
-  void *context;
-  if (ibv_get_cq_event(c->channel, &which, &context)) return;
-  ibv_ack_cq_events(which, 1);
-  c->armed = false;
+  if (files[0].revents & POLLIN) take_event(c);
 }
 
 // --- queue pairs ---
@@ -255,6 +272,7 @@ const struct nbc_verbs_ops adapter_ops = {
     .post_receive = post_receive,
     .poll = poll_cq,
     .sleep = sleep_cq,
+    .arm = arm_cq,
     .failed = failed_qp,
     .destroy_qp = destroy_qp,
     .destroy_cq = destroy_cq,

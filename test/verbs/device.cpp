@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What nbc/verbs.h promises of a device, asked of libnbc-verbs over soft-RoCE. Runs in the guest.
 
+#include <poll.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -211,6 +212,27 @@ TEST(Device, whatComesBetweenPollAndSleepEndsTheSleep) {
     p.b.ops->sleep(p.b.verbs, p.b.cq, 5'000'000'000);
     EXPECT_LT(std::chrono::steady_clock::now() - begin, 4s);
     arrives(p, 1, 8, 0);
+    if (round % 2) p.b.ops->sleep(p.b.verbs, p.b.cq, 1'000'000);
+  }
+}
+
+TEST(Device, whatComesOnceItIsArmedADescriptorTells) {
+  Pair p;
+  const auto tells = [&](int patience) {
+    pollfd file = {p.b.ops->arm(p.b.verbs, p.b.cq), POLLIN, 0};
+    EXPECT_GE(file.fd, 0);
+    if (patience == 0) {
+      EXPECT_EQ(p.a.send(2, {p.a.run(0, 8)}, 0), 0);
+    }
+    return poll(&file, 1, patience ? patience : 5000) == 1;
+  };
+  for (int round = 0; round < 4; ++round) {
+    ASSERT_EQ(p.b.receive(1, p.b.run(0, 8)), 0);
+    EXPECT_FALSE(tells(20)) << "armed, perhaps again: nothing has come";
+    EXPECT_TRUE(tells(0));
+    ends(p.a, 2);
+    arrives(p, 1, 8, 0);
+    // A sleep takes its place, and it takes that of a sleep.
     if (round % 2) p.b.ops->sleep(p.b.verbs, p.b.cq, 1'000'000);
   }
 }

@@ -25,9 +25,10 @@ sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "test" / "mpi")]
 import library  # noqa: E402 - how a template is made
 import soak  # noqa: E402 - the cases
 
-# Bytes up to which messages are copied; more than one call in the queue, and more than the device may have.
+# Bytes up to which messages are copied; more than one call in the queue, and more than the device may have; a thread
+# beside who waits.
 WAYS = ["--eager=4096 --flights=4 --depth=2", "--eager=64 --flights=3 --depth=4",
-        "--read --eager=64 --flights=2 --depth=1"]
+        "--read --eager=64 --flights=2 --depth=1 --thread"]
 
 
 def templates(nbcc, ranks, folder):
@@ -68,7 +69,7 @@ def main():
             mine = [f"templates/{file.name}" for i, file in enumerate(files) if (i + ranks) % len(WAYS) == number]
             call(ranks, f"{way} {' '.join(mine)}")
     # Long ones: more than an adapter sends at once, and parts of such.
-    for way in ["", "--read"]:
+    for way in ["--thread", "--read"]:
         long = [f"templates/{name}-2" for name in ("bcast-binomial", "alltoall-pairwise", "allreduce-ring")]
         call(2, f"{way} --lengths=131073,524288 {' '.join(long)}")
     calls = output / "calls"

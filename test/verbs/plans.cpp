@@ -2,8 +2,8 @@
 // plans.cpp - plans of target verbs over real queue pairs: ranks are processes, which meet over
 // files.
 //
-//   verbs-plans RANKS [--read] [--eager=BYTES] [--depth=N] [--flights=N] [--lengths=N,N,...]
-//   [--here=A..B --meeting=FOLDER] FILE...
+//   verbs-plans RANKS [--read] [--eager=BYTES] [--depth=N] [--thread] [--flights=N]
+//   [--lengths=N,N,...] [--here=A..B --meeting=FOLDER] FILE...
 //
 // --here: of the ranks these are on this machine, and others elsewhere; all see FOLDER, which is
 // empty. What is called of each file is in test/mpi/calls.h, half of it in place. Prints a line if
@@ -29,6 +29,7 @@ struct Wish {
   int ranks = 0, first = 0, last = -1;  // on this machine
   const char *meeting = nullptr;
   nbc_verbs_options device = {};
+  bool thread = false;
   variation calls = {};
   std::vector<size_t> lengths = {3, 0, 1, 257, 1000};
   std::vector<const char *> files;
@@ -73,6 +74,7 @@ int carryOut(const Wish &wish, Files files) {
   must(status, why);
   const nbc_bootstrap bootstrap = files.bootstrap();
   must(nbc_comm_create(&bootstrap, &device, 1, &comm), "communicator");
+  if (wish.thread) must(nbc_comm_progress(comm, NBC_PROGRESS_THREAD), "thread");
   int calls = 0;
   for (const char *file : wish.files) calls += check_file(comm, file, &wish.calls);
   world.file_name = "end";
@@ -90,6 +92,8 @@ bool read(int argc, char **argv, Wish &wish) {
       wish.ranks = std::atoi(word);
     } else if (!std::strcmp(word, "--read")) {
       wish.device.rendezvous = NBC_VERBS_READ;
+    } else if (!std::strcmp(word, "--thread")) {
+      wish.thread = true;
     } else if (std::sscanf(word, "--eager=%u", &eager) == 1) {
       wish.calls.options.eager_bytes = eager;
     } else if (std::sscanf(word, "--depth=%u", &wish.calls.options.depth) == 1 ||
