@@ -14,15 +14,17 @@
 #   lib/software/libsisci.so     SISCI in software, for programs that are told to take it (NBC_SISCI_..., devices/sisci)
 #   include/sisci/               its headers
 #   lib/libnbc-shm.so            ranks of one node over shared memory (nbc/shm.h)
+#   lib/libnbc-sci.so            ranks anywhere over memory that they export, by SISCI (nbc/sci.h)
 #   lib/libnbc-verbs.so          ranks anywhere over an RDMA adapter, by libibverbs (nbc/verbs.h)
 #   lib/libnbc-openmpi.so, ...   communicators of an MPI library (nbc_mpi.h), for each that was found
 #   include/nbc.h, include/nbc/
 #   share/nbc/stdlib_algos/      the algorithms
 #   share/nbc/table.json         which of them the drop-in takes for a call
 #   share/man/, share/doc/nbcc/  pages of the headers, if they were made (target `docs`)
-#   lib/pkgconfig/               nbc.pc, nbc-build.pc, nbc-jit.pc, nbc-soft.pc, nbc-shm.pc, nbc-verbs.pc, nbc-openmpi.pc, ...
+#   lib/pkgconfig/               nbc.pc, nbc-build.pc, nbc-jit.pc, nbc-soft.pc, nbc-sci.pc, nbc-shm.pc,
+#                                nbc-verbs.pc, nbc-openmpi.pc, ...
 #   lib/cmake/nbcc/              find_package(nbcc): nbcc::nbc, nbcc::build, nbcc::jit, nbcc::soft, nbcc::shm,
-#                                nbcc::verbs, nbcc_add_library(), nbcc_ALGORITHMS
+#                                nbcc::sci, nbcc::verbs, nbcc_add_library(), nbcc_ALGORITHMS
 include(CMakePackageConfigHelpers)
 
 # The runtime, as a program is linked with it: the objects are those of nbc_runtime_src.
@@ -45,6 +47,13 @@ target_link_libraries(nbc-shm PRIVATE ${HWLOC_LIBRARY})
 target_link_options(nbc-shm PRIVATE ${nothing_undefined}
   -Wl,--version-script=${PROJECT_SOURCE_DIR}/runtime/nbc.map)
 set_target_properties(nbc-shm PROPERTIES LINKER_LANGUAGE C
+  LINK_DEPENDS ${PROJECT_SOURCE_DIR}/runtime/nbc.map)
+
+add_library(nbc-sci SHARED $<TARGET_OBJECTS:nbc_runtime_sci>)
+target_link_libraries(nbc-sci PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
+target_link_options(nbc-sci PRIVATE ${nothing_undefined}
+  -Wl,--version-script=${PROJECT_SOURCE_DIR}/runtime/nbc.map)
+set_target_properties(nbc-sci PROPERTIES LINKER_LANGUAGE C
   LINK_DEPENDS ${PROJECT_SOURCE_DIR}/runtime/nbc.map)
 
 add_library(nbc-verbs SHARED $<TARGET_OBJECTS:nbc_runtime_verbs>)
@@ -71,17 +80,18 @@ if(mpis)
 endif()
 
 set_target_properties(nbcc PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
-foreach(library nbc nbc-static nbc-build nbc-jit nbc-soft nbc-shm nbc-verbs ${mpi_libraries})
+foreach(library nbc nbc-static nbc-build nbc-jit nbc-soft nbc-sci nbc-shm nbc-verbs ${mpi_libraries})
   target_include_directories(${library} INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 endforeach()
 set_target_properties(nbc-build PROPERTIES EXPORT_NAME build)
 set_target_properties(nbc-jit PROPERTIES EXPORT_NAME jit)
 set_target_properties(nbc-soft PROPERTIES EXPORT_NAME soft)
+set_target_properties(nbc-sci PROPERTIES EXPORT_NAME sci)
 set_target_properties(nbc-shm PROPERTIES EXPORT_NAME shm)
 set_target_properties(nbc-verbs PROPERTIES EXPORT_NAME verbs)
 set_target_properties(nbc-static PROPERTIES EXPORT_NAME nbc-static)
 
-install(TARGETS nbcc nbc nbc-static nbc-build nbc-jit nbc-soft nbc-shm nbc-verbs ${mpi_libraries} EXPORT nbcc-targets)
+install(TARGETS nbcc nbc nbc-static nbc-build nbc-jit nbc-soft nbc-sci nbc-shm nbc-verbs ${mpi_libraries} EXPORT nbcc-targets)
 install(TARGETS nbc-operators)
 install(TARGETS sisci LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/software)
 install(DIRECTORY runtime/include/sisci DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
@@ -118,6 +128,7 @@ nbc_package(nbc "Runs compiled collective algorithms")
 nbc_package(nbc-build "Makes templates of compiled collective algorithms, for any number of ranks" nbc)
 nbc_package(nbc-jit "Compiles collective algorithms while the program runs" nbc)
 nbc_package(nbc-soft "Devices made of software, for collective algorithms" nbc)
+nbc_package(nbc-sci "Collective algorithms over memory that nodes export, by SISCI" nbc)
 nbc_package(nbc-shm "Collective algorithms over the shared memory of a node" nbc)
 nbc_package(nbc-verbs "Collective algorithms over RDMA adapters" nbc)
 foreach(mpi ${mpis})

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """library.py [--by-definition] NBCC CHECK TARGET RANKS LAUNCHER... - every algorithm of the library on an MPI.
 
-TARGET is mpi or shm; shm:2 takes the ranks for being on two nodes, between which the MPI carries.
+TARGET is mpi, sci or shm; shm:2 takes the ranks for being on two nodes, between which the MPI carries.
 For each number of ranks (1..9) nbcc makes the templates of all ranks of each algorithm, with
 parameters other than the defaults too; then one run of the program CHECK takes them all, so that
 starting the ranks costs once. LAUNCHER is a command that wants a number of ranks and a program.
@@ -48,6 +48,8 @@ def main():
     nbcc, check, ranks, launcher = arguments[0], arguments[1], soak.ranges(arguments[3]), arguments[4:]
     target, _, nodes = arguments[2].partition(":")
     nodes = int(nodes or 1)
+    if target == "sci":
+        options.append("--sci")
     failed = False
     for count in ranks:
         with tempfile.TemporaryDirectory() as folder:

@@ -11,6 +11,7 @@
 #include <fstream>
 #include <iostream>
 
+#include "nbc/sci.h"
 #include "nbc/verbs.h"
 #include "runtime/mpi/nbc_mpi.h"
 #include "tools/bench/algorithms.h"
@@ -148,17 +149,19 @@ void bench(const Options &o, int level) {
   if (rankHere() == 0) printHead(facts, o, algorithms.skipped, std::cout);
 
   nbc_comm *comm;
-  nbc_device *adapter = nullptr;
-  nbc_mpi_options how = {};
-  if (std::find(o.targets.begin(), o.targets.end(), NBC_VERBS_TARGET) != o.targets.end()) {
+  nbc_device *adapters[2] = {};
+  nbc_mpi_options how = {.devices = adapters};
+  const auto open = [&](const char *target, auto opener) {
+    if (std::find(o.targets.begin(), o.targets.end(), target) == o.targets.end()) return;
     together([&] {
       const char *why = "";
-      if (nbc_verbs_open(nullptr, &adapter, &why))
-        throw Refused(std::string("--target verbs: ") + why);
+      if (opener(nullptr, &adapters[how.device_count], &why))
+        throw Refused(std::string("--target ") + target + ": " + why);
     });
-    how.devices = &adapter;
-    how.device_count = 1;
-  }
+    ++how.device_count;
+  };
+  open(NBC_SCI_TARGET, nbc_sci_open);
+  open(NBC_VERBS_TARGET, nbc_verbs_open);
   must(nbc_comm_create_mpi_with(MPI_COMM_WORLD, &how, &comm), "communicator");
   if (o.thread) {
     const int status = nbc_comm_progress(comm, NBC_PROGRESS_THREAD);
