@@ -133,7 +133,7 @@ bool Communicator::advance() {
 bool Communicator::has(const char *target) const {
   return (has_node_ && std::string_view(target) == "shm") ||
          (has_messages_ && std::string_view(target) == "mpi") ||
-         (has_adapter_ && std::string_view(target) == "verbs");
+         (adapter_ && std::string_view(target) == adapter_);
 }
 
 int Communicator::on_delete(MPI_Comm comm, int, void *value, void *) {

@@ -137,7 +137,8 @@ class Communicator {
   bool duplicating_ = false;            // MPI may still write there
   bool advancing_ = false, is_watched_ = true;
   int rank_ = 0, ranks_ = 1, nodes_ = 1, holds_ = 0;
-  bool has_messages_ = false, has_node_ = false, has_adapter_ = false;
+  bool has_messages_ = false, has_node_ = false;
+  const char *adapter_ = nullptr;  // the target of a device that was asked for; null: none
   Plan::State state_ = Plan::making;
   std::string why_;
   Neighbors neighbors_;

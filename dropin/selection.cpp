@@ -70,7 +70,8 @@ std::optional<Choice> choose(const Communicator &c, const Operation &o, const Ou
   s.nodeOf = c.node_of();
   if (c.has("shm")) s.targets.push_back("shm");
   if (c.has("mpi")) s.targets.push_back("mpi");
-  if (c.has("verbs")) s.targets.push_back("verbs");
+  for (const char *adapter : {"sci", "verbs"})
+    if (c.has(adapter)) s.targets.push_back(adapter);
   return table.choose(s);
 }
 

@@ -27,25 +27,31 @@ struct Identity {
 
 namespace {
 
-enum Wish : std::int32_t { whatever, messages, node, adapter };
+enum Wish : std::int32_t { whatever, messages, node, exported, adapter };
 
 Wish read_wish() {
   const char *said = std::getenv("NBC_TARGET");
   if (!said || !*said) return whatever;
   if (!std::strcmp(said, "mpi")) return messages;
   if (!std::strcmp(said, "shm")) return node;
+  if (!std::strcmp(said, "sci")) return exported;
   if (!std::strcmp(said, "verbs")) return adapter;
   int rank = 0;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (rank == 0)
-    std::fprintf(stderr, "nbc: NBC_TARGET=%s: there are mpi, shm and verbs; the table chooses\n",
-                 said);
+    std::fprintf(
+        stderr, "nbc: NBC_TARGET=%s: there are mpi, sci, shm and verbs; the table chooses\n", said);
   return whatever;
 }
 
-// Whether what was said leaves calls to this; an adapter only who asks for it gets.
+// Whether what was said leaves calls to this.
 bool allows(std::int32_t said, Wish way) {
-  return said == way || (said == whatever && way != adapter);
+  return said == way || said == whatever;
+}
+
+// The target of the device that was asked for; null: none was. Only who asks for one gets it.
+const char *adapter_of(std::int32_t said) {
+  return said == exported ? "sci" : said == adapter ? "verbs" : nullptr;
 }
 
 // Said once, so it is complained of once.
@@ -132,7 +138,7 @@ Steps Communicator::set_up() {
   if (ranks_ == 1) {
     has_messages_ = allows(wish(), messages);
     has_node_ = allows(wish(), node);
-    has_adapter_ = allows(wish(), adapter);
+    adapter_ = adapter_of(wish());
     node_of_.assign(1, 0);
     const nbc_bootstrap bootstrap = exchange_.bootstrap(0, 1);
     if (!status) status = nbc_comm_create(&bootstrap, nullptr, 0, &ours_);
@@ -181,11 +187,12 @@ Steps Communicator::set_up() {
     try {
       nodes_ = number_nodes(all, node_of_);
       open(all, device);
-      if (mine.target == adapter) status = open_adapter(&devices[count], why_);
+      if (adapter_of(mine.target))
+        status = open_adapter(adapter_of(mine.target), &devices[count], why_);
     } catch (const std::bad_alloc &) {
       status = NBC_ERROR_MEMORY;
     }
-    if (!status && mine.target != adapter) status = nbc_mpi_device(duplicate_, &devices[count]);
+    if (!status && !adapter_of(mine.target)) status = nbc_mpi_device(duplicate_, &devices[count]);
     if (!status) ++count;
     if (!status && has_node_) devices[count++] = device;
     const nbc_bootstrap bootstrap = exchange_.bootstrap(rank_, ranks_);
@@ -203,11 +210,11 @@ Steps Communicator::set_up() {
     give_up(differ ? differ : why_not(status, agreed_[0], why_));
     co_return;
   }
-  has_adapter_ = allows(mine.target, adapter);
+  adapter_ = adapter_of(mine.target);
   has_messages_ = allows(mine.target, messages);
   // Where each rank is alone, there is nobody to share memory with.
   has_node_ = has_node_ && allows(mine.target, node) && (nodes_ < ranks_ || mine.target == node);
-  if (has_node_ || has_messages_ || has_adapter_)
+  if (has_node_ || has_messages_ || adapter_)
     state_ = Plan::ready;
   else
     give_up("NBC_TARGET=shm, which is not to be had on all ranks");

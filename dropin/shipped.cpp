@@ -8,7 +8,9 @@
 
 #include <cstdlib>
 #include <new>
+#include <string_view>
 
+#include "nbc/sci.h"
 #include "nbc/verbs.h"
 
 namespace nbcc::dropin {
@@ -55,19 +57,32 @@ const Opened &opened() {
   return once;
 }
 
+// What opens adapters of a target, with its default options.
 struct Adapters {
-  decltype(&nbc_verbs_open) open = nullptr;
+  void *open = nullptr;
   std::string why;
 };
 
-Adapters load_adapters() {
+Adapters load_adapters(const char *file, const char *function) {
   Adapters a;
-  void *library =
-      dlopen(find_file("libnbc-verbs.so").c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-  void *open = library ? dlsym(library, "nbc_verbs_open") : nullptr;
-  if (!open) a.why = dlerror();
-  a.open = reinterpret_cast<decltype(a.open)>(open);
+  void *library = dlopen(find_file(file).c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+  a.open = library ? dlsym(library, function) : nullptr;
+  if (!a.open) a.why = dlerror();
   return a;
+}
+
+int open_verbs(nbc_device **device, const char **why) {
+  static const Adapters once = load_adapters("libnbc-verbs.so", "nbc_verbs_open");
+  *why = once.why.c_str();
+  const auto open = reinterpret_cast<decltype(&nbc_verbs_open)>(once.open);
+  return open ? open(nullptr, device, why) : NBC_ERROR_DEVICE;
+}
+
+int open_sci(nbc_device **device, const char **why) {
+  static const Adapters once = load_adapters("libnbc-sci.so", "nbc_sci_open");
+  *why = once.why.c_str();
+  const auto open = reinterpret_cast<decltype(&nbc_sci_open)>(once.open);
+  return open ? open(nullptr, device, why) : NBC_ERROR_DEVICE;
 }
 
 }  // namespace
@@ -80,11 +95,11 @@ const char *why_not_shipped() {
   return opened().why.empty() ? "no memory is left" : opened().why.c_str();
 }
 
-int open_adapter(nbc_device **device, std::string &why) {
-  static const Adapters once = load_adapters();
-  const char *said = once.why.c_str();
-  const int status = once.open ? once.open(nullptr, device, &said) : NBC_ERROR_DEVICE;
-  if (status) why = std::string("NBC_TARGET=verbs: ") + said;
+int open_adapter(const char *target, nbc_device **device, std::string &why) {
+  const char *said = "";
+  const int status = std::string_view(target) == NBC_SCI_TARGET ? open_sci(device, &said)
+                                                                : open_verbs(device, &said);
+  if (status) why = std::string("NBC_TARGET=") + target + ": " + said;
   return status;
 }
 
