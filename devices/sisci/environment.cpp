@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // environment.cpp - the adapters of a process without a Fabric, as its environment names them.
 //
-//   NBC_SISCI_DOMAIN=NAME    the network: processes of one user with the same name are in one
-//   [default] NBC_SISCI_ADAPTERS=N     adapters 0 to N - 1  [1] NBC_SISCI_NODE=ID        node id of
-//   adapter 0, of the next ones ID + 4, ...  [the next that are free] NBC_SISCI_SEED=N         an
-//   adversary's (sisci.h); without it, everything is done at once NBC_SISCI_FAULTS=N       and one
-//   of so many stores and transfers fails; 0: none  [32] NBC_SISCI_ALIGNMENT=N    of DMA: sizes and
-//   offsets  [8] NBC_SISCI_VECTOR=N       elements of a DMA vector, at most  [256]
+//   NBC_SISCI_DOMAIN=NAME  a user's processes with the same name are in one network  [default]
+//   NBC_SISCI_ADAPTERS=N   adapters 0 to N - 1  [1]
+//   NBC_SISCI_NODE=ID      of adapter 0; the next ones have ID + 4, ...  [the next that are free]
+//   NBC_SISCI_SEED=N       of an adversary (sisci.h); without it, everything is done at once
+//   NBC_SISCI_FAULTS=N     of whom one of so many stores and transfers fails; 0: none  [32]
+//   NBC_SISCI_ALIGNMENT=N  of DMA: sizes and offsets  [8]
+//   NBC_SISCI_VECTOR=N     elements of a DMA vector, at most  [256]
+//
+// A process that forks keeps its place in the network as long as the child lives, unless that
+// executes another program; the child itself must not call.
 
 #include <cctype>
 #include <charconv>

@@ -26,7 +26,8 @@
 // half-way; elements of a vector are read and written late and in any order. Never against the
 // rules of sisci_api.h.
 //
-// Not modelled: broadcast, memory of other devices, several paths, loads that take time.
+// Not modelled: broadcast, memory of other devices, several paths, loads that take time, senders
+// that meet at one receiver's link.
 
 #pragma once
 

@@ -16,7 +16,7 @@
 // safe.
 //
 // A store that changes nothing is not seen. That matters in one case: another node changes the same
-// bytes after the page was opened, and the program, without a barrier or a call between, stores
+// bytes after the page was opened, and the program stores, without a barrier in between,
 // what they were before. Pages that stay open are closed again from time to time.
 
 #pragma once

@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <chrono>
 #include <random>
 #include <set>
 #include <thread>
@@ -86,6 +87,20 @@ TEST(Stores, areSeenByLoadsBeforeTheyHaveArrived) {
   p.barrier();
   p.settle();
   EXPECT_EQ(p.memory[0], 0u);
+}
+
+TEST(Stores, comeAndGoInTheEndEvenWithoutABarrier) {
+  Pair p(faultless(realTime(6)));
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  auto inTime = [&] { return std::chrono::steady_clock::now() < deadline; };
+  EXPECT_EQ(p.far.memory[3], 0u);
+  p.memory[3] = 1;
+  while (p.far.memory[3] != 1 && inTime()) std::this_thread::yield();
+  EXPECT_EQ(p.far.memory[3], 1u);
+  p.far.memory[4] = 1;
+  while (__atomic_load_n(&p.memory[4], __ATOMIC_ACQUIRE) != 1 && inTime())
+    std::this_thread::yield();
+  EXPECT_EQ(p.memory[4], 1u);
 }
 
 TEST(Stores, leaveNeighboursAlone) {
