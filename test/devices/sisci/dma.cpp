@@ -69,12 +69,15 @@ TEST(Dma, takesOneTransferAtATime) {
   SCIRemoveSequence(e.far.sequence, 0, Ok());
   SCIUnmapSegment(e.far.map, 0, Ok());
   SCIDisconnectSegment(e.there, 0, Fails(SCI_ERR_BUSY));
-  SCIRemoveSegment(e.own, 0, Fails(SCI_ERR_BUSY));
   auto second = e.rig.queue(1);
-  SCIStartDmaTransfer(second, e.own, e.there, 64, 8, 64, nullptr, nullptr, 0, Ok());
+  auto bare = e.rig.prepared(1, 0, 64, SCI_FLAG_PRIVATE);
+  SCIStartDmaTransfer(second, bare, e.there, 0, 8, 56, nullptr, nullptr, 0, Ok());
+  SCIRemoveSegment(bare, 0, Fails(SCI_ERR_BUSY));
   e.settle();
-  EXPECT_EQ(e.memory[8], 9u);
+  EXPECT_EQ(e.memory[6], 7u);
+  EXPECT_EQ(e.memory[7], 0u);
   EXPECT_EQ(SCIDMAQueueState(e.queue), SCI_DMAQUEUE_DONE);
+  SCIRemoveSegment(bare, 0, Ok());
   SCIDisconnectSegment(e.there, 0, Ok());
 }
 
