@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """library.py [--by-definition] NBCC CHECK TARGET RANKS LAUNCHER... - every algorithm of the library on an MPI.
 
-TARGET is mpi, sci or shm; shm:2 takes the ranks for being on two nodes, between which the MPI carries.
+TARGET is mpi, coredirect (over software HCAs), sci or shm; shm:2 takes the ranks for being on two nodes,
+between which the MPI carries.
 For each number of ranks (1..9) nbcc makes the templates of all ranks of each algorithm, with
 parameters other than the defaults too; then one run of the program CHECK takes them all, so that
 starting the ranks costs once. LAUNCHER is a command that wants a number of ranks and a program.
@@ -50,6 +51,8 @@ def main():
     nodes = int(nodes or 1)
     if target == "sci":
         options.append("--sci")
+    if target == "coredirect":
+        options.append("--hca")
     failed = False
     for count in ranks:
         with tempfile.TemporaryDirectory() as folder:

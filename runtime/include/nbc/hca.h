@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * hca.h - the few things the coredirect target asks of an adapter.
  *
+ *     struct nbc_device *devices[1];
+ *     nbc_hca_open(NULL, &devices[0], NULL);                   // libnbc-hca
+ *     nbc_comm_create(&bootstrap, devices, 1, &comm);
+ *     ...
+ *     nbc_comm_free(comm);                                     // closes the device
+ *
  * One struct of functions per kind of adapter: the software HCA
  * (devices/hca/hca.h) today, DevX over libmlx5 later. Everything fast goes through memory: rings,
  * doorbell records and completion queues, laid out as in mlx5_wqe.h, are written
@@ -124,6 +130,37 @@ struct nbc_hca {
   struct nbc_device device; /* of NBC_HCA_TARGET */
   const struct nbc_hca_ops *ops;
 };
+
+/* --- the software HCA, between the processes of one machine: libnbc-hca ---
+ *
+ * Each process has an adapter, whose queues a thread of its own executes: between nbc_start and
+ * nbc_wait the program calls nothing, and the collective ends. The thread sleeps where there is
+ * nothing to do. Memory is touched by the process that owns it, through what it has registered.
+ * Devices of one process that are opened alike share the thread, which ends with the last.
+ *
+ * A peer that ends, or is killed, makes the queue pairs that are connected to it fail within a
+ * second: calls that wait for it end with NBC_ERROR_DEVICE. Nothing stays in the system, whoever
+ * ends in whichever way. Ranks on other machines are not reached: connecting to them fails.
+ *
+ * For programs that are to be tried without the hardware, and tests; it is a process's thread that
+ * carries data, by the kernel's sockets, and not as fast as target shm. */
+
+/* How a device is opened. Zero: the default, in brackets. What is not said here the environment may
+ * say: NBC_HCA_DEVICE=connectx5, NBC_HCA_SEED=7. */
+struct nbc_hca_options {
+  const char *device; /* whose facts it has, as nbcc's --device names them [soft] */
+  /* Not 0: against programs, by this seed. Queues are served in random order, messages and
+   * completions held back, receives seen late (devices/hca/hca.h) [0] */
+  uint64_t seed;
+};
+
+/* Opens a software HCA. Local. `options` may be null. The device is the communicator's:
+ * nbc_comm_free closes it. *why says in words what was wrong; good until this thread's next call;
+ * may be null.
+ *
+ * NBC_ERROR_ARGUMENT: a null pointer, or options that cannot be; NBC_ERROR_RESOURCES: the system
+ * has no thread or socket left; NBC_ERROR_MEMORY. Thread safe. */
+int nbc_hca_open(const struct nbc_hca_options *, struct nbc_device **, const char **why);
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// quiet.c - whether a collective ends while the program calls nothing.
+//
+//   mpirun -n P quiet [--hca] SECONDS FILE     (templates of an allgather, of all ranks)
+//
+// Each rank starts a call and then only looks at its own memory, for so many seconds at most, until
+// all blocks are there; then it rests a second, and asks once. Says what it found:
+//
+//   data came: 1, done at the first test: 1
+
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "nbc/hca.h"
+#include "nbc/template.h"
+#include "runtime/mpi/nbc_mpi.h"
+
+enum { ELEMENTS = 1 << 16, LOOKS_A_SECOND = 100 };
+
+static void must(int status, const char *what) {
+  if (!status) return;
+  fprintf(stderr, "quiet: %s: %s\n", what, nbc_status_text(status));
+  MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+static struct nbc_template *read_template(const char *name, int rank) {
+  FILE *file = fopen(name, "rb");
+  if (!file) must(NBC_ERROR_ARGUMENT, name);
+  fseek(file, 0, SEEK_END);
+  size_t bytes = (size_t)ftell(file);
+  rewind(file);
+  char *all = (char *)aligned_alloc(8, (bytes + 7) / 8 * 8);
+  if (!all || fread(all, 1, bytes, file) != bytes) must(NBC_ERROR_MEMORY, name);
+  fclose(file);
+  for (size_t at = 0; at < bytes;) {
+    struct nbc_template *t = (struct nbc_template *)(all + at);
+    if ((int)t->rank == rank) return t;
+    at += t->bytes;
+  }
+  must(NBC_ERROR_TEMPLATE, name);
+  return NULL;
+}
+
+// Written by others: each look is one at memory.
+static int all_came(const volatile uint64_t *out, int ranks) {
+  for (size_t i = 0; i < (size_t)ranks * ELEMENTS; ++i)
+    if (out[i] != i / ELEMENTS * 1000000 + i % ELEMENTS + 1) return 0;
+  return 1;
+}
+
+int main(int argc, char **argv) {
+  int rank, ranks, with_hca = argc > 1 && strcmp(argv[1], "--hca") == 0;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  if (argc != 3 + with_hca) must(NBC_ERROR_ARGUMENT, "[--hca] SECONDS FILE");
+
+  struct nbc_device *hca = NULL;
+  if (with_hca) must(nbc_hca_open(NULL, &hca, NULL), "hca");
+  struct nbc_mpi_options options = {.devices = &hca, .device_count = (size_t)with_hca};
+  nbc_comm *comm;
+  must(nbc_comm_create_mpi_with(MPI_COMM_WORLD, &options, &comm), "communicator");
+  struct nbc_template *t = read_template(argv[2 + with_hca], rank);
+  nbc_plan *plan;
+  must(nbc_plan_create(comm, t, t->bytes, NULL, &plan), "plan");
+  must(nbc_plan_connect(plan), "connect");
+
+  uint64_t *in = (uint64_t *)calloc(ELEMENTS, 8);
+  uint64_t *out = (uint64_t *)calloc((size_t)ranks * ELEMENTS, 8);
+  if (!in || !out) must(NBC_ERROR_MEMORY, "buffers");
+  for (size_t i = 0; i < ELEMENTS; ++i) in[i] = (size_t)rank * 1000000 + i + 1;
+  struct nbc_call call = {.in = in, .out = out, .count = ELEMENTS, .type = NBC_U64};
+  nbc_request request;
+  int found[2] = {0, 0}, of_all[2];
+  must(nbc_start(plan, &call, &request), "start");
+  int looks = atoi(argv[1 + with_hca]) * LOOKS_A_SECOND;
+  while (!(found[0] = all_came(out, ranks)) && looks-- > 0) usleep(1000000 / LOOKS_A_SECOND);
+  sleep(1);
+  must(nbc_test(&request, &found[1]), "test");
+  if (!found[1]) must(nbc_wait(&request), "wait");
+
+  MPI_Allreduce(found, of_all, 2, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+  if (rank == 0) printf("data came: %d, done at the first test: %d\n", of_all[0], of_all[1]);
+  must(nbc_plan_free(plan), "free");
+  must(nbc_comm_free(comm), "free");
+  MPI_Finalize();
+  return 0;
+}
