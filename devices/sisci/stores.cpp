@@ -79,6 +79,7 @@ std::unique_ptr<Shadow> Shadow::make(std::shared_ptr<Memory> memory, size_t offs
   if (!s->view_ || !s->twin_ || !s->held_ || !s->mask_) return nullptr;
   mprotect(s->view_, bytes, PROT_NONE);
   s->isOpen_.resize(bytes / pageSize());
+  s->open_.reserve(bytes / pageSize());  // open() runs in a signal handler
   s->isDirty_.resize(bytes / pageSize());
   return s;
 }
