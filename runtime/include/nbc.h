@@ -42,7 +42,8 @@
  * those two functions; a test that finds nothing tests one message, or two. There nbc_start takes
  * no longer for long calls than for short ones: it posts what can be posted, and leaves copies and
  * reductions to the first nbc_test or nbc_wait. For verbs the adapter, as far as was posted, and
- * nbc_start also does what the host has to do before more can be; then the host in those two
+ * nbc_start also does what the host has to do before more can be, and looks a few microseconds for
+ * peers that start at the same time (nbc/verbs.h); then the host in those two
  * functions, of which each polls once. For sci likewise, but that the host does what the adapter
  * does not: stores, and whatever follows a transfer. Or a thread: nbc_comm_progress.
  */
