@@ -138,6 +138,27 @@ TEST(SciFaults, NumbersOfSegmentsThatAreUsedArePassedOver) {
   gatherAll(w, {10});
 }
 
+TEST(SciFaults, AReceiveIsNotDoneBeforeItsSenderCanGoOn) {
+  // Who is done tests no more, so nobody would tell the sender of the slots that are free.
+  SciWorld w(2, {.timeout = 100000});
+  w.addPlans([](uint32_t rank) { return build::pairsBcast(2, rank, 2); },
+             {.eager_bytes = 512, .slot_memory = 1});
+  std::vector<uint8_t> data[2] = {std::vector<uint8_t>(400, 7), std::vector<uint8_t>(400)};
+  nbc_request requests[2];
+  for (uint32_t r : {0u, 1u}) {
+    if (r == 1) hooks.check = [] { return SCI_SEQ_NOT_RETRIABLE; };
+    nbc_call call = {.data = data[r].data(), .count = 400};
+    ASSERT_EQ(nbc_start(w.plans[r], &call, &requests[r]), 0);
+    if (r == 0) {
+      ASSERT_EQ(outcome(w, requests[0]), 0);
+    }
+  }
+  EXPECT_EQ(outcome(w, requests[1], 50), 1);
+  hooks.check = nullptr;
+  EXPECT_EQ(outcome(w, requests[1]), 0);
+  EXPECT_EQ(data[0], data[1]);
+}
+
 TEST(SciFaults, WhoHasDoneItsPartMayGo) {
   for (nbc_sci_transfer way : {NBC_SCI_PIO, NBC_SCI_DMA}) {
     SciWorld w(2, options(way));
