@@ -196,6 +196,32 @@ TEST(Nonsense, answersThatCannotBe) {
   }
 }
 
+// Of an attempt that is over: it is not taken for the one that is under way.
+TEST(Nonsense, aRefusalThatComesLate) {
+  Wired w;
+  Queue &victim = w.there.queue(0);
+  Liar liar(victim);
+  liar.connect(victim, liarsNumber);
+  int served = liar.served();
+  victim.post(send().signal());
+  victim.ring();
+  Packet first, second;
+  Liar::wait(served);
+  ASSERT_GE(liar.wire.receive(served, first), 0);
+  std::swap(first.from, first.to);
+  first.kind = PacketKind::NotReady;
+  Liar::say(served, first);
+  Liar::wait(served);
+  ASSERT_GE(liar.wire.receive(served, second), 0);
+  EXPECT_NE(first.epoch, second.epoch);
+  Liar::say(served, first);
+  second.kind = PacketKind::Done;
+  std::swap(second.from, second.to);
+  Liar::say(served, second);
+  EXPECT_EQ(await(victim, *victim.sendCq).syndrome, 0);
+  EXPECT_EQ(w.there.fabric.counters().rnrNaks, 1u);
+}
+
 TEST(Nonsense, whoKnowsNoSecretIsNotLetIn) {
   Wired w;
   Identity wrong = identityOf(w.b);
