@@ -12,7 +12,7 @@ list(TRANSFORM algorithms PREPEND ${PROJECT_SOURCE_DIR}/stdlib_algos/ OUTPUT_VAR
 set(shipped ${PROJECT_BINARY_DIR}/libnbc-colls.so)
 # By relative names: a library says where its algorithms stand, and is to be the same wherever it was made.
 add_custom_command(OUTPUT ${shipped}
-  COMMAND nbcc ${algorithms} --target=mpi,sci,shm,verbs --lengths=equal,each --prove=1..32 --quiet -o ${shipped}
+  COMMAND nbcc ${algorithms} --target=mpi,sci,shm,verbs,coredirect --lengths=equal,each --prove=1..32 --quiet -o ${shipped}
   WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}/stdlib_algos
   DEPENDS nbcc ${algorithm_files}
   COMMENT "Proving and compiling libnbc-colls.so" VERBATIM)

@@ -8,6 +8,16 @@
 
 namespace nbcc::dropin {
 
+namespace {
+
+/// The number of the rank that a key is for; null: it is for all.
+const char *peer_of(const char *key) {
+  const char *dot = std::strrchr(key, '.');
+  return dot && dot[1] >= '0' && dot[1] <= '9' ? dot + 1 : nullptr;
+}
+
+}  // namespace
+
 nbc_bootstrap Exchange::bootstrap(int rank, int ranks) {
   return {rank, ranks, this, put, get, nullptr, nullptr};
 }
@@ -37,28 +47,41 @@ void Exchange::clear() {
   received_ = {};
 }
 
-int Exchange::put(void *context, const char *key, const void *data, std::size_t bytes) {
-  auto *self = static_cast<Exchange *>(context);
-  const char *dot = std::strrchr(key, '.');
-  const std::size_t at = dot ? std::strtoul(dot + 1, nullptr, 10) * self->bytes_ : SIZE_MAX;
-  if (at >= self->sent_.size() || bytes > self->bytes_ - sizeof(Head)) return -1;
-  const Head head = {0, static_cast<std::uint32_t>(bytes)};
-  std::memcpy(&self->sent_[at], &head, sizeof head);
-  std::memcpy(&self->sent_[at] + sizeof head, data, bytes);
+int Exchange::put_all(const void *data, std::size_t bytes) {
+  if (bytes > sizeof Head::all) return -1;
+  const auto told = static_cast<std::uint32_t>(bytes);
+  for (std::size_t at = 0; at < sent_.size(); at += bytes_) {
+    std::memcpy(&sent_[at] + offsetof(Head, told), &told, sizeof told);
+    std::memcpy(&sent_[at] + offsetof(Head, all), data, bytes);
+  }
   return 0;
 }
 
-int Exchange::get(void *context, int rank, const char *, void *data, std::size_t capacity,
+int Exchange::put(void *context, const char *key, const void *data, std::size_t bytes) {
+  auto *self = static_cast<Exchange *>(context);
+  const char *peer = peer_of(key);
+  if (!peer) return self->put_all(data, bytes);
+  const std::size_t at = std::strtoul(peer, nullptr, 10) * self->bytes_;
+  if (at >= self->sent_.size() || bytes > self->bytes_ - sizeof(Head)) return -1;
+  const auto length = static_cast<std::uint32_t>(bytes);
+  std::memcpy(&self->sent_[at] + offsetof(Head, bytes), &length, sizeof length);
+  std::memcpy(&self->sent_[at] + sizeof(Head), data, bytes);
+  return 0;
+}
+
+int Exchange::get(void *context, int rank, const char *key, void *data, std::size_t capacity,
                   std::size_t *bytes) {
   const auto *self = static_cast<Exchange *>(context);
   const std::size_t at = static_cast<std::size_t>(rank) * self->bytes_;
   Head head;
   if (at >= self->received_.size()) return -1;
   std::memcpy(&head, &self->received_[at], sizeof head);
-  if (head.bytes == 0 || head.bytes > self->bytes_ - sizeof head || head.bytes > capacity)
-    return -1;
-  std::memcpy(data, &self->received_[at] + sizeof head, head.bytes);
-  *bytes = head.bytes;
+  const bool all = !peer_of(key);
+  const std::uint32_t length = all ? head.told : head.bytes;
+  const std::size_t room = all ? sizeof head.all : self->bytes_ - sizeof head;
+  if (length == 0 || length > room || length > capacity) return -1;
+  std::memcpy(data, all ? head.all : &self->received_[at] + sizeof head, length);
+  *bytes = length;
   return 0;
 }
 

@@ -7,8 +7,9 @@
 ///
 /// Plans of messages put something for each of their peers, under a key that ends with a dot and
 /// the peer's number (runtime/src/messages_create.c), so of a plan for P ranks each one sends and
-/// keeps P cards, and not P times P. A card also says how the plan was created, to peers and
-/// strangers.
+/// keeps P cards, and not P times P. What is for all ranks (a key that ends with a word:
+/// "nbc.3.calc") is short, and on all cards. A card also says how the plan was created, to peers
+/// and strangers.
 
 #pragma once
 
@@ -40,7 +41,10 @@ class Exchange {
   struct Head {
     std::int32_t status;
     std::uint32_t bytes;
+    std::uint32_t told;  // bytes for all
+    unsigned char all[12];
   };
+  int put_all(const void *data, std::size_t bytes);
   static int put(void *, const char *key, const void *data, std::size_t bytes);
   static int get(void *, int rank, const char *key, void *data, std::size_t capacity,
                  std::size_t *bytes);

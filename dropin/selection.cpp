@@ -70,7 +70,7 @@ std::optional<Choice> choose(const Communicator &c, const Operation &o, const Ou
   s.nodeOf = c.node_of();
   if (c.has("shm")) s.targets.push_back("shm");
   if (c.has("mpi")) s.targets.push_back("mpi");
-  for (const char *adapter : {"sci", "verbs"})
+  for (const char *adapter : {"coredirect", "sci", "verbs"})
     if (c.has(adapter)) s.targets.push_back(adapter);
   return table.choose(s);
 }

@@ -27,7 +27,7 @@ struct Identity {
 
 namespace {
 
-enum Wish : std::int32_t { whatever, messages, node, exported, adapter };
+enum Wish : std::int32_t { whatever, messages, node, exported, adapter, queues };
 
 Wish read_wish() {
   const char *said = std::getenv("NBC_TARGET");
@@ -36,11 +36,14 @@ Wish read_wish() {
   if (!std::strcmp(said, "shm")) return node;
   if (!std::strcmp(said, "sci")) return exported;
   if (!std::strcmp(said, "verbs")) return adapter;
+  if (!std::strcmp(said, "coredirect")) return queues;
   int rank = 0;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (rank == 0)
     std::fprintf(
-        stderr, "nbc: NBC_TARGET=%s: there are mpi, sci, shm and verbs; the table chooses\n", said);
+        stderr,
+        "nbc: NBC_TARGET=%s: there are coredirect, mpi, sci, shm and verbs; the table chooses\n",
+        said);
   return whatever;
 }
 
@@ -51,7 +54,15 @@ bool allows(std::int32_t said, Wish way) {
 
 // The target of the device that was asked for; null: none was. Only who asks for one gets it.
 const char *adapter_of(std::int32_t said) {
-  return said == exported ? "sci" : said == adapter ? "verbs" : nullptr;
+  switch (said) {
+    case exported:
+      return "sci";
+    case adapter:
+      return "verbs";
+    case queues:
+      return "coredirect";
+  }
+  return nullptr;
 }
 
 // Said once, so it is complained of once.
@@ -141,7 +152,15 @@ Steps Communicator::set_up() {
     adapter_ = adapter_of(wish());
     node_of_.assign(1, 0);
     const nbc_bootstrap bootstrap = exchange_.bootstrap(0, 1);
-    if (!status) status = nbc_comm_create(&bootstrap, nullptr, 0, &ours_);
+    nbc_device *device = nullptr;
+    try {
+      // Its copies go over a queue to itself.
+      if (!status && wish() == queues) status = open_adapter(adapter_, &device, why_);
+    } catch (const std::bad_alloc &) {
+      status = NBC_ERROR_MEMORY;
+    }
+    if (!status) status = nbc_comm_create(&bootstrap, &device, device ? 1 : 0, &ours_);
+    if (device && !ours_) device->close(device);
     if (status)
       give_up(why_not(status, status, why_));
     else

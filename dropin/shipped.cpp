@@ -10,6 +10,7 @@
 #include <new>
 #include <string_view>
 
+#include "nbc/hca.h"
 #include "nbc/sci.h"
 #include "nbc/verbs.h"
 
@@ -85,6 +86,13 @@ int open_sci(nbc_device **device, const char **why) {
   return open ? open(nullptr, device, why) : NBC_ERROR_DEVICE;
 }
 
+int open_hca(nbc_device **device, const char **why) {
+  static const Adapters once = load_adapters("libnbc-hca.so", "nbc_hca_open");
+  *why = once.why.c_str();
+  const auto open = reinterpret_cast<decltype(&nbc_hca_open)>(once.open);
+  return open ? open(nullptr, device, why) : NBC_ERROR_DEVICE;
+}
+
 }  // namespace
 
 const nbc_library *shipped() {
@@ -97,8 +105,10 @@ const char *why_not_shipped() {
 
 int open_adapter(const char *target, nbc_device **device, std::string &why) {
   const char *said = "";
-  const int status = std::string_view(target) == NBC_SCI_TARGET ? open_sci(device, &said)
-                                                                : open_verbs(device, &said);
+  const std::string_view name = target;
+  const int status = name == NBC_SCI_TARGET   ? open_sci(device, &said)
+                     : name == NBC_HCA_TARGET ? open_hca(device, &said)
+                                              : open_verbs(device, &said);
   if (status) why = std::string("NBC_TARGET=") + target + ": " + said;
   return status;
 }

@@ -19,8 +19,9 @@ namespace nbcc::dropin {
 const nbc_library *shipped();
 const char *why_not_shipped();
 
-/// An adapter of target verbs or sci (nbc/verbs.h, nbc/sci.h) for one communicator, by
-/// libnbc-verbs.so or libnbc-sci.so: so machines without libibverbs need none. Closed by the
+/// An adapter of target coredirect, sci or verbs (nbc/hca.h, nbc/sci.h, nbc/verbs.h) for one
+/// communicator, by libnbc-hca.so, libnbc-sci.so or libnbc-verbs.so: so machines without libibverbs
+/// need none. Closed by the
 /// communicator of ours that it is given to. A negative status: `why` says it. May throw
 /// std::bad_alloc.
 int open_adapter(const char *target, nbc_device **, std::string &why);

@@ -11,6 +11,7 @@
 #include <fstream>
 #include <iostream>
 
+#include "nbc/hca.h"
 #include "nbc/sci.h"
 #include "nbc/verbs.h"
 #include "runtime/mpi/nbc_mpi.h"
@@ -149,7 +150,7 @@ void bench(const Options &o, int level) {
   if (rankHere() == 0) printHead(facts, o, algorithms.skipped, std::cout);
 
   nbc_comm *comm;
-  nbc_device *adapters[2] = {};
+  nbc_device *adapters[3] = {};
   nbc_mpi_options how = {.devices = adapters};
   const auto open = [&](const char *target, auto opener) {
     if (std::find(o.targets.begin(), o.targets.end(), target) == o.targets.end()) return;
@@ -160,6 +161,7 @@ void bench(const Options &o, int level) {
     });
     ++how.device_count;
   };
+  open(NBC_HCA_TARGET, nbc_hca_open);
   open(NBC_SCI_TARGET, nbc_sci_open);
   open(NBC_VERBS_TARGET, nbc_verbs_open);
   must(nbc_comm_create_mpi_with(MPI_COMM_WORLD, &how, &comm), "communicator");
