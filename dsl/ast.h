@@ -204,6 +204,7 @@ struct Claim {
     rounds,
     messages,
     sent,
+    link_sharing,
     /* no number: */ rank_order,
     bitwise_same,
     any_lengths
@@ -211,7 +212,7 @@ struct Claim {
   What what{};
   Loc loc;
   Operator op{};  // eq, le, lt, ge, gt
-  ExprPtr bound;  // rounds, messages, sent; free of `me`
+  ExprPtr bound;  // of those with a number; free of `me`
 };
 std::string_view name(Claim::What);
 

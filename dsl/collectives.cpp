@@ -117,6 +117,8 @@ std::string_view name(Claim::What what) {
       return "messages";
     case Claim::What::sent:
       return "sent";
+    case Claim::What::link_sharing:
+      return "link_sharing";
     case Claim::What::rank_order:
       return "rank_order";
     case Claim::What::bitwise_same:

@@ -495,16 +495,23 @@ class Builder {
   Claim claim(G::ClaimContext *c) {
     using enum Claim::What;
     static constexpr std::pair<std::string_view, Claim::What> known[] = {
-        {"rounds", rounds},         {"messages", messages},         {"sent", sent},
-        {"rank_order", rank_order}, {"bitwise_same", bitwise_same}, {"any_lengths", any_lengths}};
+        {"rounds", rounds},
+        {"messages", messages},
+        {"sent", sent},
+        {"link_sharing", link_sharing},
+        {"rank_order", rank_order},
+        {"bitwise_same", bitwise_same},
+        {"any_lengths", any_lengths}};
     Claim result;
     result.loc = at(c);
     const std::string name = c->NAME()->getText();
     const auto found =
         std::ranges::find(known, name, &std::pair<std::string_view, Claim::What>::first);
     if (found == std::end(known)) {
-      diag_.error(result.loc, "nothing is known of '", name,
-                  "'; claims are rounds, messages, sent, rank_order, bitwise_same and any_lengths");
+      diag_.error(
+          result.loc, "nothing is known of '", name,
+          "'; claims are rounds, messages, sent, link_sharing, rank_order, bitwise_same and "
+          "any_lengths");
       return result;
     }
     result.what = found->second;

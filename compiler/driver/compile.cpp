@@ -110,15 +110,15 @@ bool Compilation::needsGraph() const {
 }
 
 /// A topology or graph of another number of ranks is none.
+const Topology *Compilation::topology(int64_t ranks) const {
+  const Topology *known = topology_ ? topology_ : &options_.topology;
+  return known->ranks() == ranks ? known : nullptr;
+}
+
 Request Compilation::request(int64_t ranks, int64_t rank, int64_t root) const {
-  const Topology *topology = topology_ ? topology_ : &options_.topology;
   const Graph *graph = graph_ ? graph_ : &options_.graph;
-  return {ranks,
-          rank,
-          root,
-          parameters_,
-          topology->ranks() == ranks ? topology : nullptr,
-          graph->ranks() == ranks ? graph : nullptr};
+  return {
+      ranks, rank, root, parameters_, topology(ranks), graph->ranks() == ranks ? graph : nullptr};
 }
 
 std::optional<bool> Compilation::applies(int64_t ranks, bool report) {
@@ -167,7 +167,7 @@ std::optional<Schedule> Compilation::transformed(int64_t ranks, int64_t rank, in
 std::optional<Template> Compilation::compile(int64_t ranks, int64_t rank, int64_t root,
                                              bool inPlace, std::vector<Legal> *legal) {
   TargetOptions options = options_.targetOptions;
-  options.topology = request(ranks, rank, root).topology;
+  options.topology = topology(ranks);
   return maker_.make({ranks, rank, root}, collective(), inPlace, *options_.target, options, legal);
 }
 

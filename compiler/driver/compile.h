@@ -41,6 +41,8 @@ class Compilation {
 
   /// Where the ranks are from now on; null: as --topology said, or nobody knows.
   void place(const Topology *);
+  /// Where so many ranks are; null: nobody knows.
+  const Topology *topology(int64_t ranks) const;
   /// The algorithm asks where the ranks are, and --topology does not say it.
   bool needsTopology() const;
   /// Who is whose neighbour from now on; null: as --cart or --graph said, or nobody knows.

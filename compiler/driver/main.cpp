@@ -18,6 +18,7 @@
 #include "compiler/exchange/goal.h"
 #include "compiler/exchange/msccl.h"
 #include "compiler/jit/jit.h"
+#include "compiler/prove/links.h"
 #include "dsl/format.h"
 #include "dsl/parse.h"
 
@@ -37,6 +38,18 @@ void emitSchedules(Compilation &c, const Options &o, std::ostream &out, Diag &di
       print(*s, out);
     }
   }
+}
+
+/// --emit=links: all ranks, as written.
+void emitLinks(Compilation &c, const Options &o, std::ostream &out, Diag &diag) {
+  std::vector<Schedule> ranks;
+  for (int64_t rank = 0; rank < o.ranks; ++rank) {
+    std::optional<Schedule> s = c.written(o.ranks, rank, o.root);
+    if (!s) return;
+    ranks.push_back(std::move(*s));
+  }
+  const Topology *topology = c.topology(o.ranks);
+  printLinks(ranks, topology ? *topology : oneOnEach(o.ranks), out, diag);
 }
 
 /// --emit=goal: all ranks, as written or after the passes of --run=.
@@ -90,6 +103,7 @@ void compileAll(Compilation &c, const Options &o, Diag &diag) {
 
   std::ostringstream text;
   if (o.emit == Emit::schedule) emitSchedules(c, o, text, diag);
+  if (o.emit == Emit::links) emitLinks(c, o, text, diag);
   if (o.emit == Emit::goal) emitGoal(c, o, text, diag);
   if (o.emit == Emit::tasks || o.emit == Emit::resources || o.emit == Emit::templateBytes)
     emitTemplates(c, o, text, diag);

@@ -107,11 +107,12 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
   app.add_flag("--inspect", o.inspect, "say what is in a library (.so, .a, .o), and do no more");
   app.add_flag("--format", o.format, "print the source as it is to be laid out, and do no more");
 
-  app.add_option(
-         "--emit", emit,
-         "print a stage's result; goal: all ranks, for LogGOPSim; header: of a library, in C")
-      ->check(CLI::IsMember(
-          {"ast", "llvm", "schedule", "goal", "tasks", "resources", "template", "header"}));
+  app.add_option("--emit", emit,
+                 "print a stage's result; links: those that messages take between nodes; goal: all "
+                 "ranks, for "
+                 "LogGOPSim; header: of a library, in C")
+      ->check(CLI::IsMember({"ast", "llvm", "schedule", "links", "goal", "tasks", "resources",
+                             "template", "header"}));
   app.add_option("--run-pass", o.passes, "run this pass alone (--run=<pass>; several: in order)")
       ->group("");
   app.add_option("--rounds", rounds, "overlap: a step waits for bytes; strict: for whole rounds")
@@ -149,7 +150,8 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
 
   app.add_option(
       "--topology", topology,
-      "where the ranks are: 4x8, nodes x ranks on each, or a file with the node of each");
+      "where the ranks are: 4x8, nodes x ranks on each; torus:4x4, a node for each rank; or a file "
+      "with the node of each");
   app.add_option("--cart", grid,
                  "who are neighbours: 4x3p, the ranks of each dimension, p: periodic");
   app.add_option("--graph", graph, "or a file with a line for each rank, as 0: from 1 3 to 1");
@@ -281,6 +283,7 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
                                           {"ast", Emit::ast},
                                           {"llvm", Emit::llvm},
                                           {"schedule", Emit::schedule},
+                                          {"links", Emit::links},
                                           {"goal", Emit::goal},
                                           {"tasks", Emit::tasks},
                                           {"resources", Emit::resources},
@@ -447,6 +450,8 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
     return wrong(o.run ? "--run" : "--emit=" + emit, " needs --target (nbcc --help lists them)");
   if (o.input == Input::goal && (o.emit != Emit::nothing || o.run || o.target))
     return wrong("GOAL says nothing of data: it can be checked, not compiled, printed or run");
+  if (o.emit == Emit::links && (!o.passes.empty() || o.target))
+    return wrong("--emit=links is of the program as written: not with --target or --run=<pass>");
   if (o.input != Input::source && (o.emit == Emit::ast || o.emit == Emit::llvm))
     return wrong("--emit=", emit, " needs a source, not a schedule");
   if (o.format && o.input != Input::source)

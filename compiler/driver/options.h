@@ -17,7 +17,18 @@
 
 namespace nbcc {
 
-enum class Emit { nothing, ast, llvm, schedule, goal, tasks, resources, templateBytes, header };
+enum class Emit {
+  nothing,
+  ast,
+  llvm,
+  schedule,
+  links,
+  goal,
+  tasks,
+  resources,
+  templateBytes,
+  header
+};
 enum class Input { source, schedule, goal, msccl };
 enum class Clock { simulated, real };
 enum class Rendezvous { write, read };

@@ -46,7 +46,7 @@ bool proveRoot(Compilation &c, int64_t ranks, int64_t root, NumberProof &result,
   result.bytes = std::max(result.bytes, bytes);
 
   auto run = [&](std::span<const Schedule> schedules) {
-    Proof p = prove(schedules, *claims, diag);
+    Proof p = prove(schedules, *claims, diag, c.topology(ranks));
     ++result.proofs;
     result.meet(p);
     return p.holds && diag.ok();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// topology.cpp - where the ranks are: read, cut to some ranks, and samples for proofs.
+// topology.cpp - where the ranks are: read, cut to some ranks, and samples for proofs; and ways
+// between nodes.
 //
 //   "2x3"                     =>   nodes of the ranks: 0 0 0 1 1 1
 //   a file "b a b"            =>                       0 1 0
@@ -11,6 +12,7 @@
 
 #include <charconv>
 #include <fstream>
+#include <numeric>
 #include <set>
 #include <sstream>
 #include <unordered_map>
@@ -26,6 +28,45 @@ constexpr std::streamoff kMostBytes = 1 << 28;
 bool readNumber(std::string_view text, int64_t &value) {
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   return error == std::errc() && end == text.data() + text.size();
+}
+
+/// Of n nodes: the most columns that make no more of them than rows.
+std::vector<int64_t> nearSquare(int64_t n) {
+  int64_t columns = 1;
+  for (int64_t i = 2; i * i <= n; ++i)
+    if (n % i == 0) columns = i;
+  return {n / columns, columns};
+}
+
+/// 0, 1, ..., n - 1
+std::vector<int32_t> numbered(int64_t n) {
+  std::vector<int32_t> numbers(static_cast<size_t>(n));
+  std::iota(numbers.begin(), numbers.end(), 0);
+  return numbers;
+}
+
+constexpr std::string_view kTorus = "torus:";
+
+Topology readTorus(const std::string &text, Diag &diag) {
+  constexpr size_t kMostDimensions = 8;
+  std::vector<int64_t> extents;
+  int64_t nodes = 1;
+  bool good = true;
+  for (size_t at = kTorus.size(); good && at <= text.size();) {
+    const size_t end = std::min(text.find('x', at), text.size());
+    int64_t extent = 0;
+    good = readNumber(std::string_view(text).substr(at, end - at), extent) && extent >= 1 &&
+           extent <= kMaxBlocks / nodes && extents.size() < kMostDimensions;
+    extents.push_back(extent);
+    nodes *= extent;
+    at = end + 1;
+  }
+  if (good) {
+    return Topology(numbered(nodes), extents);
+  }
+  diag.error(Loc(), "topology ", text, ": wanted the sides of a torus, as torus:4x4, at most ",
+             kMostDimensions, " of them, of 1..", kMaxBlocks, " nodes in all");
+  return {};
 }
 
 /// Whether the text has the form of 4x8; a file of that name is ./4x8.
@@ -53,7 +94,8 @@ Topology readGrid(const std::string &text, Diag &diag) {
 
 }  // namespace
 
-Topology::Topology(const std::vector<int32_t> &nodeOfRank) {
+Topology::Topology(const std::vector<int32_t> &nodeOfRank, std::vector<int64_t> extents)
+    : extents_(std::move(extents)) {
   std::unordered_map<int32_t, int32_t> numbers;
   for (size_t rank = 0; rank < nodeOfRank.size(); ++rank) {
     auto [it, isNew] = numbers.emplace(nodeOfRank[rank], static_cast<int32_t>(ranksOn_.size()));
@@ -63,6 +105,22 @@ Topology::Topology(const std::vector<int32_t> &nodeOfRank) {
     localRank_.push_back(static_cast<int32_t>(mates.size()));
     mates.push_back(static_cast<int32_t>(rank));
   }
+  if (extents_.empty()) extents_ = nearSquare(nodes());
+}
+
+std::vector<int32_t> Topology::route(int32_t from, int32_t to) const {
+  std::vector<int32_t> nodes{from};
+  int64_t at = from, stride = 1;
+  for (auto extent = extents_.rbegin(); extent != extents_.rend(); ++extent) {
+    const int64_t wanted = to / stride % *extent;
+    while (at / stride % *extent != wanted) {
+      const bool around = at / stride % *extent == *extent - 1;
+      at += around ? -stride * (*extent - 1) : stride;
+      nodes.push_back(static_cast<int32_t>(at));
+    }
+    stride *= *extent;
+  }
+  return nodes;
 }
 
 Topology Topology::among(const std::vector<int32_t> &ranks) const {
@@ -72,7 +130,12 @@ Topology Topology::among(const std::vector<int32_t> &ranks) const {
   return Topology(nodeOf);
 }
 
+Topology oneOnEach(int64_t ranks) {
+  return Topology(numbered(ranks));
+}
+
 Topology readTopology(const std::string &text, Diag &diag) {
+  if (text.starts_with(kTorus)) return readTorus(text, diag);
   if (looksLikeGrid(text)) return readGrid(text, diag);
   std::ifstream file(text, std::ios::binary | std::ios::ate);
   std::streamoff bytes = file ? std::streamoff(file.tellg()) : -1;
@@ -90,7 +153,8 @@ Topology readTopology(const std::string &text, Diag &diag) {
   }
   if (bytes < 0 || file.bad()) {
     diag.error(Loc(), "cannot read the topology ", text,
-               ": wanted nodes x ranks on each, as 4x8, or a file with the node of each rank");
+               ": wanted nodes x ranks on each, as 4x8, a torus of nodes, as torus:4x4, or a file "
+               "with the node of each rank");
     return {};
   }
   if (nodeOf.empty() || static_cast<int64_t>(nodeOf.size()) > kMaxBlocks) {
@@ -102,7 +166,7 @@ Topology readTopology(const std::string &text, Diag &diag) {
 }
 
 std::vector<Topology> sampleTopologies(int64_t ranks) {
-  auto numbered = [&](auto nodeOf) {
+  auto placed = [&](auto nodeOf) {
     std::vector<int32_t> nodes;
     for (int64_t rank = 0; rank < ranks; ++rank)
       nodes.push_back(static_cast<int32_t>(nodeOf(rank)));
@@ -119,9 +183,9 @@ std::vector<Topology> sampleTopologies(int64_t ranks) {
   std::vector<Topology> samples;
   std::set<std::vector<int32_t>> seen;
   for (const std::vector<int32_t> &nodes :
-       {numbered([](int64_t) { return 0; }), numbered([](int64_t rank) { return rank; }),
-        numbered([&](int64_t rank) { return rank / side; }),
-        numbered([&](int64_t rank) { return rank % side; }), numbered(uneven)})
+       {placed([](int64_t) { return 0; }), placed([](int64_t rank) { return rank; }),
+        placed([&](int64_t rank) { return rank / side; }),
+        placed([&](int64_t rank) { return rank % side; }), placed(uneven)})
     if (seen.insert(nodes).second) samples.emplace_back(nodes);
   return samples;
 }

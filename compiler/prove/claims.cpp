@@ -108,10 +108,10 @@ void count(const Together &all, Proof &proof, Findings &findings) {
 }
 
 void checkClaims(std::span<const ClaimValue> claims, Order order, const Proof &proof,
-                 const Combining &combining, Findings &findings) {
+                 const Combining &combining, const LinkUse &links, Findings &findings) {
   const std::string ranks = cat(" with ", proof.ranks, proof.ranks == 1 ? " rank" : " ranks");
   for (const ClaimValue &claim : claims) {
-    const auto check = [&](const char *name, const Amount &found, const char *verb) {
+    const auto check = [&](const char *name, const Amount &found, const std::string &verb) {
       if (isTrue(claim.op, compare(found, {claim.bound, 1})) || !findings.take(claim.loc)) return;
       findings.diag.error(claim.loc, "claims ", name, " ", symbol(claim.op), " ", claim.bound,
                           ", but ", verb, " ", toString(found), ranks);
@@ -129,6 +129,13 @@ void checkClaims(std::span<const ClaimValue> claims, Order order, const Proof &p
         break;
       case ast::Claim::What::sent:
         check("sent", proof.mostSent, "a rank sends");
+        break;
+      case ast::Claim::What::link_sharing:
+        if (order == Order::rounds)
+          check("link_sharing", {links.shared, 1},
+                links.shared > 0 ? cat("from node ", links.from, " to ", links.to, " in step ",
+                                       links.step, " there are")
+                                 : "it is");
         break;
       case ast::Claim::What::rank_order:
         checkNone("rank_order", combining.outOfOrder);

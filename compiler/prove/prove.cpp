@@ -8,6 +8,8 @@
 
 #include "compiler/prove/prove.h"
 
+#include <algorithm>
+
 #include "compiler/prove/stages.h"
 
 namespace nbcc {
@@ -19,7 +21,8 @@ void Facts::meet(const Facts &other) {
   if (unequal.what.empty()) unequal = other.unequal;
 }
 
-Proof prove(std::span<const Schedule> ranks, std::span<const ClaimValue> claims, Diag &diag) {
+Proof prove(std::span<const Schedule> ranks, std::span<const ClaimValue> claims, Diag &diag,
+            const Topology *topology) {
   Proof proof;
   proof.ranks = static_cast<int64_t>(ranks.size());
 
@@ -57,7 +60,11 @@ Proof prove(std::span<const Schedule> ranks, std::span<const ClaimValue> claims,
 
   // And it is what it says of itself.
   count(all, proof, findings);
-  checkClaims(claims, ranks[0].order, proof, combining, findings);
+  LinkUse links;
+  if (ranks[0].order == Order::rounds &&
+      std::ranges::count(claims, ast::Claim::What::link_sharing, &ClaimValue::what))
+    links = findLinks(all, partners, events, topology ? *topology : oneOnEach(proof.ranks));
+  checkClaims(claims, ranks[0].order, proof, combining, links, findings);
   proof.holds = findings.none();
   return proof;
 }

@@ -14,6 +14,7 @@
 
 #include "compiler/ir/claim.h"
 #include "compiler/ir/schedule.h"
+#include "compiler/ir/topology.h"
 
 namespace nbcc {
 
@@ -47,7 +48,8 @@ struct Proof : Facts {
 /// Runs the schedules of all ranks of one call (ranks[i].rank == i, all for the
 /// same root) and reports what is wrong: the rank, the round, the place in the
 /// source, the values. At most a handful of findings a call: later ones mostly
-/// follow from the first.
-Proof prove(std::span<const Schedule> ranks, std::span<const ClaimValue> claims, Diag &);
+/// follow from the first. Where the ranks are matters to claims of links; null: one on each node.
+Proof prove(std::span<const Schedule> ranks, std::span<const ClaimValue> claims, Diag &,
+            const Topology * = nullptr);
 
 }  // namespace nbcc

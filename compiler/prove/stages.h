@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "compiler/ir/claim.h"
+#include "compiler/ir/topology.h"
 #include "compiler/prove/memory.h"
 #include "compiler/prove/prove.h"
 #include "compiler/prove/trees.h"
@@ -122,7 +123,29 @@ void checkBarrier(const Together &, const Partners &, const std::vector<Event> &
 
 /// Fills in rounds, messages, mostMessages, mostSent.
 void count(const Together &, Proof &, Findings &);
-/// `messages` is claimed of the program as written: passes merge some.
-void checkClaims(std::span<const ClaimValue>, Order, const Proof &, const Combining &, Findings &);
+/// Which links messages take, by steps. A message takes one, and a rank enters its next round when
+/// all of the present one is over: so a step is what happens at once where all messages take
+/// equally long, as papers about networks of rings count. Ranks' rounds are not alike.
+struct LinkUse {
+  struct Message {
+    int64_t step;
+    int64_t sender, receiver;  // ranks
+    Loc loc;                   // of the receive
+  };
+  std::vector<Message> messages;  // by step, then by sender
+
+  /// The link with the most messages in one step, the first such: between these nodes.
+  int64_t shared = 0, step = 0;
+  int32_t from = 0, to = 0;
+  Loc loc;  // of a message there
+};
+
+/// Of schedules in rounds: takes as long as all ways together.
+LinkUse findLinks(const Together &, const Partners &, const std::vector<Event> &, const Topology &);
+
+/// `messages` and `link_sharing` are claimed of the program as written: passes merge some. The use
+/// of links has been looked at where something is claimed of it.
+void checkClaims(std::span<const ClaimValue>, Order, const Proof &, const Combining &,
+                 const LinkUse &, Findings &);
 
 }  // namespace nbcc

@@ -55,6 +55,34 @@ TEST(Topology, readsAFile) {
   EXPECT_NE(r.said.str().find("names the nodes of 0 ranks"), std::string::npos) << r.said.str();
 }
 
+TEST(Topology, readsATorusAndKnowsItsWays) {
+  Reading r;
+  const Topology t = r.read("torus:2x3x4");
+  EXPECT_EQ(t.nodes(), 24);
+  EXPECT_EQ(t.extents(), (std::vector<int64_t>{2, 3, 4}));
+  // Row 1, place 3 of the first plane to row 0, place 1 of the second: around, around, on.
+  EXPECT_EQ(t.route(7, 13), (std::vector<int32_t>{7, 4, 5, 9, 1, 13}));
+  EXPECT_EQ(t.route(5, 5), (std::vector<int32_t>{5}));
+  EXPECT_TRUE(r.diag.ok()) << r.said.str();
+}
+
+TEST(Topology, nodesWithoutATorusAreNearlyASquare) {
+  EXPECT_EQ(oneOnEach(12).extents(), (std::vector<int64_t>{4, 3}));
+  EXPECT_EQ(oneOnEach(7).extents(), (std::vector<int64_t>{7, 1}));
+  EXPECT_EQ(oneOnEach(1).extents(), (std::vector<int64_t>{1, 1}));
+  EXPECT_EQ(Topology({0, 0, 1, 1}).extents(), (std::vector<int64_t>{2, 1}));
+}
+
+TEST(Topology, refusesWhatIsNoTorus) {
+  for (std::string text : {"torus:", "torus:4x", "torus:x4", "torus:0x4", "torus:4x-1",
+                           "torus:5000x5000", "torus:1x1x1x1x1x1x1x1x1"}) {
+    Reading r;
+    EXPECT_EQ(r.read(text).ranks(), 0) << text;
+    EXPECT_NE(r.said.str().find("wanted the sides of a torus, as torus:4x4"), std::string::npos)
+        << text << r.said.str();
+  }
+}
+
 TEST(Topology, refusesWhatIsNoTopology) {
   const std::string grid = ": wanted nodes x ranks on each, as 4x8, of 1..16777216 ranks in all";
   for (std::string text :
