@@ -4,9 +4,9 @@
 
 #include "test/runtime/traffic.h"
 
-#include "test/runtime/verbs/world.h"
-
 #include <span>
+
+#include "test/runtime/verbs/world.h"
 
 namespace {
 
