@@ -36,12 +36,12 @@ void drain(Lock &lock, Communicator &c) {
 }
 
 // Waits for it. Null: calls are the MPI's.
-Plan *make_plan(Lock &lock, Communicator &c, const Operation &o, const Outline &line) {
+Plan *make_plan(Lock &lock, Communicator &c, const Operation &o, const Outline &line, bool own) {
   drain(lock, c);
   unsigned round = 0;
   for (; !c.advance() || c.state() == Plan::making; ++round) wait_a_while(lock, round);
   if (c.state() != Plan::ready) return nullptr;
-  Plan *plan = choose_plan(c, o, line);
+  Plan *plan = own ? choose_own_plan(c, o, line) : choose_plan(c, o, line);
   for (; plan && plan->state == Plan::making; ++round) {
     c.advance();
     wait_a_while(lock, round);
@@ -49,13 +49,14 @@ Plan *make_plan(Lock &lock, Communicator &c, const Operation &o, const Outline &
   return plan && plan->state == Plan::ready ? plan : nullptr;
 }
 
-// The plan for a call that may wait. Null: it is the MPI's, whose turn it is.
-Plan *get_plan(Lock &lock, const Incoming &in, const Operation &o, const char *name) {
+// The plan for a call that may wait; `own`: for it alone. Null: it is the MPI's, whose turn it is.
+Plan *get_plan(Lock &lock, const Incoming &in, const Operation &o, const char *name,
+               bool own = false) {
   Communicator *c = in.communicator;
   const char *refusal = in.line.refusal;
   if (!refusal) {
-    Plan *plan = find_plan(*c, o, in.line);
-    if (!plan) plan = make_plan(lock, *c, o, in.line);
+    Plan *plan = own ? nullptr : find_plan(*c, o, in.line);
+    if (!plan) plan = make_plan(lock, *c, o, in.line, own);
     if (plan) return plan;
     refusal = c->why();
   }
@@ -204,10 +205,13 @@ int persistent(const Operation &o, const char *name, FunctionRef<int(MPI_Request
                MPI_Request *request) try {
   Lock lock;
   Incoming in = take_in(Communicator::of(o.comm), o);
-  Plan *plan = get_plan(lock, in, o, name);
+  Plan *plan = get_plan(lock, in, o, name, true);
   if (!plan) return lock.outside([&] { return pass(request); });
   Request *r = make_request(in, o, name);
-  if (!r) return raise(o.comm, MPI_ERR_NO_MEM);
+  if (!r) {
+    plan->taken = false;
+    return raise(o.comm, MPI_ERR_NO_MEM);
+  }
   r->plan = plan;
   r->persistent = true;
   r->communicator->hold();
@@ -217,13 +221,9 @@ int persistent(const Operation &o, const char *name, FunctionRef<int(MPI_Request
   return raise(o.comm, MPI_ERR_NO_MEM);
 }
 
+// Never behind calls that wait for plans: others may wait for this one before they make those.
 int start(Request *r) try {
   if (!r->persistent || r->state != Request::idle) return raise(r->operation.comm, MPI_ERR_REQUEST);
-  if (!calls_of(*r->communicator).queue.empty()) {
-    append(*r->communicator, r);
-    advance_queues();
-    return MPI_SUCCESS;
-  }
   int error = begin(r);
   if (error) return raise(r->operation.comm, error);
   r->communicator->hold();

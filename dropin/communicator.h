@@ -28,6 +28,7 @@
 
 #include <mpi.h>
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <list>
@@ -52,6 +53,8 @@ struct Plan {
   std::string algorithm, target;       // "allgather.bruck:k=3", "shm"
   std::uint64_t most = 0;              // bytes of a block or vector that it can take, on all ranks
   std::uint64_t calls = 0, bytes = 0;  // for the report
+  bool own = false;                    // of one persistent request at a time,
+  bool taken = false;                  // which there is now
 };
 
 class Communicator {
@@ -84,7 +87,11 @@ class Communicator {
   /// different ones: then any length must do. It takes what the choice is for, as far as there is
   /// memory (`most`). Failed: why() says it, and calls are passed through. Null: no memory, or
   /// the communicator is not ready.
-  Plan *plan(const Operation &, const Choice &, std::uint64_t bytes);
+  ///
+  /// own: nobody else has it while it is `taken`. For persistent requests, which ranks may start in
+  /// any order (MPI 4.1, section 6.13), whereas calls of one plan meet in the order of their
+  /// starts. One that all ranks have given back serves again.
+  Plan *plan(const Operation &, const Choice &, std::uint64_t bytes, bool own = false);
   const char *why() const { return why_.c_str(); }
 
   /// Calls that use it; freed by the user, it ends with the last of them: in advance_all().
@@ -105,6 +112,12 @@ class Communicator {
     bool each = false, neighbors = false;
     std::uint32_t root = 0;
     std::uint64_t wanted = 0;  // bytes: less will not do
+    /// Whether it does what the other is to do, or would have done.
+    bool serves(const Made &other) const {
+      return name == other.name && target == other.target && parameters == other.parameters &&
+             each == other.each && root == other.root && own == other.own &&
+             most >= (other.wanted ? other.wanted : other.most);
+    }
   };
   using List = std::list<std::unique_ptr<Communicator>>;
 
@@ -125,6 +138,10 @@ class Communicator {
 
   // plans.cpp
   Steps make_plan(Made &);
+  /// Plans that would serve as well and are ready, in the order in which all ranks have made them.
+  using Others = std::array<Made *, 64>;
+  std::size_t in_place_of(const Made &, Others &);
+  Posted agree_on_given_back();
   Steps meet_neighbors();
   Posted send_cards();
   int build(const Made &, void **template_data, std::size_t *bytes, std::string &why);
@@ -150,6 +167,7 @@ class Communicator {
   std::deque<Made *> to_make_;
   Steps steps_;
   int proposed_[2] = {}, agreed_[2] = {};
+  std::uint64_t given_back_ = 0, given_back_by_all_ = 0;  // of in_place_of()
   List::iterator place_;
 };
 

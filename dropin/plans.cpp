@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // plans.cpp - from a choice to a plan that all ranks have connected.
 //
+//   reuse      of plans for persistent requests: one that all ranks have given back
 //   template   agreed: all have one, else nobody creates, and the plans of all keep their numbers
 //   create     cards to peers, by MPI_Ialltoall; they say whether all have created it
 //   connect    agreed: all have
@@ -46,7 +47,7 @@ std::string text_of(const Choice &choice) {
 
 }  // namespace
 
-Plan *Communicator::plan(const Operation &o, const Choice &choice, std::uint64_t bytes) {
+Plan *Communicator::plan(const Operation &o, const Choice &choice, std::uint64_t bytes, bool own) {
   if (state_ != Plan::ready) return nullptr;
   try {
     Made made;
@@ -58,6 +59,7 @@ Plan *Communicator::plan(const Operation &o, const Choice &choice, std::uint64_t
     made.root = has_root(o.kind) ? static_cast<std::uint32_t>(o.root) : 0;
     made.wanted = bytes;
     made.most = most_bytes(choice, bytes, ranks_);
+    made.own = made.taken = own;
     std::string why;
     const nbc_library_algorithm *a = nbc_library_named(shipped(), choice.algorithm.c_str());
     if (!a)
@@ -67,12 +69,8 @@ Plan *Communicator::plan(const Operation &o, const Choice &choice, std::uint64_t
       made.state = Plan::failed;
       why_ = a ? choice.algorithm + ": " + why : why;
     }
-    for (Made &p : plans_) {
-      if (p.name != made.name || p.target != made.target || p.parameters != made.parameters ||
-          p.each != made.each || p.root != made.root || made.state == Plan::failed)
-        continue;
-      if (p.most >= (bytes ? bytes : made.most)) return &p;
-    }
+    for (Made &p : plans_)
+      if (!own && made.state != Plan::failed && p.serves(made)) return &p;
     plans_.push_back(std::move(made));
     Made &p = plans_.back();
     if (p.state == Plan::making) to_make_.push_back(&p);
@@ -183,10 +181,42 @@ Posted Communicator::send_cards() {
   return p;
 }
 
+std::size_t Communicator::in_place_of(const Made &p, Others &others) {
+  std::size_t found = 0;
+  for (Made &q : plans_)
+    if (&q != &p && q.state == Plan::ready && q.serves(p) && found < others.size())
+      others[found++] = &q;
+  return found;
+}
+
+Posted Communicator::agree_on_given_back() {
+  Posted p;
+  given_back_by_all_ = ranks_ == 1 ? given_back_ : 0;
+  if (ranks_ > 1)
+    p.error = PMPI_Iallreduce(&given_back_, &given_back_by_all_, 1, MPI_UINT64_T, MPI_BAND,
+                              duplicate_, &p.request);
+  return p;
+}
+
 Steps Communicator::make_plan(Made &p) {
   std::string why;
   void *template_data = nullptr;
   std::size_t bytes = 0;
+  if (p.own) {
+    Others others;
+    const std::size_t count = in_place_of(p, others);
+    given_back_ = 0;
+    for (std::size_t i = 0; i < count; ++i) given_back_ |= std::uint64_t{!others[i]->taken} << i;
+    const int failed = co_await agree_on_given_back();
+    if (!failed && given_back_by_all_) {
+      Made &q = *others[static_cast<std::size_t>(std::countr_zero(given_back_by_all_))];
+      std::swap(p.plan, q.plan);
+      p.most = q.most, p.calls = q.calls, p.bytes = q.bytes;
+      p.state = Plan::ready;
+      plans_.remove_if([&](const Made &made) { return &made == &q; });
+      co_return;
+    }
+  }
   int status = p.neighbors && neighbors_failed_ ? NBC_ERROR_MEMORY : 0;
   if (!status) status = build(p, &template_data, &bytes, why);
   try {

@@ -42,8 +42,7 @@ int hand_over(Request *r) {
 bool advance(Communicator &c, Request *r) {
   if (!c.advance()) return false;
   const bool refused = r->line.refusal != nullptr;
-  if (!refused && !r->plan && c.state() == Plan::ready)
-    r->plan = choose_plan(c, r->operation, r->line);
+  if (!refused && c.state() == Plan::ready) r->plan = choose_plan(c, r->operation, r->line);
   if (r->plan && r->plan->state == Plan::making) return false;
   bool ours = r->plan && r->plan->state == Plan::ready;
   if (!ours && !refused) count_passed(r->name, c.why());
@@ -81,6 +80,11 @@ Plan *choose_plan(Communicator &c, const Operation &o, const Outline &line) {
   }
   for (Habit &h : calls_of(c).habits) h.plan = nullptr;
   return *found = plan;
+}
+
+Plan *choose_own_plan(Communicator &c, const Operation &o, const Outline &line) {
+  std::optional<Choice> choice = choose(c, o, line);
+  return choice ? c.plan(o, *choice, line.bytes, true) : nullptr;
 }
 
 void append(Communicator &c, Request *r) {

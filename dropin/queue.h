@@ -30,6 +30,8 @@ Calls &calls_of(Communicator &);
 Plan *find_plan(Communicator &, const Operation &, const Outline &);
 /// Chooses, and begins to make; the communicator is ready. Null: none can be made.
 Plan *choose_plan(Communicator &, const Operation &, const Outline &);
+/// The same for a persistent request, which shares it with nobody (communicator.h).
+Plan *choose_own_plan(Communicator &, const Operation &, const Outline &);
 /// Hands a ready plan the call; an MPI error, after which nothing is under way.
 int begin(Request *);
 

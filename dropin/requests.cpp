@@ -58,6 +58,7 @@ Request *take_request() {
 }
 
 void give_back(Request *r) {
+  if (r->persistent) r->plan->taken = false;
   r->~Request();
   new (r) Request;
   r->next = free_list;

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <fstream>
 #include <numeric>
+#include <string>
 
 #include "test/dropin/expect.h"
 
@@ -310,6 +312,71 @@ void turns() {
   }
 }
 
+// MPI 4.1, section 6.13: once they are initialised, persistent collectives are started in any
+// order, another one on each rank, and so are other calls between them.
+void starts_in_any_order() {
+  constexpr int count = 5;
+  MPI_Request r[count], shown;
+  int mine[count], sums[count], value = 0;
+  for (int i = 0, power = 1; i < count; ++i, power *= 10) {
+    mine[i] = power * (me + 1);
+    INIT(Allreduce)(&mine[i], &sums[i], 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &r[i]);
+  }
+  for (int turn = 0; turn < 60; ++turn) {
+    for (int k = 0; k < count; ++k) MPI_Start(&r[(turn + (me % 2 ? k : count - k) + me) % count]);
+    if (turn % 2) MPI_Waitall(count, r, MPI_STATUSES_IGNORE);
+    for (int k = 0; k < count; ++k) MPI_Wait(&r[(k * 2 + turn) % count], MPI_STATUS_IGNORE);
+    for (int i = 0, power = 1; i < count; ++i, power *= 10)
+      expect(sums[i] == power * right_sum(), "turn %d, request %d: %d", turn, i, sums[i]);
+  }
+  // The others end this one before they come to the broadcast, which is still to be made.
+  MPI_Comm comm;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Request before;
+  INIT(Allreduce)(&mine[0], &sums[0], 1, MPI_INT, MPI_SUM, comm, MPI_INFO_NULL, &before);
+  if (me == 0) value = 17, MPI_Ibcast(&value, 1, MPI_INT, 0, comm, &shown);
+  MPI_Start(&before);
+  MPI_Wait(&before, MPI_STATUS_IGNORE);
+  if (me != 0) MPI_Ibcast(&value, 1, MPI_INT, 0, comm, &shown);
+  MPI_Wait(&shown, MPI_STATUS_IGNORE);
+  expect(value == 17 && sums[0] == right_sum(), "%d, %d", value, sums[0]);
+  MPI_Request_free(&before);
+  MPI_Comm_free(&comm);
+  for (MPI_Request &one : r) MPI_Request_free(&one);
+}
+
+long reserved() {  // kB of this process
+  long kilobytes = 0;
+  std::ifstream file("/proc/self/status");
+  for (std::string word; file >> word;)
+    if (word == "VmSize:") file >> kilobytes;
+  return kilobytes;
+}
+
+// What has been freed on all ranks serves again, though others live longer, and ranks free in
+// orders of their own.
+void initialised_again() {
+  MPI_Request kept, r[3];
+  int mine = me + 1, all = 0, sums[3];
+  INIT(Allreduce)(&mine, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &kept);
+  long before = 0;
+  for (int turn = 0; turn < 200; ++turn) {
+    if (turn == 20) before = reserved();
+    for (int i = 0; i < 3; ++i)
+      INIT(Allreduce)(&mine, &sums[i], 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &r[i]);
+    for (int i = 0; i < 3; ++i) MPI_Start(&r[(i + me) % 3]);
+    MPI_Waitall(3, r, MPI_STATUSES_IGNORE);
+    for (int i = 0; i < 3; ++i) MPI_Request_free(&r[(i + turn + me) % 3]);
+    MPI_Start(&kept);
+    MPI_Wait(&kept, MPI_STATUS_IGNORE);
+    expect(all == right_sum(), "turn %d: %d", turn, all);
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  const long grown = reserved() - before;
+  expect(grown < 400'000, "%ld kB more after 180 times", grown);
+  MPI_Request_free(&kept);
+}
+
 void communicators() {
   MPI_Comm comms[6];
   MPI_Group all, some;
@@ -463,6 +530,8 @@ int main(int argc, char **argv) {
   messages_in_collectives();
   order();
   turns();
+  starts_in_any_order();
+  initialised_again();
   communicators();
   freed_early();
   freed_handles();
