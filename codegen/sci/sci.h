@@ -29,7 +29,8 @@
 // provided that both go on testing, whatever other messages there are; runtime/src/sci.h says why
 // it does.
 //
-// After: Hoefler and others, on nonblocking collectives over SCI, whose card is the first device.
+// After: Kaiser, Hoefler, Bierbaum, Bemmerl, "Implementation and Analysis of Nonblocking Collective
+// Operations on SCI Networks", IPDPS 2009, whose card is the device sci_d352.
 
 #pragma once
 
