@@ -17,7 +17,7 @@ std::vector<sci_error_t> all(void *h, unsigned adapter) {
   errors.reserve(64);
   void *out = nullptr;
   unsigned number = 1, length = 8;
-  char data[8];
+  alignas(8) char data[8];
   dis_dma_vec_t vector[1] = {{8, 0, 0, 0}};
   auto to = [&]<class T>(T) { return reinterpret_cast<T *>(&out); };
   auto as = [&]<class T>(T) { return static_cast<T>(h); };
