@@ -215,9 +215,9 @@ TEST(SciFaults, WhatThePeerSaysIsChecked) {
       [&] { word(NBC_SCI_LINE, uint64_t{1} << 33 | 0); },  // fine: another number, not now
   };
   for (size_t i = 0; i < std::size(lies); ++i) {
+    Gather g;  // outlives the plan, by which the last one is abandoned
     SciWorld w(2, options(NBC_SCI_AUTO));
     w.addPlans(ring, {.eager_bytes = 128});
-    Gather g;
     ASSERT_EQ(g.start(w, 0), 0);
     lies[i]();
     EXPECT_EQ(outcome(w, g.request, 3 * kTimeout), i < 2 ? NBC_ERROR_DEVICE : 1) << i;
