@@ -199,6 +199,8 @@ int address(nbc_hca *hca, uint8_t out[32]) {
   return NBC_OK;
 }
 
+constexpr uint32_t anyRank = UINT32_MAX;
+
 /// To one of this fabric, which is there; of another process whoever says so later.
 int findPeer(Engine &engine, const Address &a, uint32_t number, QueuePair &qp) {
   const Identity who = {a.name, {a.secret[0], a.secret[1]}};
@@ -206,7 +208,8 @@ int findPeer(Engine &engine, const Address &a, uint32_t number, QueuePair &qp) {
       engine.wire ? who == engine.wire->identity : who == Identity{.name = engine.fabric};
   if (here) {
     QueuePair *other = engine.find(number);
-    return other && other->adapter->rank == a.rank ? NBC_OK : NBC_ERROR_ARGUMENT;
+    return other && (a.rank == anyRank || other->adapter->rank == a.rank) ? NBC_OK
+                                                                          : NBC_ERROR_ARGUMENT;
   }
   if (!engine.wire || number >> 24) return NBC_ERROR_ARGUMENT;
   int status;
@@ -300,6 +303,11 @@ int startCqAt(nbc_hca *hca, uint32_t number, uint32_t index) {
 }
 
 }  // namespace
+
+void Fabric::addressOf(uint16_t lid, uint8_t out[32]) {
+  const Address a = {identityOfLid(lid).name, anyRank, 0, {}};
+  memcpy(out, &a, sizeof a);
+}
 
 const nbc_hca_ops adapterOps = {
     .name = "soft",

@@ -17,9 +17,11 @@ void Engine::write(CompletionQueue &cq, uint8_t entry[MLX5_CQE], uint8_t opcode)
     uint32_t held = (cq.producer - loadShared(cq.consumer)) & MLX5_CQ_INDEX_MASK;
     if (held >= size) {
       cq.failed = true;
+      tell(Notice::CqOverrun, cq.number);
       for (uint32_t number : cq.attached) {
         QueuePair &qp = *find(number);
         finding(qp, "cq ", cq.number, " is full: ", held, " entries not consumed, room for ", size);
+        if (qp.state != State::Error) tell(Notice::QpFatal, number);
         fail(qp, MLX5_LOCAL_QP_OP);
       }
       return;
@@ -45,6 +47,7 @@ void Engine::write(CompletionQueue &cq, uint8_t entry[MLX5_CQE], uint8_t opcode)
     wake(waiter);
   }
 
+  tell(Notice::Entry, cq.number);
   if (cq.adapter->hostQueues && !(cq.flags & NBC_HCA_CQ_HOST)) return;
   if (simulated) {
     unseen.push_back({cq.adapter->rank, cq.number, now});
@@ -136,6 +139,14 @@ void Engine::fail(QueuePair &qp, uint8_t syndrome) {
   record(Event::Error, qp, 0, syndrome);
   slot(qp.number)->failed.store(syndrome, std::memory_order_release);
   postFlush(qp);
+}
+
+/// Because of what a peer has asked for. Its own completions, if there are any, say no more than
+/// that they were flushed.
+void Engine::failResponder(QueuePair &qp, uint8_t syndrome) {
+  if (qp.state != State::Error)
+    tell(syndrome == MLX5_REMOTE_ACCESS ? Notice::QpAccess : Notice::QpRequest, qp.number);
+  fail(qp, syndrome);
 }
 
 /// One error completion for each entry that was started, is enabled, or waits to receive.

@@ -130,6 +130,7 @@ struct QueuePair {
   uint32_t logSend, logReceive, logStride;  // logReceive UINT32_MAX: no receives
   CompletionQueue *sendQueue, *receiveQueue;
   Retry retry;
+  uint32_t access = NBC_HCA_REMOTE_WRITE | NBC_HCA_REMOTE_READ | NBC_HCA_REMOTE_ATOMIC;
   uint8_t *send, *receive;
   volatile uint32_t *doorbell;
   Block memory;
@@ -285,6 +286,7 @@ struct Engine {
   uint8_t scatterAnswer(QueuePair &, Message &);
   uint8_t takeAnswer(QueuePair &, Message &);
   void fail(QueuePair &, uint8_t syndrome);
+  void failResponder(QueuePair &, uint8_t syndrome);
   void flush(QueuePair &);
 
   // scheduler.cpp
@@ -317,6 +319,10 @@ struct Engine {
   // simulated.cpp
   Run run(const std::function<bool(const Completion &)> &seen, const RunLimits &);
   bool retriesInVain();
+
+  void tell(Notice::Kind kind, uint32_t number) const {
+    if (options.told) options.told({kind, number});
+  }
 
   // trace.cpp
   void record(Event, const QueuePair &, uint32_t peer, uint32_t index, uint64_t bytes = 0);

@@ -26,7 +26,8 @@ Engine::Engine(const Options &o)
       epoch(std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1)) {
   queues.push_back(nullptr);  // no CQ has number 0
   if (o.wire && simulated) throw std::invalid_argument("simulated time is of one process alone");
-  if (o.wire) wire = std::make_unique<Wire>();
+  if (o.lid && !o.wire) throw std::invalid_argument("a LID is of use to other processes alone");
+  if (o.wire) wire = std::make_unique<Wire>(o.lid);
   if (!simulated) worker = std::thread([this] { work(); });
 }
 
@@ -103,7 +104,37 @@ void Fabric::dropReceives(uint32_t qp, uint32_t count) {
 
 void Fabric::setRetry(uint32_t qp, const Retry &retry) {
   auto guard = engine_->lock();
-  if (QueuePair *to = engine_->find(qp)) to->retry = retry;
+  QueuePair *to = engine_->find(qp);
+  if (!to) return;
+  to->retry = retry;
+  to->retriesLeft = static_cast<uint8_t>(retry.retryCount);
+  to->rnrLeft = static_cast<uint8_t>(retry.rnrRetry);
+}
+
+void Fabric::ignoreOverrun(uint32_t cq, bool ignore) {
+  auto guard = engine_->lock();
+  CompletionQueue *queue = engine_->findQueue(cq);
+  if (!queue) return;
+  queue->flags &= ~NBC_HCA_CQ_OVERRUN_IGNORE;
+  if (ignore) queue->flags |= NBC_HCA_CQ_OVERRUN_IGNORE;
+}
+
+void Fabric::setAccess(uint32_t qp, uint32_t access) {
+  auto guard = engine_->lock();
+  if (QueuePair *to = engine_->find(qp)) to->access = access;
+}
+
+void Fabric::failQueuePair(uint32_t qp) {
+  {
+    auto guard = engine_->lock();
+    QueuePair *to = engine_->find(qp);
+    if (!to) return;
+    if (to->state == State::Error)
+      engine_->postFlush(*to);
+    else
+      engine_->fail(*to, MLX5_FLUSHED);
+  }
+  engine_->wakeWorker();
 }
 
 }  // namespace hca

@@ -64,6 +64,18 @@ struct LogGp {
   Time loopbackLatency = 300 * nanosecond;  // instead of L, to oneself
 };
 
+/// What a provider of verbs is told besides completions.
+struct Notice {
+  enum Kind : uint8_t {
+    Entry,      // a CQ has a new entry
+    CqOverrun,  // a CQ was full, and takes no more
+    QpFatal,    // a queue pair has failed with it, and cannot say so there
+    QpAccess,   // a queue pair has failed: a peer asked for what it may not
+    QpRequest   // a queue pair has failed: a peer asked for what makes no sense
+  } kind;
+  uint32_t number;  // of the CQ or queue pair
+};
+
 struct Options {
   Mode mode = Mode::RealTime;
   uint64_t seed = 1;
@@ -71,6 +83,8 @@ struct Options {
   bool adversarial = false;
   bool trace = false;
   bool wire = false;  // real time only: adapters of other processes can be connected to
+  uint16_t lid = 0;   // with wire: others of this user find the process by it (Fabric::addressOf)
+  std::function<void(const Notice &)> told;  // must not call the fabric
   nbc_hca_facts facts = {.max_gather = 30,
                          .max_scatter = 32,
                          .max_log_sq = 15,
@@ -79,7 +93,7 @@ struct Options {
                          .calc = 0x7e};
 };
 
-/// How patient a queue pair is; set before it is connected.
+/// How patient a queue pair is; set before it sends.
 struct Retry {
   uint32_t rnrRetry = 7;      // 7: for ever
   uint32_t minRnrTimer = 12;  // code of the time its own RNR NAKs ask for: 0.64 ms
@@ -147,7 +161,7 @@ struct RunLimits {
 class Fabric {
  public:
   /// Throws std::invalid_argument for options that cannot be, std::system_error where the system
-  /// has no socket for the wire.
+  /// has no socket for the wire, or (EADDRINUSE) another process has the LID.
   explicit Fabric(const Options & = {});
   ~Fabric();
   Fabric(const Fabric &) = delete;
@@ -186,9 +200,25 @@ class Fabric {
   void dropReceives(uint32_t qp, uint32_t count);
   void setRetry(uint32_t qp, const Retry &);
 
+  /// What verbs have and nbc/hca.h has no use for. An address of the process that has a LID, for
+  /// connect_qp: whichever adapter there has the queue pair is meant.
+  static void addressOf(uint16_t lid, uint8_t address[32]);
+  /// From here on this CQ may overrun, or may not.
+  void ignoreOverrun(uint32_t cq, bool);
+  /// What peers may do through this queue pair, whatever the keys they have: bits of
+  /// NBC_HCA_REMOTE_; at first all.
+  void setAccess(uint32_t qp, uint32_t access);
+  /// Into the error state, by its owner's will: all that is posted is flushed. Of one that is
+  /// there, what was posted since.
+  void failQueuePair(uint32_t qp);
+
  private:
   std::unique_ptr<Engine> engine_;
 };
+
+/// As nbc_hca_open has it: what is not said here the environment may say. False: `why` says it,
+/// until this thread's next call.
+bool complete(const nbc_hca_options *given, Options &, const char *&why);
 
 /// What an RNR NAK with this timer code asks for (IBTA; 5 bits are looked at).
 Time rnrDelay(uint32_t code);

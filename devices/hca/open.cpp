@@ -38,15 +38,16 @@ struct Asked {
   bool operator==(const Asked &) const = default;
 };
 
+Options optionsOf(const Asked &a) {
+  return {.seed = a.seed, .adversarial = a.seed != 0, .wire = true, .facts = a.device->facts};
+}
+
 /// A fabric, for all adapters that were asked for alike.
 struct Shared {
   Asked asked;
   Fabric fabric;
   std::list<nbc_hca *> adapters;
-  explicit Shared(const Asked &a)
-      : asked(a),
-        fabric(
-            {.seed = a.seed, .adversarial = a.seed != 0, .wire = true, .facts = a.device->facts}) {}
+  explicit Shared(const Asked &a) : asked(a), fabric(optionsOf(a)) {}
 };
 
 // Never destroyed: a device may be closed by whatever ends last.
@@ -125,6 +126,14 @@ nbc_hca *open(const Asked &asked) {
 }
 
 }  // namespace
+
+bool complete(const nbc_hca_options *given, Options &options, const char *&why) {
+  Asked asked;
+  if (!complete(given, asked, why)) return false;
+  options = optionsOf(asked);
+  return true;
+}
+
 }  // namespace hca
 
 extern "C" int nbc_hca_open(const nbc_hca_options *options, nbc_device **device, const char **why) {

@@ -82,7 +82,7 @@ bool Engine::takeRequest(Peer &peer, const Packet &p, const uint8_t *bytes, uint
   uint8_t syndrome = 0;
   if (p.opcode != MLX5_SEND && p.opcode != MLX5_SEND_IMM && p.bytes) syndrome = aim(*to, m, target);
   if (syndrome) {
-    fail(*to, syndrome);
+    failResponder(*to, syndrome);
   } else if (isWrite(p.opcode) && count) {
     memcpy(target.at + p.offset, bytes, count);
   }
@@ -135,7 +135,7 @@ Spans Engine::dataOf(Peer &peer, Packet &p, uint8_t inlined[8]) {
   } else if (!check(*qp->adapter, p.key, p.remote, p.bytes, NBC_HCA_REMOTE_READ, source)) {
     p.kind = PacketKind::Done;
     p.syndrome = MLX5_REMOTE_ACCESS;
-    fail(*qp, MLX5_REMOTE_ACCESS);
+    failResponder(*qp, MLX5_REMOTE_ACCESS);
   } else {
     spans.add(source.at + p.offset, std::min<uint64_t>(pieceBytes, p.bytes - p.offset));
   }

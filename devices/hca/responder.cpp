@@ -129,7 +129,7 @@ Response Engine::respond(QueuePair &from, Message &m) {
   if (m.opcode != MLX5_SEND && m.opcode != MLX5_SEND_IMM && m.bytes) {
     Span target;
     if ((m.syndrome = aim(*to, m, target))) {
-      fail(*to, m.syndrome);
+      failResponder(*to, m.syndrome);
       return Response::Answered;
     }
     Spans place;
@@ -155,6 +155,7 @@ uint8_t Engine::aim(const QueuePair &to, const Message &m, Span &target) {
   uint32_t access = isWrite(m.opcode)    ? NBC_HCA_REMOTE_WRITE
                     : isAtomic(m.opcode) ? NBC_HCA_REMOTE_ATOMIC
                                          : NBC_HCA_REMOTE_READ;
+  if ((to.access & access) != access) return MLX5_REMOTE_INVALID;
   if (isAtomic(m.opcode) && m.remote % 8) return MLX5_REMOTE_INVALID;
   if (!check(*to.adapter, m.key, m.remote, m.bytes, access, target)) return MLX5_REMOTE_ACCESS;
   return 0;

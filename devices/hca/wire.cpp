@@ -91,7 +91,11 @@ int statusOf(int error) {
 
 }  // namespace
 
-Wire::Wire() : piece(new uint8_t[pieceBytes]) {
+Identity identityOfLid(uint16_t lid) {
+  return {.name = uint64_t{0x11d} << 48 | uint64_t{geteuid()} << 16 | lid};
+}
+
+Wire::Wire(uint16_t lid) : piece(new uint8_t[pieceBytes]) {
   try {
     epoll = epoll_create1(EPOLL_CLOEXEC);
     if (epoll < 0) fail("epoll_create1");
@@ -101,10 +105,14 @@ Wire::Wire() : piece(new uint8_t[pieceBytes]) {
     if (listener < 0) fail("socket");
     sockaddr_un address;
     do {
-      if (getrandom(&identity, sizeof identity, 0) != sizeof identity) fail("getrandom");
+      if (lid)
+        identity = identityOfLid(lid);
+      else if (getrandom(&identity, sizeof identity, 0) != sizeof identity)
+        fail("getrandom");
       socklen_t bytes = place(identity.name, address);
       errno = 0;
-      if (bind(listener, reinterpret_cast<sockaddr *>(&address), bytes) && errno != EADDRINUSE)
+      if (bind(listener, reinterpret_cast<sockaddr *>(&address), bytes) &&
+          (errno != EADDRINUSE || lid))
         fail("bind");
     } while (errno == EADDRINUSE);
     if (::listen(listener, SOMAXCONN)) fail("listen");
@@ -128,13 +136,19 @@ void Wire::watch(int socket, uint32_t events) {
   epoll_ctl(epoll, EPOLL_CTL_MOD, socket, &event);
 }
 
-Peer *Wire::meet(const Identity &who, int &status) {
+Peer &Wire::know(const Identity &who) {
   std::unique_ptr<Peer> &peer = peers[who];
-  if (!peer) peer = std::make_unique<Peer>(Peer{.identity = who});
+  if (!peer || (peer->lost && peer->queuePairs.empty()))
+    peer = std::make_unique<Peer>(Peer{.identity = who});
+  return *peer;
+}
+
+Peer *Wire::meet(const Identity &who, int &status) {
+  Peer *peer = &know(who);
   status = NBC_ERROR_DEVICE;
   if (peer->lost) return nullptr;
   status = 0;
-  if (peer->requests >= 0) return peer.get();
+  if (peer->requests >= 0) return peer;
 
   sockaddr_un address;
   ucred other = {};
@@ -157,16 +171,16 @@ Peer *Wire::meet(const Identity &who, int &status) {
     return nullptr;
   }
   peer->requests = socket;
-  sockets[socket] = peer.get();
+  sockets[socket] = peer;
   if (other.pid > 0 && other.pid != getpid()) {
     int process = static_cast<int>(syscall(SYS_pidfd_open, other.pid, 0));
     epoll_event event = {EPOLLIN, {.fd = process}};
     if (process >= 0 && epoll_ctl(epoll, EPOLL_CTL_ADD, process, &event) == 0)
-      sockets[peer->process = process] = peer.get();
+      sockets[peer->process = process] = peer;
     else if (process >= 0)
       close(process);
   }
-  return peer.get();
+  return peer;
 }
 
 void Wire::accept() {
@@ -197,11 +211,10 @@ bool Wire::greet(int socket) {
   if (bytes < 0 && (errno == EAGAIN || errno == EINTR)) return true;
   if (bytes == sizeof hello && hello.kind == PacketKind::Hello && hello.version == version &&
       hello.to == identity) {
-    std::unique_ptr<Peer> &peer = peers[hello.from];
-    if (!peer) peer = std::make_unique<Peer>(Peer{.identity = hello.from});
-    if (!peer->lost && peer->served < 0) {
-      peer->served = socket;
-      sockets[socket] = peer.get();
+    Peer &peer = know(hello.from);
+    if (!peer.lost && peer.served < 0) {
+      peer.served = socket;
+      sockets[socket] = &peer;
       return true;
     }
   }

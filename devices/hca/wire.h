@@ -22,6 +22,9 @@
 // What arrives is not trusted. A peer is of the same user and knows a secret that is in addresses
 // alone; a queue pair hears only the one that it was connected to; kinds, numbers and lengths are
 // looked at before anything is touched. A packet that no adapter would send ends the connection.
+//
+// Programs for verbs tell each other a LID and a queue pair number, by means of their own, and no
+// secret would fit. Their processes listen at an address that is made of the user and the LID.
 
 #pragma once
 
@@ -46,6 +49,9 @@ struct Identity {
   uint64_t secret[2] = {};
   auto operator<=>(const Identity &) const = default;
 };
+
+/// The process of this user that has a LID; programs tell each other no more than that.
+Identity identityOfLid(uint16_t lid);
 
 enum class PacketKind : uint8_t { Hello = 1, Request, Data, Done, NotReady, Silent };
 
@@ -102,13 +108,17 @@ enum class Sent { Whole, Full, Gone };
 
 /// The sockets of a process. Knows nothing of queues.
 struct Wire {
-  /// Throws std::system_error.
-  Wire();
+  /// Reached by its LID, or, where that is 0, by a name that nobody can guess. Throws
+  /// std::system_error: EADDRINUSE where another has that LID.
+  explicit Wire(uint16_t lid = 0);
   ~Wire();
   Wire(const Wire &) = delete;
   Wire &operator=(const Wire &) = delete;
 
-  /// That process, connected to; made if it is not known. Null: `status` says why.
+  /// What is known of it; made if it is not known. One that has ended and is of no concern to a
+  /// queue pair any more is forgotten: another may have its LID.
+  Peer &know(const Identity &);
+  /// That process, connected to. Null: `status` says why.
   Peer *meet(const Identity &, int &status);
   /// A connection is waiting.
   void accept();
