@@ -13,6 +13,9 @@
 #   lib/libnbc-soft.so           devices made of software (nbc/soft/hca.h, p2p.h, verbs.h)
 #   lib/software/libsisci.so     SISCI in software, for programs that are told to take it (NBC_SISCI_..., devices/sisci)
 #   include/sisci/               its headers
+#   lib/software/libibverbs.so   verbs and the vendor's experimental ones on software HCAs, for programs that are linked
+#                                with it (devices/verbs_exp)
+#   include/verbs_exp/           its headers, beside rdma-core's
 #   lib/libnbc-hca.so            ranks of one machine over software HCAs (nbc/hca.h)
 #   lib/libnbc-shm.so            ranks of one node over shared memory (nbc/shm.h)
 #   lib/libnbc-sci.so            ranks anywhere over memory that they export, by SISCI (nbc/sci.h)
@@ -102,8 +105,8 @@ set_target_properties(nbc-static PROPERTIES EXPORT_NAME nbc-static)
 
 install(TARGETS nbcc nbc nbc-static nbc-build nbc-jit nbc-soft nbc-hca nbc-sci nbc-shm nbc-verbs ${mpi_libraries} EXPORT nbcc-targets)
 install(TARGETS nbc-operators)
-install(TARGETS sisci LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/software)
-install(DIRECTORY runtime/include/sisci DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(TARGETS sisci ibverbs LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/software)
+install(DIRECTORY runtime/include/sisci runtime/include/verbs_exp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(FILES runtime/include/nbc.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY runtime/include/nbc DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(FILES devices/hca/hca.h devices/p2p/p2p.h devices/verbs/verbs.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/nbc/soft)

@@ -47,6 +47,7 @@ MAY_INCLUDE = {
     "runtime/verbs": ["runtime/include"],
     "devices": ["runtime/include"],
     "devices/verbs": ["runtime/include", "devices/hca"],
+    "devices/verbs_exp": ["runtime/include", "devices/hca"],
     "dropin": ["dsl", "compiler/selection", "runtime/include", "runtime/mpi"],
     "tools/bench": ["dsl", "runtime/include", "runtime/mpi"],
 }
