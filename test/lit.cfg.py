@@ -60,6 +60,11 @@ for mpi, (launcher, preload, always) in LAUNCHERS.items():
         config.substitutions.append((f"%{name}_{mpi}", f"timeout 240 {launcher} {words} -n"))
 config.environment["OMPI_ALLOW_RUN_AS_ROOT"] = config.environment["OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"] = "1"
 
+# `REQUIRES: apps`: zstd and FFTW were there.
+if all(os.path.exists(f"{build}/bin/app-{name}-{mpi}")
+       for name in ("compression", "fft") for mpi in config.available_features & set(LAUNCHERS)):
+    config.available_features.add("apps")
+
 # `REQUIRES: doxygen`, `groff`: see scripts/setup, group docs. %doxygen is the one that CMake found, or that has come since.
 with open(os.path.join(build, "CMakeCache.txt"), encoding="utf-8") as cache:
     found = re.search(r"^DOXYGEN_EXECUTABLE:\w+=(/.+)$", cache.read(), re.MULTILINE)
