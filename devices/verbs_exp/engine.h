@@ -39,6 +39,7 @@
 #include <atomic>
 #include <cerrno>
 #include <condition_variable>
+#include <cstring>
 #include <deque>
 #include <list>
 #include <memory>
@@ -186,6 +187,15 @@ inline std::nullptr_t refuse(int error) {
 
 /// Of an nbc_status.
 int errorOf(int status);
+
+/// Of an enum that a program has filled in, with whatever it likes.
+template <class Enum>
+uint32_t raw(const Enum &e) {
+  static_assert(sizeof e == sizeof(uint32_t));
+  uint32_t value;
+  memcpy(&value, &e, sizeof value);
+  return value;
+}
 
 /// Takes it out of the list that owns it.
 template <class Object>

@@ -26,7 +26,7 @@ constexpr uint8_t solicited = 0x02;  // of the control segment's flags
 enum class Form : uint8_t { Message, Read, Atomic, Wait, Enable, Nothing };
 
 constexpr struct Operation {
-  ibv_exp_wr_opcode asked;
+  uint32_t asked;  // ibv_exp_wr_opcode
   mlx5_opcode entry;
   Form form;
   bool addressed, immediate;
@@ -88,7 +88,8 @@ bool measure(const Qp &qp, const ibv_exp_send_wr &wr, const Operation &operation
 /// The control segment's opmod; -1: no such reduction here.
 int opmodOf(const Qp &qp, const ibv_exp_send_wr &wr, const Operation &operation) {
   if (!(wr.exp_send_flags & IBV_EXP_SEND_WITH_CALC)) return MLX5_CALC_NONE;
-  uint32_t bit = calcOf(wr.op.calc.calc_op, wr.op.calc.data_type, wr.op.calc.data_size);
+  uint32_t bit =
+      calcOf(raw(wr.op.calc.calc_op), raw(wr.op.calc.data_type), raw(wr.op.calc.data_size));
   if (!qp.crossChannel() || operation.form != Form::Message || !wr.num_sge ||
       wr.exp_send_flags & IBV_EXP_SEND_INLINE || !(bit & self(qp.context).facts.calc))
     return -1;
@@ -148,7 +149,7 @@ void write(Qp &qp, const Entry &entry) {
 }  // namespace
 
 int append(Qp &qp, const ibv_exp_send_wr &wr) {
-  const Operation *operation = std::ranges::find(operations, wr.exp_opcode, &Operation::asked);
+  const Operation *operation = std::ranges::find(operations, raw(wr.exp_opcode), &Operation::asked);
   constexpr uint64_t known = IBV_EXP_SEND_SIGNALED | IBV_EXP_SEND_FENCE | IBV_EXP_SEND_SOLICITED |
                              IBV_EXP_SEND_INLINE | IBV_EXP_SEND_WITH_CALC |
                              IBV_EXP_SEND_WAIT_EN_LAST;

@@ -15,7 +15,7 @@ namespace verbs_exp {
 namespace {
 
 struct Move {
-  ibv_qp_state from, to;
+  uint32_t from, to;  // ibv_qp_state
   int must, may;
 };
 constexpr Move moves[] = {
@@ -32,9 +32,9 @@ constexpr Move moves[] = {
 };
 
 /// 0, or why not.
-int allowed(Qp &qp, const ibv_qp_attr &a, int mask, ibv_qp_state to) {
-  ibv_qp_state from = stateOf(qp);
-  if (mask & IBV_QP_CUR_STATE && a.cur_qp_state != from) return EINVAL;
+int allowed(Qp &qp, const ibv_qp_attr &a, int mask, uint32_t to) {
+  uint32_t from = stateOf(qp);
+  if (mask & IBV_QP_CUR_STATE && raw(a.cur_qp_state) != from) return EINVAL;
   if (to == IBV_QPS_ERR) return mask & ~(IBV_QP_STATE | IBV_QP_CUR_STATE) ? EINVAL : 0;
   if (to == IBV_QPS_RESET && from == IBV_QPS_RESET) return 0;
   if (to == IBV_QPS_RESET || to == IBV_QPS_SQD) return EOPNOTSUPP;
@@ -53,7 +53,7 @@ int sensible(const ibv_qp_attr &a, int mask) {
   if (mask & IBV_QP_PORT && a.port_num != 1) return EINVAL;
   if (mask & IBV_QP_PKEY_INDEX && a.pkey_index != 0) return EINVAL;
   if (mask & IBV_QP_ACCESS_FLAGS && a.qp_access_flags & ~known) return EINVAL;
-  if (mask & IBV_QP_PATH_MTU && (a.path_mtu < IBV_MTU_256 || a.path_mtu > IBV_MTU_4096))
+  if (mask & IBV_QP_PATH_MTU && (raw(a.path_mtu) < IBV_MTU_256 || raw(a.path_mtu) > IBV_MTU_4096))
     return EINVAL;
   if (mask & IBV_QP_DEST_QPN && a.dest_qp_num >> 24) return EINVAL;
   if (mask & IBV_QP_MAX_DEST_RD_ATOMIC && a.max_dest_rd_atomic > mostReads) return EINVAL;
@@ -125,7 +125,7 @@ int ibv_modify_qp(struct ibv_qp *q, struct ibv_qp_attr *a, int mask) {
   Context &context = self(qp.context);
   hca::Fabric &fabric = *process().fabric;
   std::lock_guard guard(context.lock);
-  ibv_qp_state from = stateOf(qp), to = mask & IBV_QP_STATE ? a->qp_state : from;
+  uint32_t from = stateOf(qp), to = mask & IBV_QP_STATE ? raw(a->qp_state) : from;
   if (int error = allowed(qp, *a, mask, to)) return errno = error;
   if (int error = sensible(*a, mask)) return errno = error;
 
@@ -138,6 +138,6 @@ int ibv_modify_qp(struct ibv_qp *q, struct ibv_qp_attr *a, int mask) {
     if (int error = connect(context, qp, known)) return errno = error;
   if (to == IBV_QPS_ERR) fabric.failQueuePair(qp.qp_num);
   qp.attributes = known;
-  qp.state = to;
+  qp.state = static_cast<ibv_qp_state>(to);
   return 0;
 }

@@ -27,10 +27,11 @@ ibv_exp_send_wr experimental(const ibv_send_wr &wr) {
   e.wr_id = wr.wr_id;
   e.sg_list = wr.sg_list;
   e.num_sge = wr.num_sge;
-  e.exp_opcode = static_cast<ibv_exp_wr_opcode>(wr.opcode);
+  memcpy(&e.exp_opcode, &wr.opcode, sizeof e.exp_opcode);
   e.exp_send_flags = wr.send_flags;
   e.ex.imm_data = wr.imm_data;
-  if (wr.opcode == IBV_WR_ATOMIC_CMP_AND_SWP || wr.opcode == IBV_WR_ATOMIC_FETCH_AND_ADD)
+  if (uint32_t opcode = raw(wr.opcode);
+      opcode == IBV_WR_ATOMIC_CMP_AND_SWP || opcode == IBV_WR_ATOMIC_FETCH_AND_ADD)
     e.wr.atomic = {wr.wr.atomic.remote_addr, wr.wr.atomic.compare_add, wr.wr.atomic.swap,
                    wr.wr.atomic.rkey};
   else
@@ -115,9 +116,9 @@ int ibv_exp_post_task(struct ibv_context *context, struct ibv_exp_task *task,
     ibv_recv_wr *receive;
     if (task->comp_mask || !task->item.qp || task->item.qp->context != context)
       error = EINVAL;
-    else if (task->task_type == IBV_EXP_TASK_SEND)
+    else if (raw(task->task_type) == IBV_EXP_TASK_SEND)
       error = ibv_exp_post_send(task->item.qp, task->item.send_wr, &send);
-    else if (task->task_type == IBV_EXP_TASK_RECV)
+    else if (raw(task->task_type) == IBV_EXP_TASK_RECV)
       error = postReceive(task->item.qp, task->item.recv_wr, &receive);
     else
       error = EINVAL;

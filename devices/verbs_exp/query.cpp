@@ -32,9 +32,8 @@ uint64_t calcOperations(const Context &context, ibv_exp_calc_data_type type) {
   return bits;
 }
 
-const char *known(const char *const names[], size_t count, int value, const char *otherwise) {
-  return value >= 0 && static_cast<size_t>(value) < count && names[value] ? names[value]
-                                                                          : otherwise;
+const char *known(const char *const names[], size_t count, uint32_t value, const char *otherwise) {
+  return value < count && names[value] ? names[value] : otherwise;
 }
 
 struct Rate {
@@ -231,7 +230,7 @@ const char *ibv_wc_status_str(enum ibv_wc_status status) {
       "response timeout error",
       "general error",
   };
-  return known(names, std::size(names), status, "unknown");
+  return known(names, std::size(names), raw(status), "unknown");
 }
 
 const char *ibv_event_type_str(enum ibv_event_type event) {
@@ -258,7 +257,7 @@ const char *ibv_event_type_str(enum ibv_event_type event) {
       "GID table change",
       "WQ fatal",
   };
-  return known(names, std::size(names), event, "unknown");
+  return known(names, std::size(names), raw(event), "unknown");
 }
 
 const char *ibv_node_type_str(enum ibv_node_type type) {
@@ -270,13 +269,13 @@ const char *ibv_node_type_str(enum ibv_node_type type) {
                                       "usNIC",
                                       "usNIC UDP",
                                       "unspecified"};
-  return known(names, std::size(names), type, "unknown");
+  return known(names, std::size(names), raw(type), "unknown");
 }
 
 const char *ibv_port_state_str(enum ibv_port_state state) {
   static const char *const names[] = {"no state change (NOP)", "down", "init", "armed", "active",
                                       "active deferred"};
-  return known(names, std::size(names), state, "invalid state");
+  return known(names, std::size(names), raw(state), "invalid state");
 }
 
 int ibv_rate_to_mult(enum ibv_rate rate) {

@@ -30,7 +30,7 @@ struct Wish {
   ibv_cq *sendQueue, *receiveQueue;
   ibv_srq *srq;
   ibv_qp_cap cap;
-  ibv_qp_type type;
+  uint32_t type;  // ibv_qp_type
   bool signalAll;
   uint32_t flags;
 };
@@ -79,7 +79,7 @@ ibv_qp *create(Context &context, Wish w) {
   qp.recv_cq = w.receiveQueue;
   qp.handle = qp.qp_num = qp.ring.number;
   qp.state = IBV_QPS_RESET;
-  qp.qp_type = w.type;
+  qp.qp_type = IBV_QPT_RC;
   pthread_mutex_init(&qp.mutex, nullptr);
   pthread_cond_init(&qp.cond, nullptr);
   qp.cap = w.cap;
@@ -109,7 +109,7 @@ using namespace verbs_exp;
 struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *a) {
   if (!pd) return refuse(EINVAL);
   return create(self(pd->context), {a->qp_context, pd, a->send_cq, a->recv_cq, a->srq, a->cap,
-                                    a->qp_type, a->sq_sig_all != 0, 0});
+                                    raw(a->qp_type), a->sq_sig_all != 0, 0});
 }
 
 struct ibv_qp *ibv_exp_create_qp(struct ibv_context *c, struct ibv_exp_qp_init_attr *a) {
@@ -117,8 +117,8 @@ struct ibv_qp *ibv_exp_create_qp(struct ibv_context *c, struct ibv_exp_qp_init_a
   if (!(a->comp_mask & IBV_EXP_QP_INIT_ATTR_PD)) return refuse(EINVAL);
   if (a->comp_mask & IBV_EXP_QP_INIT_ATTR_XRCD) return refuse(EOPNOTSUPP);
   uint32_t flags = a->comp_mask & IBV_EXP_QP_INIT_ATTR_CREATE_FLAGS ? a->exp_create_flags : 0;
-  return create(self(c), {a->qp_context, a->pd, a->send_cq, a->recv_cq, a->srq, a->cap, a->qp_type,
-                          a->sq_sig_all != 0, flags});
+  return create(self(c), {a->qp_context, a->pd, a->send_cq, a->recv_cq, a->srq, a->cap,
+                          raw(a->qp_type), a->sq_sig_all != 0, flags});
 }
 
 int ibv_query_qp(struct ibv_qp *q, struct ibv_qp_attr *a, int, struct ibv_qp_init_attr *init) {

@@ -40,7 +40,7 @@ static void counts(void) {
   DEMAND(ibv_exp_post_send(bed.master, &wr, NULL) == EINVAL);
   wr = enable(other.qp, 0, 1, 0);
   DEMAND(ibv_exp_post_send(bed.master, &wr, NULL) == EINVAL);
-  wr.exp_opcode = (enum ibv_exp_wr_opcode)77;
+  wr.exp_opcode = (enum ibv_exp_wr_opcode)100000;
   DEMAND(ibv_exp_post_send(bed.master, &wr, NULL) == EINVAL);
   end_bed(&bed);
   end_bed(&other);
@@ -142,6 +142,8 @@ static void states(void) {
   DEMAND(ibv_modify_qp(qp, &a, IBV_QP_STATE) == EOPNOTSUPP);
   a.qp_state = IBV_QPS_RESET;
   DEMAND(ibv_modify_qp(qp, &a, IBV_QP_STATE) == EOPNOTSUPP);
+  a.qp_state = (enum ibv_qp_state)99;
+  DEMAND(ibv_modify_qp(qp, &a, IBV_QP_STATE) == EINVAL);
   DEMAND(ibv_destroy_qp(qp) == 0);
   end_bed(&bed);
 }
