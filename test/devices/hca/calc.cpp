@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <bit>
+#include <random>
 
 #include "test/devices/hca/rig.h"
 
@@ -56,6 +57,54 @@ TEST_F(Calc, maximumSaysWhereItIsFrom) {
 TEST_F(Calc, doubles) {
   put(0, std::bit_cast<uint64_t>(1.5)), put(1, std::bit_cast<uint64_t>(-0.25));
   EXPECT_EQ(std::bit_cast<double>(reduce(MLX5_CALC_ADD_F64, 2)), 1.25);
+}
+
+// Any operands in any segments: what one slot after the other gives.
+TEST(CalcOfAny, operandsInAnySegments) {
+  constexpr int most = 40;
+  alignas(16) Slot16 slots[most], result;
+  for (uint64_t seed = 1; seed <= 500; ++seed) {
+    std::mt19937_64 random(seed);
+    Rig rig(1);
+    Queue &q = rig.management(0);
+    uint32_t key = rig.key(0, slots, sizeof slots), there = rig.key(0, &result, 16);
+    auto op = static_cast<uint8_t>(MLX5_CALC_ADD_U64 + random() % MLX5_CALC_XOR);
+    int count = 1 + static_cast<int>(random() % most);
+    uint64_t value = 0, place = 0;
+    for (int i = 0; i < count; ++i) {
+      uint64_t next = op == MLX5_CALC_ADD_F64
+                          ? std::bit_cast<uint64_t>(static_cast<double>(random() % 1000) / 8)
+                          : random() >> random() % 60;
+      slots[i] = {__builtin_bswap64(next), __builtin_bswap64(random())};
+      bool takes = i == 0 || (op == MLX5_CALC_MAX_U64 && next > value);
+      if (takes && op == MLX5_CALC_MAX_U64) place = __builtin_bswap64(slots[i].place);
+      if (i == 0 || takes)
+        value = next;
+      else if (op == MLX5_CALC_ADD_U64)
+        value += next;
+      else if (op == MLX5_CALC_ADD_F64)
+        value = std::bit_cast<uint64_t>(std::bit_cast<double>(value) + std::bit_cast<double>(next));
+      else if (op == MLX5_CALC_AND)
+        value &= next;
+      else if (op == MLX5_CALC_OR)
+        value |= next;
+      else if (op == MLX5_CALC_XOR)
+        value ^= next;
+    }
+    Wqe wqe = Wqe(MLX5_WRITE, op).remote(&result, there);
+    int segments = 0;
+    for (int at = 0; at < count;) {
+      int n = ++segments == 20 ? count - at : 1 + static_cast<int>(random() % (count - at));
+      wqe.data(&slots[at], 16 * static_cast<uint32_t>(n), key);
+      at += n;
+    }
+    q.post(wqe.signal());
+    q.ring();
+    rig.fabric.run();
+    ASSERT_EQ(q.sendCq->poll()->syndrome, 0) << "seed " << seed;
+    ASSERT_EQ(__builtin_bswap64(result.value), value) << "seed " << seed;
+    ASSERT_EQ(__builtin_bswap64(result.place), place) << "seed " << seed;
+  }
 }
 
 TEST_F(Calc, needsACrossChannelQueueAndTheDevice) {

@@ -70,6 +70,6 @@ struct rule {
   void (*hold)(void);
 };
 extern const struct rule calc_rules[], enable_rules[], error_rules[], event_rules[],
-    message_rules[], refused_rules[], wait_rules[];
+    message_rules[], random_rules[], refused_rules[], wait_rules[];
 
 #endif
