@@ -99,8 +99,9 @@ struct Target {
   void (*printResources)(const Template &, std::ostream &);
 
   /// Whether the order that the template's bytes enforce contains every
-  /// dependency of the legal schedules. Reports each that does not follow.
-  void (*verifyTemplate)(const Template &, std::span<const Legal>, Diag &);
+  /// dependency of the legal schedules, and the device's queues hold as many calls
+  /// as the options say. Reports each that does not follow.
+  void (*verifyTemplate)(const Template &, std::span<const Legal>, const TargetOptions &, Diag &);
 };
 
 /// The device that the options name, or the target's default.

@@ -62,6 +62,11 @@
 // LOOPBACK, received into the next room of staging that was posted for it: C is
 // renamed to that room.
 //
+// Resources. Queues are as long as calls under way need in any order that adapters may choose
+// (runtime/src/coredirect_needs.c): legalize counts entries before they are bytes, the runtime
+// those of the template; both refuse with the numbers, and the compiler asks the runtime's count as
+// well.
+//
 // The end. The last send on each queue pair is signalled, and the MQ waits for
 // all of them: buffers may be reused when the call is done. Every RDMA WRITE on
 // LOOPBACK that something depends on is signalled too. A call completes with one
@@ -70,16 +75,20 @@
 #pragma once
 
 #include "codegen/target.h"
+#include "nbc/hca.h"
 
 namespace nbcc {
 
 extern const Target coredirect;
 
+/// As an adapter of this kind would report them.
+nbc_hca_facts coredirect_facts(const Device &);
 std::vector<Legal> coredirect_legalize(const Schedule &, const Schedule *inPlace,
                                        const TargetOptions &, Diag &);
 Template coredirect_emit(std::span<const Legal>, const TargetOptions &);
 void coredirect_printTasks(const Template &, std::ostream &);
 void coredirect_printResources(const Template &, std::ostream &);
-void coredirect_verifyTemplate(const Template &, std::span<const Legal>, Diag &);
+void coredirect_verifyTemplate(const Template &, std::span<const Legal>, const TargetOptions &,
+                               Diag &);
 
 }  // namespace nbcc

@@ -270,6 +270,17 @@ uint64_t queueEntries(const View &view, const nbc_variant &v) {
   return entries;
 }
 
+/// How many calls may be under way at once on such an adapter, as the runtime counts; it takes no
+/// more than 1,024.
+uint32_t mostCalls(const Template &t, const Device &device) {
+  const nbc_hca_facts facts = coredirect_facts(device);
+  uint32_t fit = 0;
+  for (uint32_t step = 1024; step > 0; step /= 2)
+    if (fit + step <= 1024 && nbc_hca_fits(t.data(), t.bytes, fit + step, &facts, nullptr) == 0)
+      fit += step;
+  return fit;
+}
+
 }  // namespace
 
 void coredirect_printTasks(const Template &t, std::ostream &out) {
@@ -306,6 +317,9 @@ void coredirect_printResources(const Template &t, std::ostream &out) {
       << "template bytes: " << t.bytes << "\n"
       << "relocations: " << view.relocs.size() << "\n"
       << "host steps: " << hosts << "\n";
+  for (const Device &device : coredirect.devices)
+    if (std::string_view(view.header.device) == device.name)
+      out << "calls under way: at most " << mostCalls(t, device) << "\n";
 }
 
 }  // namespace nbcc

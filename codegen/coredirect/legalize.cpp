@@ -45,7 +45,7 @@ std::string nameOf(const nbc_queue &queue, const Connections &connections) {
 void checkQueues(const std::vector<Legal> &ways, const Device &device, const TargetOptions &options,
                  Diag &diag) {
   const int depth = std::max(options.depth, 1);
-  const int64_t most = longest(device);
+  const int64_t most = longest(device), room = int64_t{1} << std::min(device.logQueue, 15);
   int64_t rough = 0;
   for (const Legal &way : ways) {
     int64_t entries = 64;
@@ -88,8 +88,8 @@ void checkQueues(const std::vector<Legal> &ways, const Device &device, const Tar
                  credits[q] ? cat(", ", credits[q], " for credits") : "");
       ++said;
     }
-    if (receives[q] > most) {
-      diag.error({}, "coredirect: ", name, " holds ", most, " receives on ", device.name,
+    if (receives[q] > room) {
+      diag.error({}, "coredirect: ", name, " holds ", room, " receives on ", device.name,
                  ", this schedule needs ", receives[q], " for ", depth, " calls under way");
       ++said;
     }

@@ -27,6 +27,17 @@ const Device devices[] = {
 
 }  // namespace
 
+nbc_hca_facts coredirect_facts(const Device &device) {
+  constexpr uint32_t logCq = 22;  // what adapters of all these kinds have
+  const auto log = static_cast<uint32_t>(device.logQueue);
+  return {.max_gather = static_cast<uint32_t>(device.maxGather),
+          .max_scatter = static_cast<uint32_t>(device.maxScatter),
+          .max_log_sq = log,
+          .max_log_rq = log,
+          .max_log_cq = logCq,
+          .calc = device.calc};
+}
+
 const Target coredirect = {
     .name = "coredirect",
     .summary = "CORE-Direct: the NIC itself waits and triggers, so the CPU is free",

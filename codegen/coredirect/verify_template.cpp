@@ -22,6 +22,8 @@
 // schedule stands behind, tells just those that eager variants receive from and
 // waits for just those that they send to.
 //
+// That the device's queues are long enough the runtime counts (nbc_hca_fits), from the bytes, too.
+//
 // Long, since it is one state: the queues as they were read, which every check looks at.
 //
 // Linear in entries, steps and waits.
@@ -32,6 +34,7 @@
 #include "codegen/common/verify_places.h"
 #include "codegen/coredirect/coredirect.h"
 #include "codegen/coredirect/view.h"
+#include "nbc/hca.h"
 #include "nbc/mlx5_wqe.h"
 
 namespace nbcc {
@@ -644,13 +647,18 @@ class Verifier {
 
 }  // namespace
 
-void coredirect_verifyTemplate(const Template &t, std::span<const Legal> legals, Diag &diag) {
+void coredirect_verifyTemplate(const Template &t, std::span<const Legal> legals,
+                               const TargetOptions &options, Diag &diag) {
   const char *why = nullptr;
   if (nbc_template_check(t.data(), t.bytes, &why) != 0) {
     diag.error({}, "coredirect: the template is damaged: ", why);
     return;
   }
   const View view(t);
+  const nbc_hca_facts facts = coredirect_facts(deviceOf(coredirect, options));
+  const auto depth = static_cast<uint32_t>(std::max(options.depth, 1));
+  if (nbc_hca_fits(t.data(), t.bytes, depth, &facts, &why) != 0)
+    diag.error({}, "coredirect: on ", deviceOf(coredirect, options).name, " ", why);
   const EagerPeers peers(legals);
   std::vector<uint32_t> owners(view.buffers.size(), UINT32_MAX);
   if (view.variants.size() != legals.size() + peers.any())

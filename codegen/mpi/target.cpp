@@ -28,7 +28,7 @@ const Target mpi = {
     .emit = mpi_emit,
     .printTasks = messages::printTasks,
     .printResources = messages::printResources,
-    .verifyTemplate = [](const Template &t, std::span<const Legal> legals,
+    .verifyTemplate = [](const Template &t, std::span<const Legal> legals, const TargetOptions &,
                          Diag &diag) { messages::verifyTemplate(t, legals, "mpi", diag); },
 };
 

@@ -38,7 +38,7 @@ const Target sci = {
     .emit = sci_emit,
     .printTasks = messages::printTasks,
     .printResources = sci_printResources,
-    .verifyTemplate = [](const Template &t, std::span<const Legal> legals,
+    .verifyTemplate = [](const Template &t, std::span<const Legal> legals, const TargetOptions &,
                          Diag &diag) { messages::verifyTemplate(t, legals, "sci", diag); },
 };
 

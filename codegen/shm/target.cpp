@@ -28,7 +28,7 @@ const Target shm = {
     .emit = shm_emit,
     .printTasks = messages::printTasks,
     .printResources = shm_printResources,
-    .verifyTemplate = [](const Template &t, std::span<const Legal> legals,
+    .verifyTemplate = [](const Template &t, std::span<const Legal> legals, const TargetOptions &,
                          Diag &diag) { messages::verifyTemplate(t, legals, "shm", diag); },
 };
 

@@ -35,7 +35,7 @@ const Target verbs = {
     .emit = verbs_emit,
     .printTasks = messages::printTasks,
     .printResources = verbs_printResources,
-    .verifyTemplate = [](const Template &t, std::span<const Legal> legals,
+    .verifyTemplate = [](const Template &t, std::span<const Legal> legals, const TargetOptions &,
                          Diag &diag) { messages::verifyTemplate(t, legals, "verbs", diag); },
 };
 

@@ -107,8 +107,9 @@ class Runner {
     return p;
   }
 
-  bool failed(int64_t rank, const char *what, int status) {
-    if (status != 0) diag_.error(Loc(), "rank ", rank, ": ", what, ": ", nbc_status_text(status));
+  bool failed(int64_t rank, const char *what, int status, const char *why = nullptr) {
+    if (status != 0)
+      diag_.error(Loc(), "rank ", rank, ": ", what, ": ", why ? why : nbc_status_text(status));
     return status != 0;
   }
 
@@ -125,7 +126,8 @@ class Runner {
       if (failed(
               r, "communicator",
               nbc_comm_create(&bootstrap, rank.devices.data(), rank.devices.size(), &rank.comm)) ||
-          failed(r, "plan", nbc_plan_create(rank.comm, t.data(), t.bytes, &plan, &rank.plan)))
+          failed(r, "plan", nbc_plan_create(rank.comm, t.data(), t.bytes, &plan, &rank.plan),
+                 nbc_plan_why()))
         return false;
     }
     if (threads()) return true;  // each thread connects its own

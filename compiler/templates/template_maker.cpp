@@ -77,7 +77,7 @@ std::optional<Template> TemplateMaker::make(Rank of, const Collective &collectiv
   std::vector<Legal> ways = target.legalize(*schedule, placed ? &*placed : nullptr, options, diag_);
   if (!diag_.ok()) return std::nullopt;
   Template bytes = target.emit(ways, options);
-  target.verifyTemplate(bytes, ways, diag_);
+  target.verifyTemplate(bytes, ways, options, diag_);
   if (!diag_.ok()) return std::nullopt;
   if (legal) *legal = std::move(ways);
   return bytes;

@@ -263,6 +263,11 @@ struct nbc_plan_options {
  * to agree on it. */
 int nbc_plan_create(nbc_comm *, const void *template_data, size_t bytes,
                     const struct nbc_plan_options *, nbc_plan **);
+/* Why this thread's latest nbc_plan_create() returned what it did, in words: of a damaged template
+ * which of its tables is, of queues that would be too long which, and the numbers; else as
+ * nbc_status_text() has it. Never null; good until the thread's next call of nbc_plan_create(),
+ * nbc_plan_make() or nbc_template_check(). Thread safe. */
+const char *nbc_plan_why(void);
 /* Finds the peers and takes the device's queues up. Collective: waits for all ranks, in the
  * bootstrap. Once for each plan; on failure the plan can only be freed, and so on all ranks.
  *

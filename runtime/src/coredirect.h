@@ -2,9 +2,10 @@
 // coredirect.h - CORE-Direct, in the runtime: queues, counters, patches.
 //
 // codegen/coredirect/coredirect.h says what stands in the queues and why.
-// coredirect_check.c looks at the bytes of a template, coredirect_create.c makes queues
-// and turns relocations into patches, coredirect_calc.c agrees on what adapters reduce,
-// coredirect_comm.c is what plans share, coredirect.c carries calls out.
+// coredirect_check.c looks at the bytes of a template, coredirect_needs.c counts how long queues
+// must be, coredirect_create.c makes them and turns relocations into patches, coredirect_calc.c
+// agrees on what adapters reduce, coredirect_comm.c is what plans share, coredirect.c carries calls
+// out.
 //
 // A call patches the plan's own copy of the code, then copies segments into rings.
 // Patches are relocations sorted by rule, with all that is known when the plan
@@ -115,6 +116,22 @@ int coredirect_make_known(void *shared, void *begin, size_t bytes);
 int coredirect_forget(void *shared, const void *begin, size_t bytes);
 int coredirect_acquire(nbc_plan *, struct call *);
 void coredirect_release(nbc_plan *, struct call *);
+
+// What calls need of a queue.
+struct need {
+  uint32_t posted, received;  // by the variant that has most: WQEBBs, receives
+  uint32_t credit_posted, credit_received;
+  uint32_t stride;                 // bytes of a receive; 0: none has bytes
+  bool completes[2];               // by side: something is counted in the CQ, or named
+  uint64_t sends, receives, room;  // of all calls under way: WQEBBs; receives posted ahead of
+                                   // calls, or with them; those there must be room for
+};
+// coredirect_needs.c. `needs` has an entry of zeros for each queue; *polled: entries of the CQ that
+// the host looks at.
+int coredirect_needs(const struct tables *, uint32_t depth, struct need *needs, uint64_t *polled);
+// Whether an adapter has all that, or NBC_ERROR_RESOURCES.
+int coredirect_fits(const struct tables *, uint32_t depth, const struct need *, uint64_t polled,
+                    const struct nbc_hca_facts *, const char **why);
 
 // coredirect_calc.c: before and after the ranks have met.
 int coredirect_publish_calc(nbc_plan *);

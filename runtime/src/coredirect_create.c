@@ -1,17 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // coredirect_create.c - queues for a template, and patches out of its relocations.
 //
-// How long queues must be, with D calls under way at once:
-//
-//   send queue        D times the most entries of a variant, and three windows' credits
-//                     (of which the adapter may still be sending the first)
-//   eager receives    3 D sets
-//   clear-to-send     D + 1 times the most of a variant, for the peer may be a call
-//                     ahead of us, and 3 credits; ring room for one more that is late
-//   data, loopback    D times the most of a variant
-//   CQs               one entry: only the adapter counts, and the last entry shows
-//                     an error. But that of the management queue, which is polled:
-//                     D times the most stages
+// How long queues must be, coredirect_needs.c knows.
 //
 // Receives are posted when the plan is created, before any peer can know the queue.
 
@@ -25,66 +15,11 @@ static struct coredirect *state_of(const nbc_plan *plan) {
   return (struct coredirect *)plan->state;
 }
 
-// --- sizes ---
-
-struct size {
-  uint64_t posted, received, ahead;  // the most of a variant; receives posted ahead of calls
-  uint64_t credit_posted, credit_received;
-  uint32_t stride;    // bytes of a receive; 0: none has bytes
-  bool completes[2];  // by side: something is counted in the CQ, or named
-};
-
-static int size_segment(const nbc_plan *plan, const struct nbc_segment *g, bool credit,
-                        struct size *sizes) {
-  struct size *z = &sizes[g->queue];
-  uint64_t *most;
-  if (g->ring == NBC_RING_SEND)
-    most = credit ? &z->credit_posted : &z->posted;
-  else
-    most = credit                                                  ? &z->credit_received
-           : plan->tables.queues[g->queue].kind == NBC_QUEUE_EAGER ? &z->ahead
-                                                                   : &z->received;
-  if (g->entries > *most) *most = g->entries;
-  if (g->ring == NBC_RING_SEND) {
-    z->completes[NBC_SIDE_SEND] |= g->send_cqes != 0;
-    return 0;
-  }
-  z->completes[NBC_SIDE_RECV] |= g->entries != 0;
-  if (g->bytes == 0) return 0;
-  uint32_t stride = g->bytes / g->entries;
-  if (z->stride && z->stride != stride) return NBC_ERROR_TEMPLATE;
-  z->stride = stride;
-  return 0;
-}
-
-static int size_queues(const nbc_plan *plan, struct size *sizes) {
-  const struct tables *s = &plan->tables;
-  const struct nbc_range ahead = s->header->ahead_segments;
-  int status = 0;
-  for (uint32_t i = 0; i < ahead.count && !status; ++i)
-    status = size_segment(plan, &s->segments[ahead.begin + i], false, sizes);
-  for (uint32_t i = 0; i < s->header->variants.count; ++i) {
-    const struct nbc_variant *v = &s->variants[i];
-    bool credit = v->flags & NBC_VARIANT_CREDIT;
-    for (uint32_t g = 0; g < v->segments.count && !status; ++g)
-      status = size_segment(plan, &s->segments[v->segments.begin + g], credit, sizes);
-    for (uint32_t r = 0; r < v->bind.count; ++r) {
-      const struct nbc_reloc *reloc = &s->relocs[v->bind.begin + r];
-      if (reloc->rule == NBC_RELOC_CQN) sizes[reloc->what].completes[reloc->side] = true;
-    }
-  }
-  return status;
-}
-
 // log2 of the least power of two that is at least n; UINT32_MAX if above 2^most.
 static uint32_t log_of(uint64_t n, uint32_t most) {
   uint32_t log = 0;
   while (log <= most && UINT64_C(1) << log < n) ++log;
   return log <= most ? log : UINT32_MAX;
-}
-
-static uint32_t least(uint32_t a, uint32_t b) {
-  return a < b ? a : b;
 }
 
 // --- queues ---
@@ -99,15 +34,9 @@ static int make_cq(nbc_plan *plan, uint32_t log, uint32_t flags, struct nbc_hca_
   return status;
 }
 
-static int make_done_cq(nbc_plan *plan) {
+static int make_done_cq(nbc_plan *plan, uint64_t entries) {
   struct coredirect *s = state_of(plan);
-  uint64_t stages = 1;
-  for (uint32_t i = 0; i < plan->tables.header->variants.count; ++i)
-    if (plan->tables.variants[i].stages.count > stages)
-      stages = plan->tables.variants[i].stages.count;
-  // Errors of queues that signal nothing come here, too: some room for them.
-  uint32_t log = log_of(plan->depth * stages + 8, endpoint_of(plan)->facts.max_log_cq);
-  if (log == UINT32_MAX) return NBC_ERROR_RESOURCES;
+  uint32_t log = log_of(entries, endpoint_of(plan)->facts.max_log_cq);
   int status = make_cq(plan, log, NBC_HCA_CQ_HOST, &s->done);
   if (status) return status;
   s->done_made = true;
@@ -115,30 +44,22 @@ static int make_done_cq(nbc_plan *plan) {
   return 0;
 }
 
-static int make_queue(nbc_plan *plan, uint32_t index, const struct size *z) {
+static int make_queue(nbc_plan *plan, uint32_t index, const struct need *n) {
   struct coredirect *s = state_of(plan);
   struct nbc_hca *hca = s->hca;
   const struct nbc_hca_facts *facts = &endpoint_of(plan)->facts;
   struct queue *q = &s->queues[index];
   uint32_t kind = plan->tables.queues[index].kind;
-  uint64_t entries = plan->depth * z->posted + 3 * z->credit_posted;
-  uint64_t receives = kind == NBC_QUEUE_EAGER ? plan->sets * z->ahead
-                      : kind == NBC_QUEUE_CTS ? (plan->depth + 1) * z->received + 3
-                                              : plan->depth * z->received;
-  bool receiving = z->completes[NBC_SIDE_RECV] && receives;
-  // 2^15: half of what 16 bits count.
+  bool receiving = n->room != 0;
   struct nbc_hca_qp_request request = {
-      .log_sq = log_of(entries, least(facts->max_log_sq, 15)),
-      .log_rq = receiving ? log_of(receives + (kind == NBC_QUEUE_CTS), least(facts->max_log_rq, 15))
-                          : UINT32_MAX,
-      .log_stride = z->stride ? log_of(z->stride, 31) : 4,
+      .log_sq = log_of(n->sends, facts->max_log_sq),
+      .log_rq = receiving ? log_of(n->room, facts->max_log_rq) : UINT32_MAX,
+      .log_stride = n->stride ? log_of(n->stride, 31) : 4,
       .flags =
           NBC_HCA_QP_CROSS_CHANNEL | (kind == NBC_QUEUE_MANAGEMENT ? 0 : NBC_HCA_QP_MANAGED_SEND)};
-  if (request.log_sq == UINT32_MAX || (receiving && request.log_rq == UINT32_MAX))
-    return NBC_ERROR_RESOURCES;
   for (int side = 0; side < 2; ++side) {
     q->cq[side] = s->done.number;
-    if (!z->completes[side] || kind == NBC_QUEUE_MANAGEMENT) continue;
+    if (!n->completes[side] || kind == NBC_QUEUE_MANAGEMENT) continue;
     struct nbc_hca_cq cq;
     int status = make_cq(plan, 0, 0, &cq);
     if (status) return status;
@@ -158,7 +79,7 @@ static int make_queue(nbc_plan *plan, uint32_t index, const struct size *z) {
   q->doorbell = qp.doorbell;
   q->sq_mask = (MLX5_WQEBB << request.log_sq) - 1;
   q->stride = 1u << request.log_stride;
-  q->plain = z->stride == 0;
+  q->plain = n->stride == 0;
   plan->queue_bytes += (size_t)q->sq_mask + 1;
   if (plan->first_sq_index) {
     if (!hca->ops->start_queue_at) return NBC_ERROR_UNSUPPORTED;
@@ -176,7 +97,7 @@ static int make_queue(nbc_plan *plan, uint32_t index, const struct size *z) {
     mlx5_put64(q->rq + (size_t)i * q->stride + MLX5_DATA_ADDR, 0);
   }
   if (kind == NBC_QUEUE_CTS) {
-    q->received += (uint32_t)receives;
+    q->received += (uint32_t)n->receives;
     __atomic_store_n(&q->doorbell[0], __builtin_bswap32(q->received & 0xffff), __ATOMIC_RELEASE);
   }
   return 0;
@@ -186,12 +107,16 @@ static int make_queues(nbc_plan *plan) {
   struct coredirect *s = state_of(plan);
   uint32_t count = plan->tables.header->queues.count;
   if (count == 0) return 0;
-  struct size *sizes = (struct size *)calloc(count, sizeof *sizes);
-  if (!sizes) return NBC_ERROR_MEMORY;
-  int status = size_queues(plan, sizes);
-  if (!status) status = make_done_cq(plan);
+  struct need *needs = (struct need *)calloc(count, sizeof *needs);
+  if (!needs) return NBC_ERROR_MEMORY;
+  uint64_t polled;
+  int status = coredirect_needs(&plan->tables, plan->depth, needs, &polled);
+  if (!status)
+    status = coredirect_fits(&plan->tables, plan->depth, needs, polled, &endpoint_of(plan)->facts,
+                             &plan->why);
+  if (!status) status = make_done_cq(plan, polled);
   for (uint32_t i = 0; i < count && !status; ++i) {
-    status = make_queue(plan, i, &sizes[i]);
+    status = make_queue(plan, i, &needs[i]);
     uint64_t *of = s->counters + COUNTERS * i;
     of[POSTED] = plan->first_sq_index;
     of[SENT] = of[RECEIVED] = plan->first_cq_index;
@@ -199,7 +124,7 @@ static int make_queues(nbc_plan *plan) {
     if (plan->tables.queues[i].kind == NBC_QUEUE_MANAGEMENT) s->mq = i;
   }
   s->rung = plan->first_sq_index;
-  free(sizes);
+  free(needs);
   return status;
 }
 

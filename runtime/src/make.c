@@ -49,6 +49,6 @@ int nbc_plan_make(nbc_comm *comm, const struct nbc_build_request *what,
   if (status) return status;
   status = nbc_plan_create(comm, template_data, bytes, options, plan);
   free(template_data);
-  if (status) *why = nbc_status_text(status);
+  if (status) *why = nbc_plan_why();
   return status;
 }

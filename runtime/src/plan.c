@@ -300,10 +300,17 @@ static int make_plan(nbc_plan *plan, const void *data, size_t bytes,
   return status ? status : plan->target->create(plan);
 }
 
-int nbc_plan_create(nbc_comm *comm, const void *data, size_t bytes,
-                    const struct nbc_plan_options *options, nbc_plan **result) {
+// Of this thread's latest nbc_plan_create.
+static _Thread_local const char *refusal;
+
+const char *nbc_plan_why(void) {
+  return refusal ? refusal : nbc_status_text(0);
+}
+
+static int create_plan(nbc_comm *comm, const void *data, size_t bytes,
+                       const struct nbc_plan_options *options, nbc_plan **result) {
   if (!comm || !result) return NBC_ERROR_ARGUMENT;
-  int status = nbc_template_check(data, bytes, NULL);
+  int status = nbc_template_check(data, bytes, &refusal);
   if (status) return status;
   struct arena arena = {0};
   nbc_plan *plan = (nbc_plan *)arena_take(&arena, sizeof *plan);
@@ -320,6 +327,7 @@ int nbc_plan_create(nbc_comm *comm, const void *data, size_t bytes,
   status = plan->number == UINT32_MAX ? NBC_ERROR_RESOURCES : 0;
   if (!status) status = make_plan(plan, data, bytes, options);
   if (status) {
+    refusal = plan->why;
     free_plan(plan);
     return status;
   }
@@ -329,6 +337,14 @@ int nbc_plan_create(nbc_comm *comm, const void *data, size_t bytes,
   atomic_fetch_add(&comm->plans_alive, 1);
   *result = plan;
   return 0;
+}
+
+int nbc_plan_create(nbc_comm *comm, const void *data, size_t bytes,
+                    const struct nbc_plan_options *options, nbc_plan **result) {
+  refusal = NULL;
+  int status = create_plan(comm, data, bytes, options, result);
+  if (!refusal) refusal = nbc_status_text(status);
+  return status;
 }
 
 static void keep_plan_warm(nbc_plan *plan) {

@@ -108,6 +108,7 @@ struct nbc_plan {
   struct place *places;
 
   uint32_t number;  // of the plan on its communicator
+  const char *why;  // while it is made: what was lacking, if that is known; else null
   uint16_t first_sq_index;
   uint32_t first_cq_index;
   uint64_t eager_bytes, max_bytes, slot_memory;

@@ -45,3 +45,5 @@ uint32_t in_place_role(const struct nbc_template *);
 
 // Sets *why and returns NBC_ERROR_TEMPLATE. For nbc_template_check and targets.
 int damaged(const char **why, const char *format, ...) __attribute__((format(printf, 2, 3)));
+// Likewise NBC_ERROR_RESOURCES.
+int lacking(const char **why, const char *format, ...) __attribute__((format(printf, 2, 3)));

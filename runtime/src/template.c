@@ -17,14 +17,27 @@
 // More than any communicator has; so few that products with parts fit.
 enum { MOST_BLOCKS = INT32_MAX };
 
+__attribute__((format(printf, 2, 0))) static void say(const char **why, const char *format,
+                                                      va_list values) {
+  static _Thread_local char text[256];
+  vsnprintf(text, sizeof text, format, values);
+  if (why) *why = text;
+}
+
 int damaged(const char **why, const char *format, ...) {
-  static _Thread_local char text[192];
   va_list values;
   va_start(values, format);
-  vsnprintf(text, sizeof text, format, values);
+  say(why, format, values);
   va_end(values);
-  if (why) *why = text;
   return NBC_ERROR_TEMPLATE;
+}
+
+int lacking(const char **why, const char *format, ...) {
+  va_list values;
+  va_start(values, format);
+  say(why, format, values);
+  va_end(values);
+  return NBC_ERROR_RESOURCES;
 }
 
 struct tables tables_of(const void *data) {

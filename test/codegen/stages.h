@@ -21,10 +21,11 @@ inline std::vector<Legal> ways(const Schedule &s, const TargetOptions &options =
   return legals;
 }
 
-inline std::string verified(const Template &t, const std::vector<Legal> &legals) {
+inline std::string verified(const Template &t, const std::vector<Legal> &legals,
+                            const TargetOptions &options = {}) {
   std::ostringstream said;
   Diag diag(said);
-  tested.verifyTemplate(t, legals, diag);
+  tested.verifyTemplate(t, legals, options, diag);
   return said.str();
 }
 

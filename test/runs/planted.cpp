@@ -313,7 +313,7 @@ class Planting {
   std::string verify() {
     std::ostringstream said;
     Diag diag(said);
-    options_.target->verifyTemplate(changed(), compiled_.legal, diag);
+    options_.target->verifyTemplate(changed(), compiled_.legal, options_.targetOptions, diag);
     return said.str();
   }
 

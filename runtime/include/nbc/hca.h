@@ -39,6 +39,16 @@ struct nbc_hca_facts {
   uint32_t calc;        /* bit (1 << enum mlx5_calc) for each it can do */
 };
 
+/* Whether an adapter of these facts can carry out calls of a template of its target, `depth` of
+ * them under way at once: whether queues may be so long that they suffice in whatever order
+ * adapters carry out what may be in any order, and entries have so many data segments.
+ * nbc_plan_create() asks this itself. 0; NBC_ERROR_RESOURCES, and *why says which queue is too
+ * short, and the numbers; NBC_ERROR_TEMPLATE, of another target or as nbc_template_check() says;
+ * NBC_ERROR_MEMORY; NBC_ERROR_ARGUMENT for no facts or depth 0. *why is good until the thread's
+ * next call of this or nbc_template_check(), and may be null. Local; thread safe. */
+int nbc_hca_fits(const void *template_data, size_t bytes, uint32_t depth,
+                 const struct nbc_hca_facts *, const char **why);
+
 enum {
   NBC_HCA_CQ_OVERRUN_IGNORE = 1,
   /* The host looks at this CQ. An adapter with such CQs ends `sleep`, and tells a
