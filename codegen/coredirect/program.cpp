@@ -163,6 +163,13 @@ class Builder {
     if (state.waited[side] > completion) return;
     state.waited[side] = completion + 1;
     state.stage[side] = stage();
+    // Nothing starts between WAITs that stand together: one for each CQ is enough.
+    std::vector<Management> &mq = program_.management;
+    for (size_t k = mq.size(); k-- > stageBegin() && mq[k].opcode == MLX5_WAIT;)
+      if (mq[k].queue == queue && mq[k].side == side) {
+        mq[k].index = completion;
+        return;
+      }
     put({.opcode = MLX5_WAIT, .side = side, .queue = queue, .index = completion});
   }
 

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// order.cpp - a removed or wrong WAIT or SEND_EN, in any template of the library, is found without
+// running it.
+//
+// Every algorithm of stdlib_algos/, for some numbers of ranks: each entry of each variant's
+// management queue is left out, has its index one less and one more, and names another queue or
+// side. What reads the order back from the bytes (Target::verifyTemplate) has to refuse each of
+// these.
+//
+// It may accept those of which two others say that they are as right as before: whatever is started
+// still comes behind all that it came behind (a comparison of two lists of entries, which knows
+// nothing of schedules), and all ranks end on the adversarial device. Such are a SEND_EN that is
+// left out where a later one makes up for it, and a WAIT for what a later one waits for anyway.
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <iostream>
+#include <map>
+#include <utility>
+
+#include "compiler/driver/run.h"
+#include "test/runs/compiled.h"
+#include "test/runs/editor.h"
+
+namespace nbcc {
+namespace {
+
+using crosschannel::Entry;
+using crosschannel::View;
+
+std::vector<std::string> library() {
+  std::vector<std::string> all;
+  const std::filesystem::path root = NBCC_SOURCE_DIR "/stdlib_algos";
+  for (const auto &file : std::filesystem::recursive_directory_iterator(root))
+    if (file.path().extension() == ".nbc")
+      all.push_back(std::filesystem::relative(file.path(), root).replace_extension().string());
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
+struct Count {
+  uint64_t templates = 0, mutants = 0, accepted = 0;
+};
+
+/// What each entry, and each stage of the host, comes behind: completions by queue and side.
+std::map<std::pair<uint32_t, uint32_t>, std::vector<uint32_t>> orderOf(const Template &t,
+                                                                       const nbc_variant &v) {
+  const View view(t);
+  std::map<std::pair<uint32_t, uint32_t>, std::vector<uint32_t>> behind;
+  std::vector<uint32_t> seen(2 * view.queues.size()), enabled(view.queues.size());
+  for (uint32_t q = 0; q < view.queues.size(); ++q) {
+    if (view.queues[q].kind != NBC_QUEUE_MANAGEMENT) continue;
+    const nbc_segment *mq = view.segment(v.segments, q, NBC_RING_SEND);
+    if (!mq) continue;
+    for (const Entry &e : view.entries(*mq)) {
+      for (const nbc_reloc &r : view.relocsAt(v.relocs, e.offset, MLX5_WQEBB))
+        if (r.rule == NBC_RELOC_WAIT && e.opcode == MLX5_WAIT)
+          seen[2 * r.what + r.side] = std::max(seen[2 * r.what + r.side], r.addend + 1);
+      if (e.opcode == MLX5_SEND_EN)
+        while (enabled[e.number] < e.limit) behind[{e.number, enabled[e.number]++}] = seen;
+      if (e.signalled) behind[{q, e.index}] = seen;
+    }
+  }
+  return behind;
+}
+
+/// Whether all that the first starts starts in the second, behind no less.
+bool keepsOrder(const Template &right, const Template &other, uint32_t variant) {
+  const auto before = orderOf(right, View(right).variants[variant]);
+  auto after = orderOf(other, View(other).variants[variant]);
+  for (const auto &[what, completions] : before) {
+    const auto found = after.find(what);
+    if (found == after.end()) return false;
+    for (size_t k = 0; k < completions.size(); ++k)
+      if (found->second[k] < completions[k]) return false;
+  }
+  return true;
+}
+
+class Planter {
+ public:
+  Planter(const std::string &algorithm, int64_t ranks, Count &count)
+      : algorithm_(algorithm), compiled_(algorithm, 0, Protocol::automatic), count_(count) {
+    EXPECT_EQ(compiled_.said.str(), "");
+    Compilation &c = *compiled_.compilation;
+    const Topology topology =
+        readTopology(ranks % 2 ? cat(ranks, "x1") : cat(ranks / 2, "x2"), diag_);
+    const Graph graph = readCartesian(ranks % 2 ? cat(ranks, "p") : cat(ranks / 2, "px2"), diag_);
+    if (c.needsTopology()) c.place(&topology);
+    if (c.needsGraph()) c.connect(&graph);
+    if (c.applies(ranks, false).value_or(false)) all(ranks, ranks / 2);
+    c.place(nullptr), c.connect(nullptr);
+  }
+
+ private:
+  void all(int64_t ranks, int64_t rank) {
+    const std::optional<Template> right =
+        compiled_.compilation->compile(ranks, rank, 0, true, &legal_);
+    ASSERT_EQ(compiled_.said.str(), "") << algorithm_ << " on " << ranks;
+    if (!right) return;
+    ++count_.templates;
+    for (const Site &site : sitesOf(*right)) {
+      const uint8_t opcode = site.entry.opcode;
+      if (opcode != MLX5_WAIT && opcode != MLX5_SEND_EN) continue;
+      const auto plant = [&](const std::string &what, auto change) {
+        Template t = *right;
+        {
+          Editor editor(t);
+          if (!change(editor)) return;
+        }
+        ++count_.mutants;
+        if (!accepts(t)) return;
+        ++count_.accepted;
+        EXPECT_TRUE(keepsOrder(*right, t, site.variant) && ends(ranks, rank, t))
+            << algorithm_ << ", rank " << rank << " of " << ranks << ": nobody notices " << what
+            << ": " << site.where;
+      };
+      plant("left out", [&](Editor &t) { return drop(t, site, opcode); });
+      for (const int by : {-1, 1})
+        plant(by < 0 ? "one less" : "one more",
+              [&](Editor &t) { return shift(t, site, opcode, by); });
+      const View view(*right);
+      for (const auto &[q, s] : others(view, site)) {
+        const uint32_t queue = q;
+        const int side = s;
+        plant(cat("of ", view.queueName(queue),
+                  side < 0 ? ""
+                  : side   ? " (receives)"
+                           : " (sends)"),
+              [&](Editor &t) { return rename(t, site, queue, side); });
+      }
+    }
+  }
+
+  /// What an entry might name instead: the next queue, the next of its kind, the other side.
+  static std::vector<std::pair<uint32_t, int>> others(const View &view, const Site &site) {
+    std::vector<std::pair<uint32_t, int>> all;
+    const auto count = static_cast<uint32_t>(view.queues.size());
+    const uint32_t own = site.entry.number;
+    const auto next = [&](auto fits) {
+      for (uint32_t k = 1; k < count; ++k)
+        if (const uint32_t q = (own + k) % count; fits(view.queues[q]))
+          return all.emplace_back(q, -1), void();
+    };
+    next([](const nbc_queue &q) { return q.kind != NBC_QUEUE_MANAGEMENT; });
+    next([&](const nbc_queue &q) { return q.kind == view.queues[own].kind; });
+    if (all.size() == 2 && all[0] == all[1]) all.pop_back();
+    if (site.entry.opcode == MLX5_WAIT)
+      for (const nbc_reloc &r :
+           view.relocsAt(view.variants[site.variant].relocs, site.entry.offset, MLX5_WQEBB))
+        if (r.rule == NBC_RELOC_WAIT || r.rule == NBC_RELOC_CREDIT)
+          all.emplace_back(own, r.side == NBC_SIDE_SEND ? NBC_SIDE_RECV : NBC_SIDE_SEND);
+    return all;
+  }
+
+  bool accepts(const Template &t) {
+    std::ostringstream said;
+    Diag diag(said);
+    compiled_.options.target->verifyTemplate(t, legal_, compiled_.options.targetOptions, diag);
+    return diag.ok();
+  }
+
+  /// On the adversarial device, with all ranks.
+  bool ends(int64_t ranks, int64_t rank, const Template &changed) {
+    if (templates_.empty())
+      for (int64_t r = 0; r < ranks; ++r)
+        templates_.push_back(*compiled_.compilation->compile(ranks, r, 0, true));
+    const Template right = std::exchange(templates_[size_t(rank)], changed);
+    Options &o = compiled_.options;
+    o.ranks = ranks;
+    o.adversarial = o.quiet = true;
+    o.count = 3;
+    o.calls = 4;
+    bool all = true;
+    for (const Protocol protocol : {Protocol::eager, Protocol::rendezvous})
+      for (const bool inPlace : {false, true})
+        for (uint64_t seed = 1; seed <= 6; ++seed) {
+          std::ostringstream said;
+          Diag diag(said);
+          o.targetOptions.protocol = protocol;
+          o.inPlace = inPlace && hasInPlace(compiled_.compilation->collective());
+          runTemplates(*compiled_.compilation, templates_, {}, seed, o, said, diag);
+          all &= diag.ok();
+          if (!diag.ok()) std::cout << said.str() << std::endl;
+        }
+    templates_[size_t(rank)] = right;
+    return all;
+  }
+
+  std::string algorithm_;
+  Compiled compiled_;
+  std::vector<Template> templates_;
+  std::ostringstream said_;
+  Diag diag_{said_};
+  std::vector<Legal> legal_;
+  Count &count_;
+};
+
+TEST(Order, eachWrongEntryOfTheLibraryIsFound) {
+  Count count;
+  for (const std::string &algorithm : library())
+    for (const int64_t ranks : {2, 5, 8}) Planter(algorithm, ranks, count);
+  std::cout << count.mutants << " mistakes in " << count.templates << " templates, "
+            << count.accepted << " of them are none\n";
+  EXPECT_GT(count.mutants, 20000u);
+  EXPECT_LT(count.accepted, count.mutants / 200);
+}
+
+}  // namespace
+}  // namespace nbcc
