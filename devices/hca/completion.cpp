@@ -121,6 +121,7 @@ uint8_t Engine::scatterAnswer(QueuePair &qp, Message &m) {
 uint8_t Engine::takeAnswer(QueuePair &qp, Message &m) {
   if (!m.list || m.gatherLate) return 0;
   uint8_t syndrome = qp.remote ? 0 : scatterAnswer(qp, m);
+  if (!syndrome) record(Event::Deliver, qp, rankOfPeer(qp), m.index, m.bytes);
   if (--qp.reads == 0 && qp.fenced) {
     qp.fenced = false;
     wake(qp);

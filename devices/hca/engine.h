@@ -325,6 +325,8 @@ struct Engine {
   }
 
   // trace.cpp
+  /// Of whom a queue pair is connected to; its own where that one is gone.
+  uint32_t rankOfPeer(const QueuePair &);
   void record(Event, const QueuePair &, uint32_t peer, uint32_t index, uint64_t bytes = 0);
   template <class... Part>
   void finding(const QueuePair &qp, const Part &...parts) {

@@ -106,8 +106,9 @@ enum class Event : uint8_t {
   WaitBegin,   // peer: number of the CQ, index: entry waited for
   WaitEnd,     // the same
   Enable,      // peer: number of the queue pair, index: limit
-  SendStart,   // peer: rank, index: of the entry; bytes
-  Deliver,     // at the receiver; peer: rank of the sender, bytes
+  SendStart,   // peer: rank, index: of the entry; bytes. Of a READ: 0, and at the peer what it
+               // answers
+  Deliver,     // at the receiver; peer: rank of the sender, bytes. Of a READ likewise twice
   Completion,  // peer: number of the CQ, index: entry written
   Rnr,         // at the sender; peer: rank that had no receive
   Error        // index: syndrome

@@ -92,7 +92,8 @@ bool Engine::takeRequest(Peer &peer, const Packet &p, const uint8_t *bytes, uint
   if (!syndrome && !last) return true;
 
   ++to->expected;
-  if (!syndrome) record(Event::Deliver, *to, to->peerRank, 0, p.bytes);
+  if (!syndrome) record(Event::Deliver, *to, to->peerRank, 0, isRead(p.opcode) ? 0 : p.bytes);
+  if (!syndrome && isRead(p.opcode)) record(Event::SendStart, *to, to->peerRank, 0, p.bytes);
   if (syndrome || !isRead(p.opcode) || p.bytes == 0) {
     reply(peer, p, PacketKind::Done, syndrome);
   } else {

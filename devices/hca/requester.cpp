@@ -209,7 +209,7 @@ uint8_t Engine::start(QueuePair &qp, const Entry &entry) {
       std::max(transit(*qp.adapter, target, onTheWire) + holdBack(), qp.lastArrival);
   ++counters.messages;
   counters.bytes += m.bytes;
-  record(Event::SendStart, qp, qp.remote ? qp.peerRank : target.rank, m.index, m.bytes);
+  record(Event::SendStart, qp, rankOfPeer(qp), m.index, onTheWire);
   m.sequence = qp.nextSequence++;
   qp.inFlight.push(std::move(m));
   postDeliver(qp);

@@ -51,7 +51,8 @@ void Engine::deliver(QueuePair &qp) {
     if (refusedByReceiver(qp, m, peer.adapter->rank, peer.retry.minRnrTimer)) return;
     m.syndrome = MLX5_RNR_EXCEEDED;
   } else {
-    record(Event::Deliver, peer, qp.adapter->rank, m.index, m.bytes);
+    record(Event::Deliver, peer, qp.adapter->rank, m.index, isRead(m.opcode) ? 0 : m.bytes);
+    if (isRead(m.opcode)) record(Event::SendStart, peer, qp.adapter->rank, m.index, m.bytes);
   }
 
   hearAgain(qp);

@@ -29,6 +29,12 @@ const char *name(Event event) {
   return "?";
 }
 
+uint32_t Engine::rankOfPeer(const QueuePair &qp) {
+  if (qp.remote) return qp.peerRank;
+  const QueuePair *peer = find(qp.peer);
+  return (peer ? peer->adapter : qp.adapter)->rank;
+}
+
 void Engine::record(Event event, const QueuePair &qp, uint32_t peer, uint32_t index,
                     uint64_t bytes) {
   if (options.trace)
@@ -54,8 +60,8 @@ std::vector<std::string> Fabric::waiting() const {
         if (cq->total != cq->producer) line << ", up to index " << cq->producer - 1;
       } else if (qp.receiverNotReady) {
         line << " has entry " << qp.inFlight[qp.delivered].index << " for rank "
-             << (qp.remote ? qp.peerRank : engine_->find(qp.peer)->adapter->rank)
-             << ", whose queue pair " << qp.peer << " has no receive posted";
+             << engine_->rankOfPeer(qp) << ", whose queue pair " << qp.peer
+             << " has no receive posted";
       } else if (qp.partial) {
         line << " has entry " << qp.next << " of more than the " << left << " blocks enabled";
       } else if (qp.state == State::Reset && left > 0) {

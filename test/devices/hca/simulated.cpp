@@ -37,6 +37,26 @@ TEST(Simulated, aMessageCostsWhatLogGpSays) {
   EXPECT_EQ(at(rig, Event::Completion, 0), arrival + cost.latency);
 }
 
+TEST(Simulated, whatIsReadComesFromThePeer) {
+  Rig rig(2, traced());
+  Queue &a = rig.queue(0), &b = rig.queue(1);
+  rig.connect(a, b);
+  uint8_t from[1000], to[1000];
+  uint32_t key = rig.key(1, from, 1000, NBC_HCA_REMOTE_READ);
+  a.post(Wqe(MLX5_READ).remote(from, key).data(to, 1000, rig.key(0, to, 1000)).signal());
+  a.ring();
+  rig.fabric.run();
+  using Seen = std::tuple<Event, uint32_t, uint32_t, uint64_t>;
+  std::vector<Seen> seen;
+  for (const Record &r : rig.fabric.trace())
+    if (r.event == Event::SendStart || r.event == Event::Deliver)
+      seen.emplace_back(r.event, r.rank, r.peer, r.bytes);
+  EXPECT_EQ(seen, (std::vector<Seen>{{Event::SendStart, 0, 1, 0},
+                                     {Event::Deliver, 1, 0, 0},
+                                     {Event::SendStart, 1, 0, 1000},
+                                     {Event::Deliver, 0, 1, 1000}}));
+}
+
 TEST(Simulated, messagesShareThePorts) {
   Rig rig(3, traced());
   uint8_t data[10000];
