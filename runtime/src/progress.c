@@ -155,10 +155,13 @@ void progress_wake_up(struct progress *p) {
   if (atomic_exchange(&p->asleep, false) && write(p->bell, &once, sizeof once) < 0) sched_yield();
 }
 
-// The application's signals are not for this thread.
+// The application's signals are not for this thread. Those of its own accesses are: a handler may
+// know what to do, as SISCI in software does, and blocked they end the process.
 static int create_thread(struct progress *p) {
+  static const int own[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
   sigset_t all, before;
   sigfillset(&all);
+  for (size_t i = 0; i < sizeof own / sizeof *own; ++i) sigdelset(&all, own[i]);
   if (pthread_sigmask(SIG_BLOCK, &all, &before)) return NBC_ERROR_RESOURCES;
   int failed = pthread_create(&p->thread, NULL, run, p);
   pthread_sigmask(SIG_SETMASK, &before, NULL);
