@@ -31,6 +31,7 @@ struct RunDevice {
   std::function<double()> now;       // ns
   /// Simulated time: the host of a rank works for so many ns.
   std::function<void(uint32_t rank, double ns)> hostBusy;
+  bool rests = false;  // likewise: who finds nothing rests, too, as nbc_wait does
   /// Real time: until something may have changed for a rank.
   std::function<void(uint32_t rank, int64_t ns)> sleep;
 

@@ -56,6 +56,8 @@ nbc_sci_options adapterOptions(const Options &o, uint64_t seed, unsigned adapter
     s.dma_bytes = 1 + random() % 400;
     s.queues = 1 + static_cast<uint32_t>(random() % 4);
     if (!o.transfer) transfer = static_cast<Transfer>(random() % 3);
+    if (random() % 4 == 0) s.waiting = NBC_SCI_INTERRUPT;
+    s.patience = 1;
   }
   s.transfer = transfer == Transfer::pio   ? NBC_SCI_PIO
                : transfer == Transfer::dma ? NBC_SCI_DMA
@@ -106,6 +108,7 @@ RunDevice sciDevice(const Options &o, uint64_t seed) {
   auto s = std::make_shared<State>(fabricOptions(o, seed));
   RunDevice d;
   d.slotBytes = NBC_SCI_SLOT_BYTES;
+  d.rests = o.vary;
   d.add = [s, o, seed] { return s->add(o, seed); };
   d.run = [s](const std::function<bool(uint32_t)> &seen, uint64_t events) {
     return s->run(seen, events);

@@ -18,7 +18,8 @@ enum {
   LONGEST = 256 << 10,  // likewise
   DMA_BYTES = 8192,
   QUEUES = 4,
-  TIMEOUT = 10000
+  TIMEOUT = 10000,
+  PATIENCE = 64
 };
 
 static bool node_of(const struct nbc_sci_api *api, unsigned int adapter, unsigned int *node) {
@@ -133,6 +134,8 @@ int open_adapter(const struct nbc_sci_api *api, const struct nbc_sci_options *o,
   }
   find_engine(d, o->queues);
   d->facts.timeout = o->timeout ? o->timeout : TIMEOUT;
+  d->facts.patience = o->patience ? o->patience : PATIENCE;
+  d->facts.interrupts = o->waiting == NBC_SCI_INTERRUPT;
   d->facts.dma_bytes = o->transfer == NBC_SCI_PIO   ? UINT64_MAX
                        : o->transfer == NBC_SCI_DMA ? 0
                        : o->dma_bytes               ? o->dma_bytes

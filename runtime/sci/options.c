@@ -39,17 +39,29 @@ static bool number_of(const char *name, uint64_t least, uint64_t most, uint64_t 
   return false;
 }
 
+// Which of three words stands there; the first is said by nothing, too. Negative: none of them.
+static int word_of(const char *name, const char *const words[3], const char *wanted,
+                   const char **why) {
+  const char *text = getenv(name);
+  if (!text || !*text) return 0;
+  for (int i = 0; i < 3; ++i)
+    if (strcmp(text, words[i]) == 0) return i;
+  *why = say("%s is '%.64s'; it is to be %s", name, text, wanted);
+  return -1;
+}
+
 static bool read_transfer(struct nbc_sci_options *o, const char **why) {
-  static const char *const names[] = {"auto", "pio", "dma"};
-  const char *text = getenv("NBC_SCI_TRANSFER");
-  if (!text || !*text) return true;
-  for (int i = 0; i < 3; ++i) {
-    if (strcmp(text, names[i])) continue;
-    o->transfer = (enum nbc_sci_transfer)i;
-    return true;
-  }
-  *why = say("NBC_SCI_TRANSFER is '%.64s'; it is to be auto, pio or dma", text);
-  return false;
+  static const char *const words[] = {"auto", "pio", "dma"};
+  const int i = word_of("NBC_SCI_TRANSFER", words, "auto, pio or dma", why);
+  if (i >= 0) o->transfer = (enum nbc_sci_transfer)i;
+  return i >= 0;
+}
+
+static bool read_waiting(struct nbc_sci_options *o, const char **why) {
+  static const char *const words[] = {"", "poll", "interrupt"};
+  const int i = word_of("NBC_SCI_WAITING", words, "poll or interrupt", why);
+  if (i >= 0) o->waiting = (enum nbc_sci_waiting)i;
+  return i >= 0;
 }
 
 bool complete_options(const struct nbc_sci_options *given, struct nbc_sci_options *o,
@@ -57,16 +69,19 @@ bool complete_options(const struct nbc_sci_options *given, struct nbc_sci_option
   static const struct nbc_sci_options none = {0};
   *o = given ? *given : none;
   if (o->adapter > MOST_ADAPTERS || (unsigned)o->transfer > NBC_SCI_DMA ||
-      o->queues > MOST_QUEUES || o->dma_bytes == UINT64_MAX) {
+      (unsigned)o->waiting > NBC_SCI_INTERRUPT || o->queues > MOST_QUEUES ||
+      o->dma_bytes == UINT64_MAX) {
     *why = "nbc_sci_options are out of range";
     return false;
   }
-  uint64_t adapter = 0, queues = o->queues, timeout = o->timeout;
+  uint64_t adapter = 0, queues = o->queues, timeout = o->timeout, patience = o->patience;
   if (o->transfer == NBC_SCI_AUTO && !read_transfer(o, why)) return false;
+  if (o->waiting == NBC_SCI_WAITING_AUTO && !read_waiting(o, why)) return false;
   if (!o->dma_bytes && !number_of("NBC_SCI_DMA_BYTES", 1, UINT32_MAX, &o->dma_bytes, why))
     return false;
   if (!queues && !number_of("NBC_SCI_QUEUES", 1, MOST_QUEUES, &queues, why)) return false;
   if (!timeout && !number_of("NBC_SCI_TIMEOUT", 1, INT32_MAX, &timeout, why)) return false;
+  if (!patience && !number_of("NBC_SCI_PATIENCE", 1, INT32_MAX, &patience, why)) return false;
   if (!o->adapter && getenv("NBC_SCI_ADAPTER")) {
     adapter = UINT64_MAX;
     if (!number_of("NBC_SCI_ADAPTER", 0, MOST_ADAPTERS - 1, &adapter, why)) return false;
@@ -74,5 +89,6 @@ bool complete_options(const struct nbc_sci_options *given, struct nbc_sci_option
   }
   o->queues = (uint32_t)queues;
   o->timeout = (uint32_t)timeout;
+  o->patience = (uint32_t)patience;
   return true;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// sci.c - target sci: who is silent, and how nbc_wait waits.
+// sci.c - target sci: who is silent, and how nbc_wait waits, and a progress thread.
 //
 // A peer that is gone is not always told of: so of who is waited for, and has said nothing for a
 // while, the connection is checked. That stores nothing.
@@ -42,12 +42,12 @@ static void check_the_silent(struct sci *v) {
 }
 
 // While nbc_wait yields, it looks at all lanes now and then; once it sleeps, each time.
-enum { YIELDS = 64, SELDOM_IDLE = 16, NAP = 20000 /* nanoseconds */ };
+enum { SELDOM_IDLE = 16, NAP = 20000 /* nanoseconds */ };
 
 static bool failed(nbc_plan *plan) {
   struct sci *v = sci_of(plan);
   if (!v || messages_failed(plan)) return messages_failed(plan);
-  if (v->idle % SELDOM_IDLE == 0 && !v->status) check_the_silent(v);
+  if ((v->ready || v->idle % SELDOM_IDLE == 0) && !v->status) check_the_silent(v);
   return v->status < 0;
 }
 
@@ -62,10 +62,20 @@ static void sleep_a_while(nbc_plan *plan) {
   static const struct timespec nap = {0, NAP};
   struct sci *v = sci_of(plan);
   if (!v) return;
-  if (v->idle++ < YIELDS)
+  if (v->idle++ < v->device->facts.patience)
     sched_yield();
+  else if (v->ready)
+    v->ready = !sci_sleep(v);
+  else if (sci_may_sleep(v))
+    v->ready = true;  // after one more look
   else
     nanosleep(&nap, NULL);
+}
+
+// Without calls nobody is waited for: whoever starts one wakes the thread.
+static int arm(nbc_plan *plan) {
+  struct sci *v = sci_of(plan);
+  return v && plan->oldest && sci_may_sleep(v) ? v->bell : -1;
 }
 
 // --- the target ---
@@ -106,6 +116,7 @@ const struct target sci = {
     .complete = messages_complete,
     .failed = failed,
     .glance = glance,
+    .arm = arm,
     .sleep = sleep_a_while,
     .destroy = sci_destroy,
 };

@@ -2,7 +2,8 @@
 // sci.h - target sci, in the runtime: lanes over memory that peers export.
 //
 // sci.c is the target, sci_create.c makes segments and lanes, sci_connect.c connects them and takes
-// them down, sci_lane.c is the protocol, sci_move.c moves slots. messages.c carries calls out.
+// them down, sci_lane.c is the protocol, sci_move.c moves slots, sci_sleep.c waits for interrupts.
+// messages.c carries calls out.
 //
 // A lane has a ring of slots each way (nbc/sci_segment.h), as many as both ends have room for. A
 // message is cut into as many as it needs, in order; one of no bytes takes one. So the k-th send
@@ -105,7 +106,8 @@ struct sci_lane {
   sci_remote_segment_t remote;
   sci_map_t map;
   sci_sequence_t sequence;
-  uint8_t *there;  // its area, mapped
+  sci_remote_interrupt_t interrupt;  // null: it never asks for one
+  uint8_t *there;                    // its area, mapped
   struct nbc_sci_area there_area;
   uint64_t there_at;
 
@@ -122,6 +124,9 @@ struct sci_lane {
   // From it.
   struct sci_list expected;
   uint64_t taken, told;
+
+  uint64_t answered;  // the number of its last sleep that was interrupted
+  bool asked;         // it has been told of a sleep, and nothing has come of that yet
 
   bool broken;      // the last check was not OK, so the sequence has to be started
   int64_t since;    // when that was tried first, in ns; 0: not yet
@@ -153,7 +158,15 @@ struct sci {
   struct sci_queue *queues;
   uint32_t queue_count;
 
+  // Of interrupts.
+  sci_local_interrupt_t interrupt;
+  unsigned int interrupt_number;
+  int bell;  // what is rung; negative: who waits polls
+  uint64_t sleeps;
+  bool ready;  // to sleep: all has been looked at since peers were told
+
   bool ended;  // a message, since lanes were settled last
+  bool heard;  // something of a peer's, since peers were told of a sleep
   uint32_t idle, glances;
   int64_t looked;  // at who is silent, last
   int status;
@@ -223,3 +236,32 @@ void sci_skip(const struct message *, uint32_t *run, uint64_t *within, uint64_t 
 void sci_move(struct sci_lane *);
 // Whether the connection holds, or comes back in time; false: not yet, or never.
 bool sci_holds(struct sci_lane *);
+// Stores a control word. False: it may not be there.
+bool sci_tell(struct sci_lane *, uint64_t at, uint64_t value);
+// Whether something is left that waits neither for the peer nor for a transfer under way.
+bool sci_has_work(const struct sci_lane *);
+
+// sci_sleep.c
+
+// Makes the bell, if the device has interrupts, and what is to ring it. sci_withdraw takes both
+// down.
+int sci_listen(struct sci *);
+int sci_connect_interrupt(struct sci_lane *, unsigned int node, unsigned int number);
+// Interrupts the peer if it sleeps. Behind words that it may wait for, once they have arrived.
+void sci_answer(struct sci_lane *);
+// Tells all who are waited for, and looks at them. False: there is something to do.
+bool sci_may_sleep(struct sci *);
+// A little while, after that. Whether the bell was rung.
+bool sci_sleep(const struct sci *);
+// There is something new to wait for, of which nobody has been told.
+void sci_needs_arming(struct sci *);
+void sci_ring(const struct sci *);
+// What a transfer is started with, so that its end rings the bell.
+struct sci_ending {
+  sci_cb_dma_t callback;
+  void *context;
+  unsigned int flag;
+};
+struct sci_ending sci_when_transfer_ends(const struct sci *);
+// After a refusal to remove something: whether its callback was under way, so that it may go now.
+bool sci_busy_yet(sci_error_t, int *tries);

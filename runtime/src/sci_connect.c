@@ -26,18 +26,24 @@ struct left {
   const struct nbc_sci_api *api;
   sci_desc_t descriptor;
   sci_local_segment_t segment;
+  sci_local_interrupt_t interrupt;  // rings `bell`, until it is removed
+  int bell;
 };
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct left *all_left;  // under it
 
 // Whether it is gone, for this process.
-static bool remove_segment(const struct nbc_sci_api *api, sci_desc_t descriptor,
-                           sci_local_segment_t segment) {
+static bool is_removed(struct left *one) {
   sci_error_t error = SCI_ERR_OK;
-  api->SCIRemoveSegment(segment, 0, &error);
+  if (one->interrupt) one->api->SCIRemoveInterrupt(one->interrupt, 0, &error);
   if (error == SCI_ERR_BUSY) return false;
-  api->SCIClose(descriptor, 0, &error);
+  one->interrupt = NULL;
+  if (one->bell >= 0) close(one->bell);
+  one->bell = -1;
+  if (one->segment) one->api->SCIRemoveSegment(one->segment, 0, &error);
+  if (error == SCI_ERR_BUSY) return false;
+  one->api->SCIClose(one->descriptor, 0, &error);
   return true;
 }
 
@@ -45,7 +51,7 @@ void sci_sweep(void) {
   pthread_mutex_lock(&mutex);
   for (struct left **at = &all_left; *at;) {
     struct left *one = *at;
-    if (remove_segment(one->api, one->descriptor, one->segment)) {
+    if (is_removed(one)) {
       *at = one->next;
       free(one);
     } else {
@@ -55,11 +61,12 @@ void sci_sweep(void) {
   pthread_mutex_unlock(&mutex);
 }
 
-static void leave_to_others(const struct sci *v) {
+static void leave_to_others(const struct left *what) {
   struct left *one = (struct left *)malloc(sizeof *one);
   if (!one) return;  // then the driver has it
   pthread_mutex_lock(&mutex);
-  *one = (struct left){all_left, v->api, v->descriptor, v->segment};
+  *one = *what;
+  one->next = all_left;
   all_left = one;
   pthread_mutex_unlock(&mutex);
 }
@@ -107,21 +114,22 @@ int sci_export(struct sci *v) {
   memset(v->memory, 0, v->bytes);
   v->api->SCISetSegmentAvailable(v->segment, v->device->adapter, 0, &error);
   v->available = error == SCI_ERR_OK;
-  return v->available ? 0 : NBC_ERROR_RESOURCES;
+  return v->available ? sci_listen(v) : NBC_ERROR_RESOURCES;
 }
 
 void sci_withdraw(struct sci *v) {
   sci_error_t error;
   if (v->available) v->api->SCISetSegmentUnavailable(v->segment, v->device->adapter, 0, &error);
   if (v->map) v->api->SCIUnmapSegment(v->map, 0, &error);
-  if (v->segment) {
-    if (!remove_segment(v->api, v->descriptor, v->segment)) leave_to_others(v);
-  } else if (v->descriptor) {
-    v->api->SCIClose(v->descriptor, 0, &error);
+  if (v->descriptor) {
+    struct left all = {NULL, v->api, v->descriptor, v->segment, v->interrupt, v->bell};
+    if (!is_removed(&all)) leave_to_others(&all);
   }
   v->available = false;
   v->map = NULL;
   v->segment = NULL;
+  v->interrupt = NULL;
+  v->bell = -1;
   v->descriptor = NULL;
   sci_sweep();
 }
@@ -129,6 +137,7 @@ void sci_withdraw(struct sci *v) {
 // --- the peer's ---
 
 struct card {
+  uint32_t listens, interrupt;  // it wants to be interrupted, by this number
   uint64_t area_at;
   uint32_t node, segment;
   uint32_t slots_in, slots_out, slot_bytes, first;
@@ -137,7 +146,9 @@ struct card {
 size_t sci_describe(const struct lane *lane, void *card) {
   const struct sci_lane *l = (const struct sci_lane *)lane->device;
   const struct sci *v = l->of;
-  const struct card mine = {.area_at = l->area_at,
+  const struct card mine = {.listens = v->interrupt != NULL,
+                            .interrupt = v->interrupt_number,
+                            .area_at = l->area_at,
                             .node = v->device->facts.node,
                             .segment = v->id,
                             .slots_in = l->slots_in,
@@ -161,6 +172,7 @@ static sci_callback_action_t connection_changed(void *context, sci_remote_segmen
   // Not while it is only out of order: a sequence check finds that, and waits for its end.
   if (reason == SCI_CB_LOST || reason == SCI_CB_DISCONNECT)
     atomic_store_explicit(&l->gone, 1, memory_order_release);
+  sci_ring(l->of);
   return SCI_CALLBACK_CONTINUE;
 }
 
@@ -217,7 +229,9 @@ int sci_connect(const struct lane *lane, const void *card, size_t bytes) {
     return NBC_ERROR_RESOURCES;
   }
   int status = connect_segment(l, &theirs);
-  return status ? status : map_area(l);
+  if (!status) status = map_area(l);
+  if (!status && theirs.listens) status = sci_connect_interrupt(l, theirs.node, theirs.interrupt);
+  return status;
 }
 
 // As well as it goes: whoever does not get them finds the connection gone.
@@ -232,22 +246,30 @@ static void say_last_words(struct sci_lane *l) {
     if (api->SCICheckSequence(l->sequence, 0, &error) != SCI_SEQ_OK) continue;
     __atomic_store_n((uint64_t *)(l->there + NBC_SCI_LEFT), 1, __ATOMIC_RELAXED);
     api->SCIStoreBarrier(l->sequence, 0);
-    if (api->SCICheckSequence(l->sequence, 0, &error) == SCI_SEQ_OK) return;
+    if (api->SCICheckSequence(l->sequence, 0, &error) != SCI_SEQ_OK) continue;
+    sci_answer(l);
+    return;
   }
 }
 
 void sci_leave(struct sci_lane *l) {
   const struct nbc_sci_api *api = l->of->api;
   sci_error_t error;
+  int tries = 0;
   if (l->sequence) {
     say_last_words(l);
     api->SCIRemoveSequence(l->sequence, 0, &error);
   }
   if (l->map) api->SCIUnmapSegment(l->map, 0, &error);
-  if (l->remote) api->SCIDisconnectSegment(l->remote, 0, &error);
+  if (l->interrupt) api->SCIDisconnectInterrupt(l->interrupt, 0, &error);
+  if (l->remote) {
+    do api->SCIDisconnectSegment(l->remote, 0, &error);
+    while (sci_busy_yet(error, &tries));
+  }
   if (l->descriptor) api->SCIClose(l->descriptor, 0, &error);
   l->sequence = NULL;
   l->map = NULL;
+  l->interrupt = NULL;
   l->remote = NULL;
   l->descriptor = NULL;
 }

@@ -83,11 +83,15 @@ static int make_queue(struct sci *v, struct sci_queue *q) {
 
 static void remove_queue(const struct nbc_sci_api *api, struct sci_queue *q) {
   sci_error_t error = SCI_ERR_OK;
+  int tries = 0;
   if (q->queue && api->SCIDMAQueueState(q->queue) == SCI_DMAQUEUE_POSTED) {
     api->SCIAbortDMAQueue(q->queue, 0, &error);
     api->SCIWaitForDMAQueue(q->queue, ABORT_MS, 0, &error);
   }
-  if (q->queue) api->SCIRemoveDMAQueue(q->queue, 0, &error);
+  if (q->queue) {
+    do api->SCIRemoveDMAQueue(q->queue, 0, &error);
+    while (sci_busy_yet(error, &tries));
+  }
   if (q->descriptor) api->SCIClose(q->descriptor, 0, &error);
   free(q->vector);
   *q = (struct sci_queue){0};
@@ -142,6 +146,7 @@ int sci_create(nbc_plan *plan) {
   s->own = v;
   s->settle = sci_settle;
   v->plan = plan;
+  v->bell = -1;
   v->device = sci_device(plan);
   v->api = v->device->api;
   v->lane_count = plan->tables.header->peers.count;

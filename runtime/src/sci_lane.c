@@ -28,8 +28,11 @@ static uint64_t load(const uint8_t *at) {
 }
 
 static void hear(struct sci_lane *l) {
-  l->heard = true;
-  l->of->idle = 0;
+  struct sci *v = l->of;
+  l->heard = v->heard = true;
+  l->asked = false;
+  v->idle = 0;
+  sci_needs_arming(v);
 }
 
 // --- what is sent ---
@@ -181,6 +184,7 @@ static int send_message(const struct lane *lane, struct message *m) {
   sci_list_put(&l->sending, x);
   if (!l->cutting) l->cutting = x;
   sci_mark_busy(l);
+  sci_needs_arming(l->of);
   return 0;
 }
 
@@ -188,6 +192,7 @@ static int receive_message(const struct lane *lane, struct message *m) {
   struct sci_lane *l = lane_of(lane);
   sci_list_put(&l->expected, begin(l, m));
   sci_mark_busy(l);
+  sci_needs_arming(l->of);
   return 0;
 }
 

@@ -110,6 +110,12 @@ static uint64_t place_in(const struct sci_lane *l, uint64_t slot) {
   return slot & (l->slots_out - 1);
 }
 
+bool sci_tell(struct sci_lane *l, uint64_t at, uint64_t value) {
+  if (!sci_holds(l)) return false;
+  store_word(l, at, value);
+  return arrived(l);
+}
+
 static bool words_are_due(const struct sci_lane *l) {
   return l->flagged != l->moved || sci_owes_credit(l);
 }
@@ -123,6 +129,7 @@ static bool store_words(struct sci_lane *l) {
   if (!arrived(l)) return false;
   l->flagged = l->moved;
   l->told = l->taken;
+  sci_answer(l);
   return true;
 }
 
@@ -190,8 +197,9 @@ static void start_transfer(struct sci_lane *l) {
   sci_error_t error = SCI_ERR_OK;
   if (!q) return;
   const uint32_t slots = fill_vector(l, q->vector, &elements);
-  v->api->SCIStartDmaTransferVec(q->queue, v->segment, l->remote, elements, q->vector, NULL, NULL,
-                                 v->device->facts.engine, &error);
+  const struct sci_ending e = sci_when_transfer_ends(v);
+  v->api->SCIStartDmaTransferVec(q->queue, v->segment, l->remote, elements, q->vector, e.callback,
+                                 e.context, v->device->facts.engine | e.flag, &error);
   if (error == SCI_ERR_OK) {
     q->user = l;
     l->queue = q;
@@ -215,6 +223,10 @@ static void look_at_transfer(struct sci_lane *l) {
   }
   l->moved += l->moving;
   l->failures = 0;
+}
+
+bool sci_has_work(const struct sci_lane *l) {
+  return l->broken || words_are_due(l) || (!l->queue && l->moved != l->made);
 }
 
 void sci_move(struct sci_lane *l) {

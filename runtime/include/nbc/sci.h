@@ -18,7 +18,9 @@
  * `dma_bytes` go by DMA, as far as there is any.
  *
  * Waiting. nbc_wait polls flags in its own memory, yields, then sleeps for some microseconds at a
- * time.
+ * time; or, where latency matters less than the processor, until a peer interrupts. A progress
+ * thread likewise. Each rank chooses for itself; who sleeps tells its peers, so that nobody else is
+ * interrupted.
  *
  * Faults. Stores and transfers that were lost are made again. A peer that cannot be reached for
  * `timeout` milliseconds, has gone, or has given up its plan ends all calls that wait for it with
@@ -27,6 +29,7 @@
 #ifndef NBC_SCI_H
 #define NBC_SCI_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -43,15 +46,21 @@ extern "C" {
 /* How messages go. */
 enum nbc_sci_transfer { NBC_SCI_AUTO, NBC_SCI_PIO, NBC_SCI_DMA };
 
+/* How a rank waits that has nothing to do. */
+enum nbc_sci_waiting { NBC_SCI_WAITING_AUTO, NBC_SCI_POLL, NBC_SCI_INTERRUPT };
+
 /* How a device is opened. Zero: the default, in brackets. What is not said here the environment may
  * say: NBC_SCI_ADAPTER=0, NBC_SCI_TRANSFER=auto, pio or dma, NBC_SCI_DMA_BYTES=8192,
- * NBC_SCI_QUEUES=4, NBC_SCI_TIMEOUT=10000. */
+ * NBC_SCI_QUEUES=4, NBC_SCI_TIMEOUT=10000, NBC_SCI_WAITING=poll or interrupt,
+ * NBC_SCI_PATIENCE=64. */
 struct nbc_sci_options {
   unsigned int adapter; /* from 1: adapter 0 is 1 [the first that is there] */
   enum nbc_sci_transfer transfer;
   uint64_t dma_bytes; /* the least that goes by DMA [8192] */
   uint32_t queues;    /* DMA queues of a plan, at most [4, or as many channels as there are] */
   uint32_t timeout;   /* milliseconds in which a connection recovers, or never [10000] */
+  enum nbc_sci_waiting waiting; /* [poll] */
+  uint32_t patience;            /* looks in vain before a rank sleeps [64] */
 };
 
 /* The functions that the runtime calls, as SISCI declares them. */
@@ -82,7 +91,12 @@ struct nbc_sci_options {
   F(SCIStartDmaTransferVec)   \
   F(SCIDMAQueueState)         \
   F(SCIWaitForDMAQueue)       \
-  F(SCIAbortDMAQueue)
+  F(SCIAbortDMAQueue)         \
+  F(SCICreateInterrupt)       \
+  F(SCIRemoveInterrupt)       \
+  F(SCIConnectInterrupt)      \
+  F(SCIDisconnectInterrupt)   \
+  F(SCITriggerInterrupt)
 
 struct nbc_sci_api {
 #ifdef __cplusplus
@@ -121,6 +135,8 @@ struct nbc_sci_facts {
   unsigned int engine; /* flags of DMA functions that choose it */
   uint64_t dma_bytes;  /* messages of so many bytes go by DMA; UINT64_MAX: none */
   uint32_t timeout;    /* ms */
+  bool interrupts;     /* who waits sleeps until it is interrupted */
+  uint32_t patience;   /* looks in vain before */
 };
 
 /* A device. Functions are called by several threads, for different plans. */

@@ -11,6 +11,7 @@
  *
  *   taken   how many slots of the other direction's the peer has emptied: its credit to us
  *   left    not 0: the peer has taken its plan down, and all it had to say stands here
+ *   asleep  a number that grows: the peer sleeps, and wants one interrupt when something was stored
  *   flag    of each slot: number << 32 | bytes + 1, so never 0; behind the data
  */
 #ifndef NBC_SCI_SEGMENT_H
@@ -53,7 +54,11 @@ static inline uint32_t nbc_sci_slots(uint64_t messages, uint32_t limit) {
 struct nbc_sci_area {
   uint64_t flags, slots, bytes;
 };
-enum { NBC_SCI_TAKEN = 0, NBC_SCI_LEFT = 8 }; /* likewise, of the control words */
+enum {
+  NBC_SCI_TAKEN = 0,
+  NBC_SCI_LEFT = 8,
+  NBC_SCI_ASLEEP = 16
+}; /* likewise, of the control words */
 
 static inline struct nbc_sci_area nbc_sci_area_of(uint32_t slots, uint64_t slot_bytes) {
   struct nbc_sci_area a;

@@ -55,7 +55,21 @@ TEST_F(SciOpen, TheEnvironmentSaysWhatTheProgramDoesNot) {
             "");
   const Variable transfer("NBC_SCI_TRANSFER", "pio");
   EXPECT_EQ(opened({.adapter = adapter + 1},
-                   [](const nbc_sci_facts &f) { EXPECT_EQ(f.dma_bytes, UINT64_MAX); }),
+                   [](const nbc_sci_facts &f) {
+                     EXPECT_EQ(f.dma_bytes, UINT64_MAX);
+                     EXPECT_FALSE(f.interrupts);
+                     EXPECT_EQ(f.patience, 64u);
+                   }),
+            "");
+  const Variable waiting("NBC_SCI_WAITING", "interrupt"), patience("NBC_SCI_PATIENCE", "5");
+  EXPECT_EQ(opened({.adapter = adapter + 1},
+                   [](const nbc_sci_facts &f) {
+                     EXPECT_TRUE(f.interrupts);
+                     EXPECT_EQ(f.patience, 5u);
+                   }),
+            "");
+  EXPECT_EQ(opened({.adapter = adapter + 1, .waiting = NBC_SCI_POLL},
+                   [](const nbc_sci_facts &f) { EXPECT_FALSE(f.interrupts); }),
             "");
 }
 
@@ -67,6 +81,10 @@ TEST_F(SciOpen, WordsSayWhatIsWrong) {
   {
     const Variable v("NBC_SCI_TRANSFER", "both");
     EXPECT_EQ(opened({}), "NBC_SCI_TRANSFER is 'both'; it is to be auto, pio or dma");
+  }
+  {
+    const Variable v("NBC_SCI_WAITING", "sleep");
+    EXPECT_EQ(opened({}), "NBC_SCI_WAITING is 'sleep'; it is to be poll or interrupt");
   }
   {
     const Variable v("NBC_SCI_DMA_BYTES", "8K");

@@ -32,6 +32,7 @@ struct Hooks {
   std::function<sci_error_t()> transfer;         // what else the start of a transfer says
   std::function<sci_dma_queue_state_t()> state;  // of one that is done
   int usedIds = 0;                               // so many segments' numbers are taken
+  int refusals = 0;                              // so many interrupts are refused
   sci_error_t queue = SCI_ERR_OK;                // why no DMA queue is given
   std::vector<uint8_t *> segments;               // of the ranks' plans, mapped
 };
@@ -96,6 +97,13 @@ inline const nbc_sci_api &hooked() {
   api.SCIDMAQueueState = [](sci_dma_queue_t queue) {
     const sci_dma_queue_state_t as = SCIDMAQueueState(queue);
     return as == SCI_DMAQUEUE_DONE && hooks.state ? hooks.state() : as;
+  };
+  api.SCITriggerInterrupt = [](sci_remote_interrupt_t interrupt, unsigned flags,
+                               sci_error_t *error) {
+    if (hooks.refusals-- > 0)
+      *error = SCI_ERR_NOSPC;
+    else
+      SCITriggerInterrupt(interrupt, flags, error);
   };
   return api;
 }
