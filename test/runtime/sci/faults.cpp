@@ -205,6 +205,29 @@ TEST(SciFaults, WhoDiesIsMissed) {
   }
 }
 
+TEST(SciFaults, ANodeThatNeverAnswersEndsTheConnection) {
+  for (bool dead : {false, true}) {
+    SciWorld w(2, options(NBC_SCI_AUTO));
+    nbc_plan *plans[2];
+    for (uint32_t r : {0u, 1u}) {
+      const build::Bytes b = forSci(ring(r));
+      ASSERT_EQ(nbc_plan_create(w.comms[r], b.data(), b.size(), nullptr, &plans[r]), 0);
+    }
+    // Its card is there, and its segment never more; or nothing of it.
+    if (dead)
+      w.fabric.kill(1);
+    else
+      EXPECT_EQ(nbc_plan_free(plans[1]), 0);
+    const auto begin = std::chrono::steady_clock::now();
+    EXPECT_EQ(nbc_plan_connect(plans[0]), NBC_ERROR_DEVICE);
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(20 * kTimeout));
+    EXPECT_EQ(nbc_plan_free(plans[0]), 0);
+    if (dead) {
+      EXPECT_EQ(nbc_plan_free(plans[1]), 0);
+    }
+  }
+}
+
 TEST(SciFaults, WhatThePeerSaysIsChecked) {
   const auto word = [](uint64_t at, uint64_t value) {
     std::memcpy(hooks.segments[0] + at, &value, sizeof value);
