@@ -57,7 +57,7 @@ nbc_sci_options adapterOptions(const Options &o, uint64_t seed, unsigned adapter
     s.queues = 1 + static_cast<uint32_t>(random() % 4);
     if (!o.transfer) transfer = static_cast<Transfer>(random() % 3);
     if (random() % 4 == 0) s.waiting = NBC_SCI_INTERRUPT;
-    s.patience = 1;
+    s.patience = s.waiting == NBC_SCI_INTERRUPT ? 1 : INT32_MAX;
   }
   s.transfer = transfer == Transfer::pio   ? NBC_SCI_PIO
                : transfer == Transfer::dma ? NBC_SCI_DMA
@@ -86,6 +86,8 @@ struct State {
     const char *why = "";
     if (nbc_sci_open_with(&software(), &options, &device, &why))
       problems.push_back(cat("rank ", ranks - 1, ": ", why));
+    else if (o.clock == Clock::simulated)
+      reinterpret_cast<nbc_sci *>(device)->facts.sleep = 0;
     return {device};
   }
 

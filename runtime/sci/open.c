@@ -19,7 +19,8 @@ enum {
   DMA_BYTES = 8192,
   QUEUES = 4,
   TIMEOUT = 10000,
-  PATIENCE = 64
+  PATIENCE = 64,
+  SLEEP = 1  // nbc_rest promises no more
 };
 
 static bool node_of(const struct nbc_sci_api *api, unsigned int adapter, unsigned int *node) {
@@ -135,6 +136,7 @@ int open_adapter(const struct nbc_sci_api *api, const struct nbc_sci_options *o,
   find_engine(d, o->queues);
   d->facts.timeout = o->timeout ? o->timeout : TIMEOUT;
   d->facts.patience = o->patience ? o->patience : PATIENCE;
+  d->facts.sleep = SLEEP;
   d->facts.interrupts = o->waiting == NBC_SCI_INTERRUPT;
   d->facts.dma_bytes = o->transfer == NBC_SCI_PIO   ? UINT64_MAX
                        : o->transfer == NBC_SCI_DMA ? 0

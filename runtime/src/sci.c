@@ -68,7 +68,7 @@ static void sleep_a_while(nbc_plan *plan) {
     v->ready = !sci_sleep(v);
   else if (sci_may_sleep(v))
     v->ready = true;  // after one more look
-  else
+  else if (v->device->facts.sleep)
     nanosleep(&nap, NULL);
 }
 

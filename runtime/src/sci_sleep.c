@@ -26,8 +26,6 @@
 
 #include "runtime/src/sci.h"
 
-enum { LATEST = 1 /* milliseconds, as nbc_rest promises */ };
-
 // --- the bell ---
 
 static void *as_context(int bell) {
@@ -145,7 +143,7 @@ bool sci_may_sleep(struct sci *v) {
 
 bool sci_sleep(const struct sci *v) {
   struct pollfd file = {v->bell, POLLIN, 0};
-  return poll(&file, 1, LATEST) != 0;
+  return poll(&file, 1, (int)v->device->facts.sleep) != 0;
 }
 
 void sci_needs_arming(struct sci *v) {

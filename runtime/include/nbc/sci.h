@@ -137,6 +137,7 @@ struct nbc_sci_facts {
   uint32_t timeout;    /* ms */
   bool interrupts;     /* who waits sleeps until it is interrupted */
   uint32_t patience;   /* looks in vain before */
+  uint32_t sleep;      /* ms that one sleep lasts at most; 0: none lasts, as time is simulated */
 };
 
 /* A device. Functions are called by several threads, for different plans. */
