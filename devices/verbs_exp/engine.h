@@ -23,10 +23,10 @@
 // that are looped.
 //
 // Where hardware is trusted to, this is stricter: a wait or an enable that could not be counted,
-// and what a queue pair's state or kind forbids, is refused when it is posted. Where a program
-// cannot tell, it is laxer: packet sequence numbers, path MTU, service levels, and the number of
-// READs at a time are taken and not looked at; keys are good for a context, not for one protection
-// domain.
+// and what a queue pair's kind or, of sends, state forbids, is refused when it is posted. Where a
+// program cannot tell, it is laxer: packet sequence numbers, path MTU, service levels, and the
+// number of READs at a time are taken and not looked at; keys are good for a context, not for one
+// protection domain.
 //
 // Not here: queue pairs but RC, shared receive queues, RECV_ENABLE and managed receive queues (the
 // vendor's own tests leave them out), moves to SQD and back to RESET, events for solicited messages

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // modify.cpp - a queue pair goes from state to state, and learns its peer on the way.
 //
-//   RESET -> INIT   what peers may do; receives may be posted
+//   RESET -> INIT   what peers may do
 //         -> RTR    the peer: the software HCA connects here, and answers from here on
 //         -> RTS    how patient it is; sends may be posted
 //   any   -> ERR    all that is posted is flushed

@@ -56,9 +56,8 @@ int post(Qp &qp, Request *wr, Request **bad) {
 }
 
 int append(Qp &qp, const ibv_recv_wr &wr) {
-  if (stateOf(qp) == IBV_QPS_RESET || wr.num_sge < 0 ||
-      static_cast<uint32_t>(wr.num_sge) > qp.cap.max_recv_sge)
-    return EINVAL;
+  // In any state: the vendor's library does not look, and its own programs begin with this.
+  if (wr.num_sge < 0 || static_cast<uint32_t>(wr.num_sge) > qp.cap.max_recv_sge) return EINVAL;
   if (qp.receives.most == 0 || qp.receives.full()) return ENOMEM;
   for (int i = 0; i < wr.num_sge; ++i)
     if (wr.sg_list[i].length & MLX5_INLINE) return EINVAL;

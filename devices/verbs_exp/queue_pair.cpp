@@ -51,8 +51,8 @@ int possible(const Context &context, const Wish &w) {
   return cap.max_send_wr > mostRequests(context, blocks) ? EINVAL : 0;
 }
 
-/// Null, and errno.
-ibv_qp *create(Context &context, Wish w) {
+/// Null, and errno. `granted`: as much as there came to be, which is what was asked for or more.
+ibv_qp *create(Context &context, const Wish &w, ibv_qp_cap &granted) {
   if (int error = possible(context, w)) return refuse(error);
   uint32_t blocks = blocksOfSend(w.cap.max_send_sge, w.cap.max_inline_data);
   uint32_t stride = std::bit_ceil(std::max(1u, w.cap.max_recv_sge) * MLX5_SEGMENT);
@@ -83,13 +83,16 @@ ibv_qp *create(Context &context, Wish w) {
   pthread_mutex_init(&qp.mutex, nullptr);
   pthread_cond_init(&qp.cond, nullptr);
   qp.cap = w.cap;
+  qp.cap.max_send_wr = (1u << request.log_sq) / blocks;
+  if (receives) qp.cap.max_recv_wr = 1u << request.log_rq;
+  granted = qp.cap;
   qp.createFlags = w.flags;
   qp.signalAll = w.signalAll;
-  qp.sends.most = w.cap.max_send_wr;
+  qp.sends.most = qp.cap.max_send_wr;
   qp.sends.ignoreOverflow = w.flags & IBV_EXP_QP_CREATE_IGNORE_SQ_OVERFLOW;
   qp.sends.at.resize(size_t{1} << request.log_sq);
   qp.ends.resize(qp.sends.at.size());
-  qp.receives.most = w.cap.max_recv_wr;
+  qp.receives.most = qp.cap.max_recv_wr;
   qp.receives.ignoreOverflow = w.flags & IBV_EXP_QP_CREATE_IGNORE_RQ_OVERFLOW;
   if (receives) qp.receives.at.resize(size_t{1} << request.log_rq);
   self(w.sendQueue).queues[qp.qp_num] = &qp;
@@ -108,8 +111,10 @@ using namespace verbs_exp;
 
 struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *a) {
   if (!pd) return refuse(EINVAL);
-  return create(self(pd->context), {a->qp_context, pd, a->send_cq, a->recv_cq, a->srq, a->cap,
-                                    raw(a->qp_type), a->sq_sig_all != 0, 0});
+  return create(self(pd->context),
+                {a->qp_context, pd, a->send_cq, a->recv_cq, a->srq, a->cap, raw(a->qp_type),
+                 a->sq_sig_all != 0, 0},
+                a->cap);
 }
 
 struct ibv_qp *ibv_exp_create_qp(struct ibv_context *c, struct ibv_exp_qp_init_attr *a) {
@@ -117,8 +122,10 @@ struct ibv_qp *ibv_exp_create_qp(struct ibv_context *c, struct ibv_exp_qp_init_a
   if (!(a->comp_mask & IBV_EXP_QP_INIT_ATTR_PD)) return refuse(EINVAL);
   if (a->comp_mask & IBV_EXP_QP_INIT_ATTR_XRCD) return refuse(EOPNOTSUPP);
   uint32_t flags = a->comp_mask & IBV_EXP_QP_INIT_ATTR_CREATE_FLAGS ? a->exp_create_flags : 0;
-  return create(self(c), {a->qp_context, a->pd, a->send_cq, a->recv_cq, a->srq, a->cap,
-                          raw(a->qp_type), a->sq_sig_all != 0, flags});
+  return create(self(c),
+                {a->qp_context, a->pd, a->send_cq, a->recv_cq, a->srq, a->cap, raw(a->qp_type),
+                 a->sq_sig_all != 0, flags},
+                a->cap);
 }
 
 int ibv_query_qp(struct ibv_qp *q, struct ibv_qp_attr *a, int, struct ibv_qp_init_attr *init) {

@@ -206,7 +206,9 @@ static void bad_task(void) {
   tasks[1].item.recv_wr = &receive;
   tasks[2].item.send_wr = &wrong;
   tasks[3].item.send_wr = &send;
-  // All receives are posted: the task that posts one more is the bad one.
+  // The queue of receives is full: the task that posts one more is the bad one.
+  struct ibv_recv_wr *none;
+  while (ibv_post_recv(bed.qp, &receive, &none) == 0) continue;
   DEMAND(ibv_exp_post_task(bed.context, tasks, &bad) == ENOMEM && bad == &tasks[1]);
   await_entries(&bed, bed.recv_cq, 1);
   await_entries(&bed, bed.send_cq, 1);

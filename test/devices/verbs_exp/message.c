@@ -75,24 +75,32 @@ static void operations(void) {
   operations_on(&crossing);
 }
 
-// A queue is as long as was asked for, counted until completions are polled; unsignalled requests
-// end with the next that is signalled.
+// A queue is at least as long as was asked for, and says how long; it is full until completions are
+// polled; unsignalled requests end with the next that is signalled.
 static void full(void) {
   struct bed bed = make_bed(&plain);
-  struct ibv_send_wr wr, *bad = NULL;
+  struct ibv_qp_attr attributes;
+  struct ibv_qp_init_attr init;
+  DEMAND(ibv_query_qp(bed.qp, &attributes, IBV_QP_CAP, &init) == 0);
+  int most = (int)init.cap.max_send_wr;
+  DEMAND(most >= DEPTH && init.cap.max_recv_wr >= DEPTH);
+  struct ibv_exp_send_wr wr, *bad = NULL;
   memset(&wr, 0, sizeof wr);
-  wr.opcode = IBV_WR_SEND;
-  for (int i = 0; i < DEPTH - 1; ++i) DEMAND(ibv_post_send(bed.qp, &wr, &bad) == 0);
-  wr.send_flags = IBV_SEND_SIGNALED;
-  wr.wr_id = 5;
-  DEMAND(ibv_post_send(bed.qp, &wr, &bad) == 0);
-  DEMAND(ibv_post_send(bed.qp, &wr, &bad) == ENOMEM && bad == &wr);
-  await_entries(&bed, bed.send_cq, 1);
-  DEMAND(bed.wc[0].wr_id == 5);
-  await_entries(&bed, bed.recv_cq, DEPTH);
-  post_receives(&bed, bed.qp, 1);
-  DEMAND(ibv_post_send(bed.qp, &wr, &bad) == 0);
-  await_entries(&bed, bed.send_cq, 1);
+  wr.exp_opcode = IBV_EXP_WR_NOP;
+  for (int lap = 0; lap < 5; ++lap) {
+    wr.exp_send_flags = 0;
+    for (int i = 0; i < most - 1; ++i) DEMAND(ibv_exp_post_send(bed.qp, &wr, &bad) == 0);
+    wr.exp_send_flags = IBV_EXP_SEND_SIGNALED;
+    wr.wr_id = 5;
+    DEMAND(ibv_exp_post_send(bed.qp, &wr, &bad) == 0);
+    DEMAND(ibv_exp_post_send(bed.qp, &wr, &bad) == ENOMEM && bad == &wr);
+    await_entries(&bed, bed.send_cq, 1);
+    DEMAND(bed.wc[0].wr_id == 5);
+  }
+  struct ibv_recv_wr receive = {.wr_id = 1}, *bad_receive = NULL;
+  for (int i = DEPTH; i < (int)init.cap.max_recv_wr; ++i)
+    DEMAND(ibv_post_recv(bed.qp, &receive, &bad_receive) == 0);
+  DEMAND(ibv_post_recv(bed.qp, &receive, &bad_receive) == ENOMEM && bad_receive == &receive);
   end_bed(&bed);
 }
 
