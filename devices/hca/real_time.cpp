@@ -113,8 +113,9 @@ bool Engine::runReady(uint32_t most) {
 
 void Engine::work() {
   std::unique_lock<std::mutex> guard(mutex);
-  while (!ending.load()) {
-    uint32_t seen = wakes.load();
+  for (;;) {
+    uint32_t seen = wakes.load();  // before all that a wake may tell of, the end included
+    if (ending.load()) break;
     takeDoorbells();
     now = clock();
     bool worked = wire && takePackets();

@@ -114,6 +114,18 @@ TEST(RealTime, workerSleepsWhenThereIsNothingToDo) {
   EXPECT_LT(used() - before, 20'000'000);
 }
 
+// The end is told like work: just before the thread goes to sleep it must be seen, too.
+TEST(RealTime, endsWhileItsThreadGoesToSleep) {
+  for (int i = 0; i < 1000; ++i) {
+    Options options;
+    options.wire = i % 2;
+    Fabric fabric(options);
+    nbc_hca *hca = fabric.addAdapter();
+    for (int spin = i % 50 * 20; spin > 0; --spin) fabric.now();
+    fabric.removeAdapter(hca);
+  }
+}
+
 TEST(RealTime, sleepEndsWithItsTime) {
   Rig rig(1, Options{});
   nbc_hca *hca = rig.ranks[0];
