@@ -103,6 +103,11 @@ void Fabric::hostBusy(uint32_t rank, Time work) {
   network_->busy(network_->adapters.at(rank), work);
 }
 
+Time Fabric::hostFree(uint32_t rank) const {
+  Inside inside;
+  return network_->adapters.at(rank).hostFree;
+}
+
 std::vector<Moved> Fabric::trace() const {
   Inside inside;
   return network_->moved;

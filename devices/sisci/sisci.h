@@ -137,6 +137,8 @@ class Fabric {
   /// Simulated time only: the host of this rank works for `work` from now, or from the end of what
   /// it is doing; what it asks for from here on happens afterwards.
   void hostBusy(uint32_t rank, Time work);
+  /// Likewise: when it is done with that.
+  Time hostFree(uint32_t rank) const;
 
   std::vector<Moved> trace() const;
   Counters counters() const;
