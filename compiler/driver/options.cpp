@@ -213,6 +213,11 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
                  "sci: the host stores (pio), or the adapter copies (dma); auto: by length [auto]")
       ->group(run)
       ->check(CLI::IsMember({"auto", "pio", "dma"}));
+  app.add_option("--compute", o.compute,
+                 "microseconds that each host computes between start and wait, looking at nothing; "
+                 "of targets coredirect and verbs, in simulated time")
+      ->group(run)
+      ->check(CLI::Range(0.0, 1e9));
   app.add_flag("--quiet", o.quiet, "print only what is wrong")->group(run);
   // For tests; not in --help.
   app.add_flag("--vary", o.vary, "lengths, depth, calls, indices and in place from the seed")
@@ -243,6 +248,9 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
   app.add_option("--gap", o.gap, "g, between messages")->group(loggp)->capture_default_str();
   app.add_option("--gap-per-byte", o.gapPerByte, "G")->group(loggp)->capture_default_str();
   app.add_option("--nic-overhead", o.nic, "of the adapter, for each entry")
+      ->group(loggp)
+      ->capture_default_str();
+  app.add_option("--loopback-latency", o.loopback, "instead of L, of an adapter to itself")
       ->group(loggp)
       ->capture_default_str();
 
@@ -369,6 +377,8 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
     o.lastSeed = static_cast<uint64_t>(to);
   }
 
+  if (o.compute > 0 && (!o.run || o.clock == Clock::real || o.vary))
+    return wrong("--compute needs --run, in simulated time");
   if (o.vary && (!o.adversarial || o.clock == Clock::real))
     return wrong("--vary needs --seed, and simulated time");
 

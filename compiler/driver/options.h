@@ -87,6 +87,8 @@ struct Options {
   bool vary = false;                     // for tests: the shape of a run from its seed (vary.h)
   uint32_t firstIndex = 0;               // for tests: where the indices of all queues begin
   double latency = 1.0, overhead = 0.2, gap = 0.1, gapPerByte = 0.0001, nic = 0.05;  // us
+  double loopback = 0.3;                                                             // likewise
+  double compute = 0;  // us; 0: hosts look whenever there is something to see
 
   std::string explain;         // --explain-selection: a collective
   std::string table, shipped;  // empty: as the drop-in finds them

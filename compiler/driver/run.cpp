@@ -72,6 +72,9 @@ class Runner {
   void run(std::ostream &out) {
     if (!device_.add)
       return diag_.error(Loc(), "there is no software device for target ", o_.target->name);
+    if (o_.compute > 0 && !device_.runUnseen)
+      return diag_.error(Loc(), "--compute: the software device of target ", o_.target->name,
+                         " has no hosts that look away");
     if (!prepare()) return;
     prepareCalls();
     if (threads())
@@ -175,7 +178,7 @@ class Runner {
   void serve(uint32_t r) {
     Rank &rank = ranks_[r];
     if (rank.finished > 0) return;
-    double before = device_.now();
+    double before = std::max(device_.now(), computed_);
     if (test(rank)) {
       rank.finished = std::max(before, 1.0);
       --busy_;
@@ -205,6 +208,7 @@ class Runner {
       runLate();
     } else {
       for (Rank &rank : ranks_) startAll(rank);
+      if (o_.compute > 0) computeUnseen();
       serveAll();  // done already: one rank, or no work
       auto seen = [&](uint32_t rank) {
         serve(rank);
@@ -212,8 +216,16 @@ class Runner {
       };
       if (busy_ > 0) device_.run(seen, UINT64_MAX);
     }
-    end_ = device_.now();
+    end_ = std::max(device_.now(), computed_);
     if (busy_ > 0) reportStuck();
+  }
+
+  /// Hosts compute, behind what nbc_start takes. The device may be at rest before they are.
+  void computeUnseen() {
+    for (uint32_t r = 0; r < ranks_.size(); ++r) device_.hostBusy(r, o_.compute * 1e3);
+    const double ns = (o_.overhead * calls() + o_.compute) * 1e3;
+    computed_ = device_.now() + ns;
+    device_.runUnseen(ns);
   }
 
   /// Ranks start their calls when they like, and look at every other completion, or when
@@ -310,6 +322,7 @@ class Runner {
     for (const auto &[key, value] : device_.report(written_.messages * calls()))
       line(key.c_str()) << value << "\n";
     line("host steps") << steps << "\n";
+    if (o_.compute > 0) line("compute") << o_.compute << " us on each rank\n";
     line("time") << std::fixed << std::setprecision(2) << end_ / 1e3 << std::defaultfloat << " us";
     if (!threads() && device_.cost.empty()) out << ", one thread for all ranks";
     if (!threads() && !device_.cost.empty()) out << " simulated (" << device_.cost << ")";
@@ -345,7 +358,8 @@ class Runner {
   std::vector<Rank> ranks_;
   size_t busy_ = 0;  // ranks with calls not done
   std::vector<Timeline::Bar> bars_;
-  double end_ = 0;  // ns
+  double computed_ = 0;  // ns: until when hosts compute
+  double end_ = 0;       // ns
 };
 
 /// Whether calls with so many blocks on all ranks together do.

@@ -27,6 +27,8 @@ struct RunDevice {
   /// Simulated time: so many events, or until nothing is left to happen; then true. `seen` is told
   /// of each rank whose host may have something to do, and returns whether to go on.
   std::function<bool(const std::function<bool(uint32_t rank)> &seen, uint64_t events)> run;
+  /// Simulated time: for so many ns, in which no host looks. Null: this device cannot.
+  std::function<void(double ns)> runUnseen;
   std::function<uint64_t()> events;  // so far
   std::function<double()> now;       // ns
   /// Simulated time: the host of a rank works for so many ns.
@@ -52,7 +54,7 @@ RunDevice verbsDevice(const Options &, uint64_t seed);
 /// That of the options' target. A target that has none cannot be run here: `add` is empty.
 RunDevice softwareDevice(const Options &, uint64_t seed);
 
-/// An option that is given, and that another target's device has; null: there is none.
+/// An option that is given, and that other targets' devices have; null: there is none.
 struct ForeignOption {
   const char *option, *target;
 };

@@ -31,6 +31,7 @@ hca::Options fabricOptions(const Options &o, uint64_t seed) {
   h.cost.gap = time(o.gap);
   h.cost.perByte = time(o.gapPerByte);
   h.cost.perEntry = time(o.nic);
+  h.cost.loopbackLatency = time(o.loopback);
   return h;
 }
 
@@ -69,6 +70,9 @@ RunDevice onFabric(const std::shared_ptr<State> &s, const Options &o) {
   d.run = [s](const std::function<bool(uint32_t)> &seen, uint64_t events) {
     return s->fabric.run([&](const hca::Completion &c) { return seen(c.rank); },
                          {.events = events}) == hca::Run::Quiet;
+  };
+  d.runUnseen = [s](double ns) {
+    s->fabric.run({}, {.until = s->fabric.now() + static_cast<hca::Time>(ns * hca::nanosecond)});
   };
   d.events = [s] { return s->fabric.counters().events; };
   d.now = [s] { return nanoseconds(s->fabric.now()); };
