@@ -312,6 +312,7 @@ static int create_plan(nbc_comm *comm, const void *data, size_t bytes,
   if (!comm || !result) return NBC_ERROR_ARGUMENT;
   int status = nbc_template_check(data, bytes, &refusal);
   if (status) return status;
+  refusal = NULL;
   struct arena arena = {0};
   nbc_plan *plan = (nbc_plan *)arena_take(&arena, sizeof *plan);
   if (!plan) return NBC_ERROR_MEMORY;

@@ -72,6 +72,7 @@ TEST(Needs, aPlanIsRefusedWithTheNumbers) {
   hca::Options o = World::options(0);
   o.facts.max_log_sq = 4;
   World w(2, [](uint32_t r) { return barrierOf(r, 4); }, {.depth = 2}, o);
+  EXPECT_STREQ(nbc_plan_why(), nbc_status_text(0));
   const build::Bytes b = barrierOf(0, 5);
   nbc_plan *plan = nullptr;
   const nbc_plan_options options = {.depth = 2};
