@@ -3,11 +3,15 @@
 //
 // All contexts of a process share a fabric: one thread executes, and one LID reaches it. LIDs are
 // tried from a random one on, so that one that was given up is not soon somebody else's.
+//
+//   NBC_HCA_DEVICE=connectx5   whose facts the device has (nbc/hca_devices.def) [soft]
+//   NBC_HCA_SEED=7             against the program, by this seed (devices/hca/hca.h)
 
 #include <sys/eventfd.h>
 #include <sys/random.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <system_error>
@@ -34,7 +38,10 @@ ibv_device device = theDevice();
 std::unique_ptr<hca::Fabric> begin(uint16_t &lid) {
   hca::Options options;
   const char *why;
-  if (!complete(nullptr, options, why)) return refuse(EINVAL);
+  if (!complete(nullptr, options, why)) {
+    fprintf(stderr, "verbs: %s\n", why);  // a program has an errno, and a person wants to know
+    return refuse(EINVAL);
+  }
   options.told = takeNotice;
   uint16_t first;
   if (getrandom(&first, sizeof first, 0) != sizeof first) return nullptr;
