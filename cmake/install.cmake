@@ -4,6 +4,7 @@
 #
 #   bin/nbcc                     finds share/nbc/stdlib_algos beside it
 #   bin/nbc-bench-openmpi, ...   measures libraries beside that MPI's own collectives (tools/bench)
+#   bin/nbc-overlap              finds what a program can do during a collective (tools/overlap); needs libclang-cpp
 #   bin/nbc-tune                 measures a table for the drop-in with them (tools/tune)
 #   lib/libnbc.so, libnbc.a      the runtime: C, needs the C library alone
 #   lib/libnbc-build.so          templates from a library, for any number of ranks; algorithms by name

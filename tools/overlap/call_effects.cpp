@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// call_effects.cpp - what a call does: from the table, from MPI's, or from the body that it runs.
+
+#include <clang/AST/ASTContext.h>
+#include <clang/AST/Attr.h>
+#include <clang/AST/DeclCXX.h>
+
+#include "tools/overlap/collectives.h"
+#include "tools/overlap/walk.h"
+
+namespace nbcc::overlap {
+
+using namespace clang;
+using llvm::dyn_cast;
+using llvm::isa;
+
+void Walk::arguments(const CallExpr *call) {
+  for (const Expr *argument : call->arguments())
+    argument->isGLValue() ? address(argument) : value(argument);
+}
+
+/// What a callee can reach through an argument.
+Objects Walk::given(const Expr *argument) const {
+  if (argument->isGLValue()) return memory_.designated(argument);
+  return argument->getType()->isPointerType() ? memory_.pointedAt(argument) : Objects();
+}
+
+void Walk::known(const CallExpr *call, const KnownCall &k) {
+  for (unsigned i = 0; i < call->getNumArgs(); ++i) {
+    const Expr *argument = call->getArg(i);
+    if (!argument->getType()->isPointerType()) continue;
+    const char how = k.argument(i);
+    const Objects objects = memory_.pointedAt(argument);
+    if (how == 'r' || how == 'u') add(Effect::reads, argument, text(argument), objects);
+    if (how == 'w' || how == 'u' || how == 'f')
+      add(Effect::writes, argument, text(argument), objects);
+  }
+  const std::string name(k.name);
+  if (k.kind == CallKind::prints) add(Effect::prints, call, name);
+  if (k.kind == CallKind::times) add(Effect::times, call, name);
+}
+
+bool Walk::collective(const CallExpr *call, const FunctionDecl &f) {
+  const Collective *c = isMpi(f) ? findCollective(f.getName().str()) : nullptr;
+  if (!c || call->getNumArgs() != c->arguments.size()) return false;
+  for (unsigned i = 0; i < call->getNumArgs(); ++i) {
+    const Expr *argument = call->getArg(i);
+    const char what = c->arguments[i];
+    if (!argument->getType()->isPointerType() || what == 't' || what == 'o' || what == 'c')
+      continue;
+    const Objects objects = memory_.pointedAt(argument);
+    add(Effect::reads, argument, text(argument), objects);
+    if (what == 'r' || what == 'b') add(Effect::writes, argument, text(argument), objects);
+  }
+  add(Effect::collective, call, c->blocking());
+  return true;
+}
+
+void Walk::call(const CallExpr *call) {
+  constexpr long kCost = 10;
+  out_.work += kCost;
+  if (const auto *m = dyn_cast<CXXMemberCallExpr>(call); m && isContainer(m->getObjectType()))
+    return method(m);
+  const FunctionDecl *f = call->getDirectCallee();
+  if (const auto *op = dyn_cast<CXXOperatorCallExpr>(call))
+    if (op->getOperator() == OO_Subscript && isContainer(op->getArg(0)->getType()))
+      return address(call);
+  arguments(call);
+  if (!f) return add(Effect::opaque, call, text(call->getCallee()));
+  if (const KnownCall *k = findKnownCall(*f)) return known(call, *k);
+  if (isMathematics(*f)) return;
+  if (collective(call, *f)) return;
+  const std::string name = f->getNameAsString();
+  if (isMpi(*f)) return add(Effect::mpi, call, name);
+  if (name == "exit" || name == "_exit") return add(Effect::exits, call, name);
+  if (f->hasAttr<PureAttr>() && !program_.body(*f)) {
+    for (const Expr *argument : call->arguments())
+      add(Effect::reads, argument, text(argument), given(argument));
+    return add(Effect::reads, call, name, Objects::anything());
+  }
+  if (const FunctionDecl *definition = program_.body(*f);
+      definition && !callees_.contains(definition))
+    return body(call, *definition);
+  if (program_.isLocal(*f)) {
+    for (const Expr *argument : call->arguments()) {
+      add(Effect::reads, argument, text(argument), given(argument));
+      add(Effect::writes, argument, text(argument), given(argument));
+    }
+    constexpr long kCompute = 1000;  // why else would it be named
+    out_.work += kCompute;
+    return;
+  }
+  Objects touched = Objects::anything();
+  for (const Expr *argument : call->arguments()) touched.add(given(argument));
+  add(Effect::opaque, call, name, touched);
+}
+
+// Memory of the callee's own is nobody else's business; what its parameters point at is what it was
+// given.
+Objects Walk::asCallerSees(const Objects &objects, const CallExpr *call, const FunctionDecl &f,
+                           const Memory &callee) const {
+  Objects seen;
+  seen.unknown = objects.unknown;
+  for (const Object &o : objects.known) {
+    if (o.kind == Object::allocation) {
+      seen.unknown = seen.unknown || callee.escaped(o);
+    } else if (o.kind == Object::variable) {
+      if (o.decl()->hasGlobalStorage()) seen.known.insert(o);
+    } else {
+      unsigned i = 0;
+      while (i < f.getNumParams() && f.getParamDecl(i) != o.decl()) ++i;
+      const bool method = isa<CXXMemberCallExpr>(call) || !isa<CXXMethodDecl>(f);
+      if (i < call->getNumArgs() && method)
+        seen.add(given(call->getArg(i)));
+      else
+        seen.unknown = true;
+    }
+  }
+  return seen;
+}
+
+void Walk::body(const CallExpr *call, const FunctionDecl &f) {
+  const Memory &callee = program_.memory(f);
+  const std::string name = f.getNameAsString() + "()";
+  if (!callee.notUnderstood().empty())
+    return add(Effect::opaque, call, name + ", which has " + callee.notUnderstood() + ",",
+               Objects::anything());
+  Effects inner;
+  Callees callees = callees_;
+  callees.insert(&f);
+  Walk(program_, callee, context_, inner, callees).statement(f.getBody());
+  out_.work += inner.work;
+  for (const Effect &e : inner.all) {
+    if (e.kind == Effect::enters || (e.kind == Effect::leaves && e.what == "goto")) continue;
+    const bool access = e.kind == Effect::reads || e.kind == Effect::writes;
+    Objects seen = asCallerSees(e.objects, call, f, callee);
+    if (access && seen.empty()) continue;
+    std::string what = e.what.find(" in ") == std::string::npos ? e.what + " in " + name : e.what;
+    out_.all.push_back({e.kind, std::move(seen), call->getBeginLoc(), std::move(what)});
+  }
+  // What a structure passed by value points at, or `this`, is unknown to the callee and so unknown
+  // here.
+  if (const auto *m = dyn_cast<CXXMemberCallExpr>(call)) {
+    const Expr *object = m->getImplicitObjectArgument();
+    const Objects self =
+        object->getType()->isPointerType() ? memory_.pointedAt(object) : memory_.designated(object);
+    add(Effect::reads, call, text(object), self);
+    if (!m->getMethodDecl()->isConst() || m->getMethodDecl()->getParent()->hasMutableFields())
+      add(Effect::writes, call, text(object), self);
+  }
+}
+
+void Walk::method(const CXXMemberCallExpr *call) {
+  const CXXMethodDecl *m = call->getMethodDecl();
+  const Expr *container = call->getImplicitObjectArgument();
+  container->isGLValue() ? address(container) : value(container);
+  arguments(call);
+  if (!m || !m->getIdentifier()) return add(Effect::opaque, call, text(call));
+  if (m->getName() == "at") add(Effect::leaves, call, "throw, by at(),");
+  if (pointsIntoContainer(m->getName()) || readsShapeOfContainer(m->getName())) return;
+  // Whatever else it is, it may move the elements, and may throw.
+  const Objects objects = call->getImplicitObjectArgument()->getType()->isPointerType()
+                              ? Objects::anything()
+                              : memory_.designated(container);
+  add(Effect::writes, call, text(container), objects);
+  Objects touched = Objects::anything();
+  touched.add(objects);
+  add(Effect::opaque, call, m->getNameAsString(), touched);
+}
+
+void Walk::constructs(const CXXConstructExpr *made) {
+  const CXXConstructorDecl *by = made->getConstructor();
+  for (const Expr *argument : made->arguments()) {
+    if (isa<CXXDefaultArgExpr>(argument)) continue;  // of a class that is opaque below
+    argument->isGLValue() ? address(argument) : value(argument);
+    if (argument->isGLValue()) access(argument, true, false);
+  }
+  if (by->isTrivial()) return;
+  add(Effect::opaque, made, by->getNameAsString(), Objects::anything());
+}
+
+}  // namespace nbcc::overlap

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// collect_memory.cpp - one walk over a function: what is assigned to its pointers, and what
+// escapes.
+
+#include <clang/AST/ASTContext.h>
+#include <clang/AST/Attr.h>
+#include <clang/AST/RecursiveASTVisitor.h>
+
+#include "tools/overlap/known_calls.h"
+#include "tools/overlap/memory.h"
+
+namespace nbcc::overlap {
+
+using namespace clang;
+using llvm::dyn_cast;
+using llvm::isa;
+
+/// Pointers are followed through assignments to local variables alone; any other way, they escape.
+/// Assignments are collected in a first walk, since what a pointer may be decides what escapes with
+/// it.
+class Collect : public RecursiveASTVisitor<Collect> {
+ public:
+  Collect(Memory &memory, const Memory::Keeps &keeps, bool assignments)
+      : memory_(memory), keeps_(keeps), assignments_(assignments) {}
+
+  bool shouldVisitImplicitCode() const { return true; }
+  bool shouldVisitTemplateInstantiations() const { return true; }
+
+  bool VisitVarDecl(VarDecl *v) {
+    if (isa<DecompositionDecl>(v)) refuse("a structured binding");
+    if (assignments_) {
+      auto &values = memory_.assigned_[v];
+      if (v->getInit() && isFollowed(v)) values.push_back(v->getInit());
+    } else if (v->getInit() && v->getType()->isReferenceType() &&
+               v->getType()->getPointeeType()->isPointerType()) {
+      memory_.escapes(v->getInit());
+    } else if (v->getInit() && !isFollowed(v)) {
+      memory_.escapes(v->getInit());  // of a static variable
+    }
+    return true;
+  }
+
+  bool VisitBinaryOperator(BinaryOperator *op) {
+    if (op->getOpcode() != BO_Assign) return true;
+    const auto *ref = dyn_cast<DeclRefExpr>(op->getLHS()->IgnoreParens());
+    const auto *v = ref ? dyn_cast<VarDecl>(ref->getDecl()) : nullptr;
+    const bool followed = v && isFollowed(v) && !v->getType()->isReferenceType();
+    if (assignments_ && followed) memory_.assigned_[v].push_back(op->getRHS());
+    if (!assignments_ && !followed) memory_.escapes(op->getRHS());
+    return true;
+  }
+
+  /// A pointer that may be written through a pointer to it is no longer followed.
+  bool VisitUnaryOperator(UnaryOperator *op) {
+    if (op->getOpcode() == UO_AddrOf && op->getSubExpr()->getType()->isPointerType())
+      gone(op->getSubExpr());
+    return true;
+  }
+
+  bool VisitInitListExpr(InitListExpr *list) {
+    for (const Expr *e : list->inits())
+      if (e) gone(e);
+    return true;
+  }
+  bool VisitReturnStmt(ReturnStmt *s) {
+    if (s->getRetValue()) gone(s->getRetValue());
+    return true;
+  }
+  bool VisitCastExpr(CastExpr *cast) {
+    if (cast->getCastKind() == CK_PointerToIntegral) gone(cast->getSubExpr());
+    return true;
+  }
+  bool VisitCXXConstructExpr(CXXConstructExpr *made) {
+    for (const Expr *e : made->arguments()) gone(e);
+    return true;
+  }
+  bool VisitCXXNewExpr(CXXNewExpr *made) {
+    for (const Expr *e : made->placement_arguments()) gone(e);
+    return true;
+  }
+  bool VisitCXXThrowExpr(CXXThrowExpr *thrown) {
+    if (thrown->getSubExpr()) gone(thrown->getSubExpr());
+    return true;
+  }
+  bool VisitCallExpr(CallExpr *call) {
+    if (!assignments_) passed(call);
+    return true;
+  }
+
+  bool VisitLambdaExpr(LambdaExpr *) { return refuse("a lambda"); }
+  bool VisitBlockExpr(BlockExpr *) { return refuse("a block"); }
+  bool VisitStmtExpr(StmtExpr *) { return refuse("a statement in an expression"); }
+  bool VisitAsmStmt(AsmStmt *) { return refuse("assembly"); }
+  bool VisitIndirectGotoStmt(IndirectGotoStmt *) { return refuse("a computed goto"); }
+  bool VisitCoroutineBodyStmt(CoroutineBodyStmt *) { return refuse("a coroutine"); }
+  bool VisitCXXTryStmt(CXXTryStmt *) { return refuse("try"); }
+  bool VisitSEHTryStmt(SEHTryStmt *) { return refuse("__try"); }
+
+ private:
+  bool refuse(const char *what) {
+    if (memory_.notUnderstood_.empty()) memory_.notUnderstood_ = what;
+    return true;
+  }
+
+  void gone(const Expr *e) {
+    if (!assignments_) memory_.escapes(e);
+  }
+
+  /// A local variable, of which all assignments are seen as long as it does not escape.
+  static bool isFollowed(const VarDecl *v) {
+    return !v->hasGlobalStorage() &&
+           (v->getType()->isPointerType() || v->getType()->isReferenceType() ||
+            !v->getType()->isRecordType());
+  }
+
+  void passed(const CallExpr *call) {
+    const FunctionDecl *f = call->getDirectCallee();
+    if (f && f->getIdentifier() &&
+        (f->getName().contains("setjmp") || f->getName() == "vfork" || f->getName() == "longjmp"))
+      refuse("setjmp, longjmp or vfork");
+    if (const auto *method = dyn_cast<CXXMemberCallExpr>(call)) {
+      const CXXMethodDecl *m = method->getMethodDecl();
+      const bool plain =
+          m && m->getIdentifier() && isContainer(method->getObjectType()) &&
+          (pointsIntoContainer(m->getName()) || readsShapeOfContainer(m->getName()) ||
+           m->getName() == "resize" || m->getName() == "assign" || m->getName() == "push_back");
+      if (!plain) {
+        const Expr *object = method->getImplicitObjectArgument();
+        memory_.escapes(object);
+      }
+    }
+    const auto *op = dyn_cast<CXXOperatorCallExpr>(call);
+    if (op && isContainer(op->getArg(0)->getType()) && op->getOperator() == OO_Subscript) return;
+    for (unsigned i = 0; i < call->getNumArgs(); ++i)
+      if (keeps(call, f, i)) memory_.escapes(call->getArg(i));
+  }
+
+  bool keeps(const CallExpr *call, const FunctionDecl *f, unsigned i) const {
+    const QualType type = call->getArg(i)->getType();
+    if (!call->getArg(i)->isGLValue() && !type->isPointerType()) return false;
+    if (!f || (call->getArg(i)->isGLValue() && type->isPointerType())) return true;
+    if (findKnownCall(*f) || isMathematics(*f) || f->hasAttr<PureAttr>()) return false;
+    if (i < f->getNumParams() && f->getParamDecl(i)->hasAttr<NoEscapeAttr>()) return false;
+    if (isMpi(*f)) return mpiKeeps(f->getName().str());
+    return keeps_(*f, isa<CXXOperatorCallExpr>(call) && isa<CXXMethodDecl>(f) ? ~0u : i);
+  }
+
+  Memory &memory_;
+  const Memory::Keeps &keeps_;
+  const bool assignments_;
+};
+
+Memory::Memory(const FunctionDecl &f, const Keeps &keeps) {
+  Stmt *body = f.getBody();
+  for (const bool assignments : {true, false}) {
+    Collect collect(*this, keeps, assignments);
+    collect.TraverseStmt(body);
+    for (const ParmVarDecl *p : f.parameters())
+      if (p->getType()->isRecordType() && !p->getType()->isDependentType())
+        escaped_.insert({Object::pointee, p});  // whatever pointers it holds
+    close();
+  }
+}
+
+}  // namespace nbcc::overlap

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// effects.cpp - statements and expressions; call_effects.cpp has calls.
+
+#include "tools/overlap/effects.h"
+
+#include <clang/AST/ASTContext.h>
+#include <clang/AST/Attr.h>
+#include <clang/AST/ExprCXX.h>
+#include <clang/AST/StmtCXX.h>
+#include <clang/AST/StmtOpenMP.h>
+#include <clang/Lex/Lexer.h>
+
+#include "tools/overlap/walk.h"
+
+namespace nbcc::overlap {
+
+using namespace clang;
+using llvm::cast;
+using llvm::dyn_cast;
+using llvm::isa;
+
+std::string written(const Stmt *s, const ASTContext &context) {
+  const SourceManager &files = context.getSourceManager();
+  const CharSourceRange range =
+      files.getExpansionRange(CharSourceRange::getTokenRange(s->getSourceRange()));
+  std::string text = Lexer::getSourceText(range, files, context.getLangOpts()).str();
+  if (const size_t end = text.find('\n'); end != std::string::npos)
+    text = text.substr(0, end) + "...";
+  constexpr size_t most = 60;
+  if (text.size() > most) text = text.substr(0, most) + "...";
+  return text;
+}
+
+void Walk::add(Effect::Kind kind, const Stmt *at, std::string what, Objects objects) {
+  out_.all.push_back({kind, std::move(objects), at->getBeginLoc(), std::move(what)});
+}
+
+void Walk::access(const Expr *e, bool read, bool write) {
+  const Objects objects = memory_.designated(e);
+  const QualType type = e->getType();
+  if (type.isVolatileQualified() || type->isAtomicType()) add(Effect::orders, e, text(e));
+  if (read) add(Effect::reads, e, text(e), objects);
+  if (write) add(Effect::writes, e, text(e), objects);
+}
+
+void Walk::statements(const Stmt *parent) {
+  for (const Stmt *child : parent->children())
+    if (child) statement(child);
+}
+
+void Walk::statement(const Stmt *s) {
+  if (const auto *e = dyn_cast<Expr>(s)) return value(e);
+  if (const auto *declared = dyn_cast<DeclStmt>(s)) {
+    for (const Decl *d : declared->decls())
+      if (const auto *v = dyn_cast<VarDecl>(d)) declares(v);
+    return;
+  }
+  if (isa<ForStmt, WhileStmt, DoStmt, CXXForRangeStmt>(s)) {
+    const long before = out_.work;
+    ++loops_;
+    statements(s);
+    --loops_;
+    constexpr long kTurns = 100;
+    out_.work += (out_.work - before + 1) * kTurns;
+    return;
+  }
+  if (isa<SwitchStmt>(s)) {
+    ++loops_, ++switches_;  // break leaves it, too
+    statements(s);
+    --loops_, --switches_;
+    return;
+  }
+  if (isa<CaseStmt, DefaultStmt>(s) && switches_ == 0) add(Effect::enters, s, "case");
+  if (const auto *label = dyn_cast<LabelStmt>(s)) add(Effect::enters, s, label->getName());
+  if (isa<BreakStmt>(s) && loops_ == 0) add(Effect::leaves, s, "break");
+  if (isa<ContinueStmt>(s)) {
+    if (loops_ == switches_) add(Effect::leaves, s, "continue");
+    return;
+  }
+  if (isa<GotoStmt, IndirectGotoStmt>(s)) add(Effect::leaves, s, "goto");
+  if (isa<ReturnStmt>(s)) {  // behind what it returns, which may tell more
+    statements(s);
+    if (!inCallee_) add(Effect::leaves, s, "return");
+    return;
+  }
+  if (isa<AsmStmt, CXXTryStmt, CXXCatchStmt>(s))
+    add(Effect::opaque, s, "a construct that is not followed");
+  if (const auto *omp = dyn_cast<OMPExecutableDirective>(s)) return directive(omp);
+  statements(s);
+}
+
+// Threads that end where the directive does share the loop's work among them.
+void Walk::directive(const OMPExecutableDirective *omp) {
+  const bool plain =
+      isa<OMPParallelForDirective, OMPParallelForSimdDirective, OMPSimdDirective>(omp);
+  if (!plain || !omp->hasAssociatedStmt())
+    return add(Effect::opaque, omp, "a directive of OpenMP that is not followed");
+  for (const OMPClause *clause : omp->clauses())
+    for (const Stmt *child : clause->children())
+      if (const auto *e = child ? dyn_cast<Expr>(child) : nullptr) {
+        if (e->isGLValue())
+          access(e, true, true);
+        else
+          value(e);
+      }
+  statement(omp->getRawStmt());
+}
+
+void Walk::declares(const VarDecl *v) {
+  const Expr *init = v->getInit();
+  const QualType type = v->getType();
+  if (v->getTSCSpec() != TSCS_unspecified) return;
+  if (const auto *record = type->getAsCXXRecordDecl())
+    if (record->hasDefinition() && !record->hasTrivialDestructor() && !isContainer(type)) {
+      Effect e{Effect::opaque, Objects::anything(), v->getLocation(),
+               "~" + record->getNameAsString()};
+      out_.all.push_back(std::move(e));
+    }
+  if (v->hasAttr<CleanupAttr>())
+    out_.all.push_back({Effect::opaque, Objects::anything(), v->getLocation(), "its cleanup"});
+  if (!init) return;
+  if (type->isReferenceType()) {
+    address(init);
+    return;
+  }
+  value(init);
+}
+
+/// What an expression costs to name memory, without touching that memory.
+void Walk::address(const Expr *e) {
+  e = e->IgnoreParens();
+  if (isa<DeclRefExpr>(e)) return;
+  if (const auto *sub = dyn_cast<ArraySubscriptExpr>(e)) {
+    value(sub->getBase());
+    value(sub->getIdx());
+  } else if (const auto *member = dyn_cast<MemberExpr>(e)) {
+    member->isArrow() ? value(member->getBase()) : address(member->getBase());
+  } else if (const auto *op = dyn_cast<UnaryOperator>(e); op && op->getOpcode() == UO_Deref) {
+    value(op->getSubExpr());
+  } else if (const auto *conversion = dyn_cast<CastExpr>(e);
+             conversion && conversion->getSubExpr()->isGLValue()) {
+    address(conversion->getSubExpr());
+  } else if (const auto *at = dyn_cast<CXXOperatorCallExpr>(e);
+             at && at->getOperator() == OO_Subscript && isContainer(at->getArg(0)->getType())) {
+    address(at->getArg(0));
+    value(at->getArg(1));
+  } else {
+    value(e);
+  }
+}
+
+void Walk::value(const Expr *e) {
+  e = e->IgnoreParens();
+  if (e == but_) return;
+  ++out_.work;
+  if (const auto *cast = dyn_cast<CastExpr>(e)) {
+    const Expr *of = cast->getSubExpr();
+    if (cast->getCastKind() == CK_LValueToRValue ||
+        cast->getCastKind() == CK_LValueToRValueBitCast) {
+      address(of);
+      access(of, true, false);
+    } else if (cast->getCastKind() == CK_AtomicToNonAtomic ||
+               cast->getCastKind() == CK_NonAtomicToAtomic) {
+      add(Effect::orders, e, text(e));
+      value(of);
+    } else if (of->isGLValue()) {
+      address(of);
+    } else {
+      value(of);
+    }
+    return;
+  }
+  if (const auto *op = dyn_cast<BinaryOperator>(e); op && op->isAssignmentOp()) {
+    value(op->getRHS());
+    address(op->getLHS());
+    return access(op->getLHS(), op->isCompoundAssignmentOp(), true);
+  }
+  if (const auto *op = dyn_cast<UnaryOperator>(e)) {
+    if (op->isIncrementDecrementOp()) {
+      address(op->getSubExpr());
+      return access(op->getSubExpr(), true, true);
+    }
+    if (op->getOpcode() == UO_AddrOf) return address(op->getSubExpr());
+    if (op->getOpcode() == UO_Deref) return value(op->getSubExpr());
+  }
+  if (isa<DeclRefExpr, IntegerLiteral, FloatingLiteral, StringLiteral, CharacterLiteral,
+          ImaginaryLiteral, CXXBoolLiteralExpr, CXXNullPtrLiteralExpr, GNUNullExpr, CXXThisExpr,
+          UnaryExprOrTypeTraitExpr, OffsetOfExpr, ImplicitValueInitExpr, PredefinedExpr,
+          CXXScalarValueInitExpr, CXXDefaultArgExpr, TypeTraitExpr>(e))
+    return;
+  if (isa<ArraySubscriptExpr, MemberExpr>(e)) return address(e);
+  if (const auto *call = dyn_cast<CallExpr>(e)) return this->call(call);
+  if (isa<BinaryOperator, UnaryOperator, ConditionalOperator, InitListExpr, CompoundLiteralExpr,
+          MaterializeTemporaryExpr, ExprWithCleanups, ConstantExpr, DesignatedInitExpr,
+          ArrayInitLoopExpr>(e))
+    return statements(e);
+  if (const auto *made = dyn_cast<CXXConstructExpr>(e)) return constructs(made);
+  if (const auto *gone = dyn_cast<CXXDeleteExpr>(e)) {
+    value(gone->getArgument());
+    const CXXRecordDecl *record = gone->getDestroyedType()->getAsCXXRecordDecl();
+    if (record && !record->hasTrivialDestructor()) add(Effect::opaque, e, text(e));
+    return add(Effect::writes, e, text(gone->getArgument()),
+               memory_.pointedAt(gone->getArgument()));
+  }
+  if (isa<CXXThrowExpr>(e)) add(Effect::leaves, e, "throw");
+  // new may throw; lambdas, statement expressions, temporaries with destructors and whatever else
+  // there is.
+  add(Effect::opaque, e, "'" + text(e) + "'");
+  statements(e);
+}
+
+Effects effectsOf(const Stmt *s, const FunctionDecl &inside, Program &program,
+                  const CallExpr *but) {
+  Effects result;
+  Walk walk(program, program.memory(inside), inside.getASTContext(), result, but);
+  walk.statement(s);
+  return result;
+}
+
+}  // namespace nbcc::overlap

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// effects.h - what a statement does, as far as it matters to a collective that is under way.
+//
+// A statement is taken as a whole, in the order of the source: whatever it may do, on any path, is
+// an effect. Calls of functions whose bodies are seen have the effects of these bodies, in terms of
+// what they were given.
+
+#pragma once
+
+#include <clang/AST/Stmt.h>
+
+#include <string>
+#include <vector>
+
+#include "tools/overlap/program.h"
+
+namespace nbcc::overlap {
+
+struct Effect {
+  enum Kind {
+    reads,
+    writes,
+    opaque,      // anything: a call that is not seen into, a construct that is not followed
+    orders,      // volatile, atomic: there for others to see
+    leaves,      // return, break, continue, goto, throw out of the statement; or it may throw
+    enters,      // a label, to which something may jump
+    exits,       // ends this rank
+    times,       // asks for the time
+    prints,      // output
+    collective,  // a blocking one; its buffers are effects of their own
+    mpi,         // any other communication, or a change to what communication needs
+  } kind;
+  Objects objects;
+  clang::SourceLocation at;
+  std::string what;  // the variable or the function, as the source has it
+};
+
+struct Effects {
+  std::vector<Effect> all;
+  long work = 0;  // operations, where a loop counts as many
+};
+
+/// `inside`: the function that the statement is in. `but`: a call in it that is left out, with its
+/// arguments.
+Effects effectsOf(const clang::Stmt *, const clang::FunctionDecl &inside, Program &,
+                  const clang::CallExpr *but = nullptr);
+
+/// The text of an expression as written, on one line, not longer than a name should be.
+std::string written(const clang::Stmt *, const clang::ASTContext &);
+
+}  // namespace nbcc::overlap

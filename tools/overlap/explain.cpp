@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// explain.cpp - the rules, in words.
+
+#include "tools/overlap/explain.h"
+
+namespace nbcc::overlap {
+
+const char *explanation() {
+  return R"(A blocking collective becomes a nonblocking one and a wait only where all of this is shown:
+
+The call
+  - It is a statement of a block, or the whole argument of a macro that does no more than look at what it
+    returns and stop. What it returns is used nowhere else.
+  - It stands in no macro's body, template, header or directive of OpenMP, and no pragma stands before it.
+  - Its operator is one of MPI's own: one of the program's runs at any time until the call is complete.
+  - No buffer is MPI_BOTTOM: then the datatype says which memory it is.
+
+All ranks
+  - MPI does not let a blocking collective meet a nonblocking one. So all ranks must reach the call alike:
+    every condition on the way, back to main(), is one of constants, the command line (taken to be the same
+    everywhere), the size of MPI_COMM_WORLD or of the call's communicator, what a broadcast, allgather or
+    allreduce over one of these left in a variable, and what is computed from such values.
+  - No rank leaves earlier by return, break, continue or exit(), unless it ends without a collective.
+  - --library promises it for functions that no source here calls.
+
+What stands between start and wait
+  - It writes nothing that the call reads, arrays of counts and displacements included, and neither reads nor
+    writes what the call writes. It may read what the call reads.
+  - Memory is told apart by variable and by allocation. Pointers are followed through local variables; what is
+    loaded from memory or comes out of a call may be anything whose address was given away. Parameters of a
+    function may be the same memory, unless both are not and one says restrict.
+  - Functions have the effects of their bodies, where these are in the same source, or of a table: C's library,
+    mathematics, calls of MPI that are local. Others could do anything, unless they are declared
+    __attribute__((const)) or pure, or --local names them.
+  - It does not leave the block: no return, goto, break or continue out of it, no label, no exception.
+  - It touches nothing volatile or atomic, and asks for no time: the call would no longer be what is measured.
+  - It may hold other blocking collectives, since all ranks start them in the same order as before, but no
+    other communication: messages could meet receives that they could not meet before.
+  - #if and the like end it: other code may stand there in another configuration.
+  - Where ranks share memory (windows, mmap), and always for MPI_Barrier: nothing that another rank may see.
+
+Before the call, as above, and: nothing that its arguments are computed from is changed or declared, and no
+other collective is started.
+
+At least --least operations must be there to run meanwhile; a loop counts as 100 turns.
+)";
+}
+
+}  // namespace nbcc::overlap

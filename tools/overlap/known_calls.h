@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// known_calls.h - what is known of functions without a body: known_calls.def.
+
+#pragma once
+
+#include <string_view>
+
+namespace clang {
+class ASTContext;
+class CallExpr;
+class FunctionDecl;
+}  // namespace clang
+
+namespace nbcc::overlap {
+
+enum class CallKind { plain, returns, makes, prints, times, stops };
+
+struct KnownCall {
+  std::string_view name;
+  CallKind kind;
+  std::string_view arguments;
+
+  /// What happens to memory that argument i points at.
+  char argument(unsigned i) const { return i < arguments.size() ? arguments[i] : arguments.back(); }
+};
+
+/// Null: nothing is known. A function of the program's own is not one of these, whatever its name.
+const KnownCall *findKnownCall(const clang::FunctionDecl &);
+
+/// Depends on its operands alone, and changes nothing: mathematics, and __attribute__((const)).
+bool isMathematics(const clang::FunctionDecl &);
+
+/// A function of MPI.
+bool isMpi(const clang::FunctionDecl &);
+
+/// Whether MPI keeps a pointer that this function of it is given, beyond a request's completion.
+bool mpiKeeps(std::string_view function);
+
+}  // namespace nbcc::overlap

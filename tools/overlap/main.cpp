@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// main.cpp - nbc-overlap: reads the sources, looks at each collective, tells, and rewrites where it
+// is told to.
+
+#include <clang/Frontend/ASTUnit.h>
+#include <clang/Tooling/Tooling.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iostream>
+#include <map>
+#include <utility>
+
+#include "tools/overlap/explain.h"
+#include "tools/overlap/options.h"
+#include "tools/overlap/profile.h"
+#include "tools/overlap/report.h"
+#include "tools/overlap/source_text.h"
+#include "tools/overlap/wrappers.h"
+
+namespace nbcc::overlap {
+namespace {
+
+/// None: some source is not understood, and clang has said why.
+std::optional<std::vector<std::unique_ptr<clang::ASTUnit>>> parse(const Options &o) {
+  clang::tooling::ClangTool tool(*o.commands, o.sources);
+  tool.appendArgumentsAdjuster([&](clang::tooling::CommandLineArguments command, llvm::StringRef) {
+    if (!o.compiler.empty()) command.at(0) = o.compiler;
+    return command;
+  });
+  tool.appendArgumentsAdjuster(askWrappers());
+  tool.appendArgumentsAdjuster(clang::tooling::getInsertArgumentAdjuster(
+      {"-resource-dir", NBCC_CLANG_RESOURCES}, clang::tooling::ArgumentInsertPosition::BEGIN));
+  std::vector<std::unique_ptr<clang::ASTUnit>> sources;
+  if (tool.buildASTs(sources) != 0) return std::nullopt;
+  for (const auto &source : sources)
+    if (source->getDiagnostics().hasUncompilableErrorOccurred()) return std::nullopt;
+  return sources;
+}
+
+bool sameEdits(const std::optional<Fix> &a, const std::optional<Fix> &b) {
+  return a.has_value() == b.has_value() && (!a || a->edits == b->edits);
+}
+
+std::vector<Finding> look(Program &program, const Options &o) {
+  std::map<const clang::ASTContext *, Names> names;
+  std::map<const clang::CompoundStmt *, std::vector<Finding>> earlier;  // with a fix
+  std::map<std::string, size_t> seen;
+  std::vector<Finding> findings;
+  for (Site &site : findSites(program)) {
+    Finding f{std::move(site), std::nullopt, std::nullopt, "", 0};
+    if (f.site.block) {
+      // What one before this one gives is there only behind its wait, unless that comes behind this
+      // one, too.
+      unsigned from = 0;
+      for (const Finding &e : earlier[f.site.block])
+        if (e.window->last < f.site.index) from = std::max(from, e.window->last + 1);
+      f.window = findWindow(f.site, program, from);
+    }
+    if (f.window && f.site.against.empty()) {
+      const clang::ASTContext *context = &f.site.context();
+      Names &fresh = names.try_emplace(context, mainFile(*context)).first->second;
+      const bool early = f.window->workBefore >= o.least;
+      if (early || f.window->workBehind >= o.least)
+        f.fix = overlapInBlock(f.site, *f.window, early, fresh);
+      else
+        f.unchanged =
+            "there is too little to do meanwhile (--least=" + std::to_string(o.least) + ")";
+      if (f.fix) earlier[f.site.block].push_back(f);
+    }
+    // A source that is compiled twice is changed if both ways agree.
+    const std::string place = placeOf(f.site);
+    const auto [at, first] = seen.emplace(place, findings.size());
+    if (first) {
+      findings.push_back(std::move(f));
+    } else if (Finding &other = findings[at->second]; !sameEdits(f.fix, other.fix)) {
+      other.fix.reset();
+      other.unchanged = "the source is compiled in several ways, and they differ here";
+    }
+  }
+  return findings;
+}
+
+/// False: a file could not be written.
+bool rewrite(const std::vector<Finding> &findings) {
+  struct Changed {
+    std::string text;
+    std::vector<Edit> edits;
+  };
+  std::map<std::string, Changed> files;
+  for (const Finding &f : findings) {
+    if (!f.fix) continue;
+    auto &[text, edits] = files[fileOf(f.site)];
+    text = mainFile(f.site.context()).str();
+    edits.insert(edits.end(), f.fix->edits.begin(), f.fix->edits.end());
+  }
+  for (const auto &[name, changed] : files) {
+    std::ofstream out(name, std::ios::binary);
+    out << edited(changed.text, changed.edits);
+    if (!out.flush()) {
+      std::cerr << "nbc-overlap: cannot write " << name << '\n';
+      return false;
+    }
+  }
+  return true;
+}
+
+int run(int argc, char **argv) {
+  Options o;
+  if (const std::optional<int> done = readOptions(argc, argv, o)) return *done;
+  if (o.explain) {
+    std::cout << explanation();
+    return 0;
+  }
+  Profile profile;
+  if (!o.profile.empty() && !profile.read(o.profile, std::cerr)) return 2;
+  std::optional<std::vector<std::unique_ptr<clang::ASTUnit>>> sources = parse(o);
+  if (!sources) return 1;
+  Program program(std::move(*sources), o.promises);
+  std::vector<Finding> findings = look(program, o);
+  const Measure measure = profile.rank(findings);
+  for (const Finding &f : findings)
+    printFinding(f, o.profile.empty() ? nullptr : &measure, std::cout);
+  if (!o.exportFixes.empty()) {
+    std::ofstream out(o.exportFixes);
+    out << fixesAsYaml(findings);
+    if (!out.flush()) {
+      std::cerr << "nbc-overlap: cannot write " << o.exportFixes << '\n';
+      return 2;
+    }
+  }
+  if (o.fix && !rewrite(findings)) return 2;
+  return 0;
+}
+
+}  // namespace
+}  // namespace nbcc::overlap
+
+int main(int argc, char **argv) {
+  return nbcc::overlap::run(argc, argv);
+}

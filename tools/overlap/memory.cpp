@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// memory.cpp - what pointers may point at, and which objects overlap. collect_memory.cpp reads the
+// function.
+
+#include "tools/overlap/memory.h"
+
+#include <clang/AST/DeclCXX.h>
+#include <clang/AST/ExprCXX.h>
+
+#include <algorithm>
+
+#include "tools/overlap/known_calls.h"
+
+namespace nbcc::overlap {
+namespace {
+
+using namespace clang;
+using llvm::dyn_cast;
+using llvm::isa;
+
+/// v of v.data(), v[i]; null: the call is none of a container's that point into it.
+const Expr *containerOf(const CallExpr *call) {
+  if (const auto *method = dyn_cast<CXXMemberCallExpr>(call)) {
+    const CXXMethodDecl *m = method->getMethodDecl();
+    if (m && m->getIdentifier() && pointsIntoContainer(m->getName()) &&
+        isContainer(method->getObjectType()))
+      return method->getImplicitObjectArgument();
+  }
+  if (const auto *op = dyn_cast<CXXOperatorCallExpr>(call))
+    if (op->getOperator() == OO_Subscript && isContainer(op->getArg(0)->getType()))
+      return op->getArg(0);
+  return nullptr;
+}
+
+bool isRestrict(const VarDecl *p) {
+  return p->getType().isRestrictQualified();
+}
+
+}  // namespace
+
+bool isContainer(QualType type) {
+  const CXXRecordDecl *record = type.getNonReferenceType()->getAsCXXRecordDecl();
+  if (!record || !record->isInStdNamespace() || !record->getIdentifier()) return false;
+  const llvm::StringRef name = record->getName();
+  if (name == "vector")  // of bools: no memory that one could point at
+    if (const auto *of = dyn_cast<ClassTemplateSpecializationDecl>(record))
+      return !of->getTemplateArgs()[0].getAsType()->isBooleanType();
+  return name == "array" || name == "basic_string" || name == "valarray";
+}
+
+bool pointsIntoContainer(llvm::StringRef method) {
+  return method == "data" || method == "at" || method == "front" || method == "back";
+}
+
+bool readsShapeOfContainer(llvm::StringRef method) {
+  return method == "size" || method == "empty" || method == "capacity" || method == "length";
+}
+
+Objects Memory::variablePointsAt(const VarDecl *v) const {
+  Objects all;
+  // What another call left in it, or what may be written through a pointer to it.
+  if (v->hasGlobalStorage() || escaped_.contains({Object::variable, v})) all.unknown = true;
+  if (isa<ParmVarDecl>(v)) all.add(Objects::one(Object::pointee, v));
+  const auto found = assigned_.find(v);
+  if (found == assigned_.end() && !isa<ParmVarDecl>(v)) all.unknown = true;  // not of this function
+  if (found == assigned_.end() || !asked_.insert(v).second) return all;
+  for (const Expr *e : found->second)
+    all.add(v->getType()->isReferenceType() ? designated(e) : pointedAt(e));
+  asked_.erase(v);
+  return all;
+}
+
+Objects Memory::designated(const Expr *e) const {
+  e = e->IgnoreParens();
+  if (const auto *ref = dyn_cast<DeclRefExpr>(e)) {
+    const auto *v = dyn_cast<VarDecl>(ref->getDecl());
+    if (!v) return isa<FunctionDecl>(ref->getDecl()) ? Objects() : Objects::anything();
+    if (v->getType()->isReferenceType()) return variablePointsAt(v);
+    return Objects::one(Object::variable, v->getCanonicalDecl());
+  }
+  if (const auto *sub = dyn_cast<ArraySubscriptExpr>(e)) return pointedAt(sub->getBase());
+  if (const auto *member = dyn_cast<MemberExpr>(e)) {
+    if (isa<VarDecl>(member->getMemberDecl()))  // static
+      return Objects::one(Object::variable, member->getMemberDecl()->getCanonicalDecl());
+    if (member->getMemberDecl()->getType()->isReferenceType()) return Objects::anything();
+    return member->isArrow() ? pointedAt(member->getBase()) : designated(member->getBase());
+  }
+  if (const auto *op = dyn_cast<UnaryOperator>(e)) {
+    if (op->getOpcode() == UO_Deref) return pointedAt(op->getSubExpr());
+    return designated(op->getSubExpr());  // ++x, __real x
+  }
+  if (const auto *op = dyn_cast<BinaryOperator>(e)) {
+    if (op->isAssignmentOp()) return designated(op->getLHS());
+    if (op->getOpcode() == BO_Comma) return designated(op->getRHS());
+  }
+  if (const auto *op = dyn_cast<ConditionalOperator>(e)) {
+    Objects both = designated(op->getTrueExpr());
+    both.add(designated(op->getFalseExpr()));
+    return both;
+  }
+  if (const auto *cast = dyn_cast<CastExpr>(e)) {
+    if (cast->getCastKind() == CK_NoOp || cast->getCastKind() == CK_LValueBitCast ||
+        cast->getCastKind() == CK_DerivedToBase || cast->getCastKind() == CK_UncheckedDerivedToBase)
+      return designated(cast->getSubExpr());
+    return Objects::anything();
+  }
+  if (const auto *call = dyn_cast<CallExpr>(e))
+    if (const Expr *container = containerOf(call)) return designated(container);
+  // Memory that nothing else here can name.
+  if (isa<StringLiteral, PredefinedExpr>(e)) return {};
+  return Objects::anything();
+}
+
+Objects Memory::pointedAt(const Expr *e) const {
+  e = e->IgnoreParens();
+  if (const auto *cast = dyn_cast<CastExpr>(e)) {
+    const Expr *of = cast->getSubExpr();
+    switch (cast->getCastKind()) {
+      case CK_ArrayToPointerDecay:
+        return designated(of);
+      case CK_LValueToRValue:
+        if (const auto *ref = dyn_cast<DeclRefExpr>(of->IgnoreParens()))
+          if (const auto *v = dyn_cast<VarDecl>(ref->getDecl()))
+            if (!v->getType()->isReferenceType()) return variablePointsAt(v);
+        return Objects::anything();
+      case CK_NullToPointer:
+      case CK_FunctionToPointerDecay:
+        return {};
+      case CK_BitCast:
+      case CK_NoOp:
+      case CK_DerivedToBase:
+      case CK_UncheckedDerivedToBase:
+        return pointedAt(of);
+      case CK_IntegralToPointer:
+        if (isa<IntegerLiteral>(of->IgnoreParenImpCasts())) return {};
+        return Objects::anything();
+      default:
+        return Objects::anything();
+    }
+  }
+  if (const auto *op = dyn_cast<UnaryOperator>(e)) {
+    if (op->getOpcode() == UO_AddrOf) return designated(op->getSubExpr());
+    if (op->isIncrementDecrementOp())
+      if (const auto *ref = dyn_cast<DeclRefExpr>(op->getSubExpr()->IgnoreParens()))
+        if (const auto *v = dyn_cast<VarDecl>(ref->getDecl()))
+          if (!v->getType()->isReferenceType()) return variablePointsAt(v);
+    return Objects::anything();
+  }
+  if (const auto *op = dyn_cast<BinaryOperator>(e)) {
+    if (op->getOpcode() == BO_Comma || op->getOpcode() == BO_Assign) return pointedAt(op->getRHS());
+    if (op->getOpcode() == BO_Add || op->getOpcode() == BO_Sub)  // stays within its object
+      return pointedAt(op->getLHS()->getType()->isPointerType() ? op->getLHS() : op->getRHS());
+    return Objects::anything();
+  }
+  if (const auto *op = dyn_cast<ConditionalOperator>(e)) {
+    Objects both = pointedAt(op->getTrueExpr());
+    both.add(pointedAt(op->getFalseExpr()));
+    return both;
+  }
+  if (const auto *call = dyn_cast<CallExpr>(e)) {
+    if (const Expr *container = containerOf(call)) return designated(container);
+    const FunctionDecl *f = call->getDirectCallee();
+    const KnownCall *known = f ? findKnownCall(*f) : nullptr;
+    if (known && known->kind == CallKind::makes) return Objects::one(Object::allocation, call);
+    if (known && known->kind == CallKind::returns) {
+      Objects all;
+      for (const Expr *argument : call->arguments())
+        if (argument->getType()->isPointerType()) all.add(pointedAt(argument));
+      return all;
+    }
+    return Objects::anything();
+  }
+  if (const auto *made = dyn_cast<CXXNewExpr>(e))
+    if (made->getNumPlacementArgs() == 0) return Objects::one(Object::allocation, made);
+  if (isa<CXXNullPtrLiteralExpr, GNUNullExpr, IntegerLiteral>(e)) return {};
+  return Objects::anything();
+}
+
+bool Memory::escaped(const Object &o) const {
+  if (escaped_.contains(o)) return true;
+  switch (o.kind) {
+    case Object::variable:
+      return o.decl()->hasGlobalStorage();
+    case Object::allocation:
+      return false;
+    case Object::pointee:
+      return !isRestrict(o.decl());
+  }
+  return true;
+}
+
+bool Memory::mayOverlap(const Objects &a, const Objects &b) const {
+  if (a.unknown && b.unknown) return true;
+  const auto anyEscaped = [&](const Objects &objects) {
+    return std::ranges::any_of(objects.known, [&](const Object &o) { return escaped(o); });
+  };
+  if ((a.unknown && anyEscaped(b)) || (b.unknown && anyEscaped(a))) return true;
+  for (const Object &x : a.known)
+    for (const Object &y : b.known) {
+      if (x == y) return true;
+      // What callers pass may be one thing twice, or a global variable; never what is made in here.
+      const auto passedIn = [](const Object &o) {
+        return o.kind == Object::pointee ||
+               (o.kind == Object::variable && o.decl()->hasGlobalStorage());
+      };
+      const bool bothVariables = x.kind == Object::variable && y.kind == Object::variable;
+      const auto alone = [](const Object &o) {
+        return o.kind == Object::pointee && isRestrict(o.decl());
+      };
+      if (!bothVariables && passedIn(x) && passedIn(y) && !alone(x) && !alone(y)) return true;
+    }
+  return false;
+}
+
+void Memory::escapes(const Expr *e) {
+  Objects gone;
+  if (e->isGLValue())
+    gone = designated(e);
+  else if (e->getType()->isPointerType() || e->getType()->isArrayType())
+    gone = pointedAt(e);
+  escaped_.insert(gone.known.begin(), gone.known.end());
+}
+
+// Whoever can read a pointer variable can reach what it points at.
+void Memory::close() {
+  for (size_t before = escaped_.size() + 1; before != escaped_.size();) {
+    before = escaped_.size();
+    const std::set<Object> now = escaped_;
+    for (const Object &o : now)
+      if (o.kind == Object::variable &&
+          (assigned_.contains(o.decl()) || isa<ParmVarDecl>(o.decl()))) {
+        const Objects reached = variablePointsAt(o.decl());
+        escaped_.insert(reached.known.begin(), reached.known.end());
+      }
+  }
+}
+
+}  // namespace nbcc::overlap

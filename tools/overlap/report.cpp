@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// report.cpp - one remark for each place, with notes below it, in the compiler's form.
+
+#include "tools/overlap/report.h"
+
+#include <clang/AST/ASTContext.h>
+#include <clang/AST/Expr.h>
+#include <clang/Basic/SourceManager.h>
+#include <clang/Tooling/Core/Diagnostic.h>
+#include <clang/Tooling/DiagnosticsYaml.h>
+
+#include <filesystem>
+#include <ostream>
+
+#include "tools/overlap/source_text.h"
+
+namespace nbcc::overlap {
+namespace {
+
+using namespace clang;
+
+std::string place(SourceLocation at, const ASTContext &context) {
+  const SourceManager &files = context.getSourceManager();
+  const PresumedLoc where = files.getPresumedLoc(files.getExpansionLoc(at));
+  if (where.isInvalid()) return "?: ";
+  return std::string(where.getFilename()) + ":" + std::to_string(where.getLine()) + ":" +
+         std::to_string(where.getColumn()) + ": ";
+}
+
+std::string lines(const Site &site, unsigned from, unsigned to) {
+  const unsigned a = lineOf(site.statement(from)->getBeginLoc(), site.context());
+  const unsigned b = lineOf(site.statement(to)->getEndLoc(), site.context());
+  return a == b ? "line " + std::to_string(a)
+                : "lines " + std::to_string(a) + " to " + std::to_string(b);
+}
+
+}  // namespace
+
+std::string fileOf(const Site &site) {
+  const SourceManager &files = site.context().getSourceManager();
+  const auto entry = files.getFileEntryRefForID(files.getMainFileID());
+  std::string name = entry->getName().str();
+  // Paths of compile_commands.json are relative to a folder of their own.
+  if (std::filesystem::path(name).is_relative()) {
+    const llvm::ErrorOr<std::string> from =
+        files.getFileManager().getVirtualFileSystem().getCurrentWorkingDirectory();
+    if (from) name = (std::filesystem::path(*from) / name).lexically_normal().string();
+  }
+  return name;
+}
+
+std::string placeOf(const Site &site) {
+  return fileOf(site) + place(site.call->getBeginLoc(), site.context());
+}
+
+void printFinding(const Finding &f, const Measure *measure, std::ostream &out) {
+  const Site &site = f.site;
+  const ASTContext &context = site.context();
+  const auto note = [&](SourceLocation at, const std::string &text) {
+    out << place(at, context) << "note: " << text << '\n';
+  };
+  out << place(site.call->getBeginLoc(), context) << "remark: " << site.collective->blocking();
+  const bool up = f.window && f.window->movesUp(site),
+             down = f.window && f.window->reachesDown(site);
+  if (up && down)
+    out << ": " << lines(site, f.window->first, site.index - 1) << " and "
+        << lines(site, site.index + 1, f.window->last) << " can run meanwhile";
+  else if (up)
+    out << ": " << lines(site, f.window->first, site.index - 1) << " can run meanwhile";
+  else if (down)
+    out << ": " << lines(site, site.index + 1, f.window->last) << " can run meanwhile";
+  else
+    out << ": nothing can run meanwhile";
+  if (measure && f.seconds > 0)
+    out << " (" << f.seconds << (measure->bytes ? " bytes" : " s") << " in the profile)";
+  out << '\n';
+  if (f.window) {
+    note(f.window->ends.at, "it must be complete here: " + f.window->ends.text);
+    note(f.window->begins.at, "it cannot start before this: " + f.window->begins.text);
+  }
+  for (const Remark &r : site.against) note(r.at, "not changed: " + r.text);
+  if (site.against.empty() && !f.unchanged.empty())
+    note(site.call->getBeginLoc(), "not changed: " + f.unchanged);
+  if (f.fix) note(site.call->getBeginLoc(), "fix: " + f.fix->what);
+}
+
+std::string fixesAsYaml(const std::vector<Finding> &findings) {
+  tooling::TranslationUnitDiagnostics all;
+  for (const Finding &f : findings) {
+    if (!f.fix) continue;
+    const std::string file = fileOf(f.site);
+    if (all.MainSourceFile.empty()) all.MainSourceFile = file;
+    const SourceManager &files = f.site.context().getSourceManager();
+    tooling::DiagnosticMessage message("a nonblocking collective hides its time here: " +
+                                       f.fix->what);
+    message.FilePath = file;
+    message.FileOffset = files.getFileOffset(files.getExpansionLoc(f.site.call->getBeginLoc()));
+    for (const Edit &e : f.fix->edits)
+      llvm::cantFail(message.Fix[file].add(tooling::Replacement(file, e.offset, e.length, e.text)));
+    tooling::Diagnostic diagnostic("nbc-overlap", message, {}, tooling::Diagnostic::Remark, "");
+    all.Diagnostics.push_back(diagnostic);
+  }
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  llvm::yaml::Output yaml(out);
+  yaml << all;
+  return text;
+}
+
+}  // namespace nbcc::overlap

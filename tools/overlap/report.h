@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// report.h - what is said of each place, and the same for clang-tidy's tools.
+
+#pragma once
+
+#include <iosfwd>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tools/overlap/rewrite.h"
+
+namespace nbcc::overlap {
+
+/// A place and what was found out about it.
+struct Finding {
+  Site site;
+  std::optional<Window> window;  // none: it is no statement of a block
+  std::optional<Fix> fix;
+  std::string unchanged;  // why there is no fix, if nothing speaks against the place itself
+  double seconds = 0;     // of the profile, or bytes
+};
+
+struct Measure {
+  bool bytes = false;  // of the profile: a share of bytes rather than time
+};
+
+void printFinding(const Finding &, const Measure *, std::ostream &);
+
+/// The fixes as clang-tidy writes them, for clang-apply-replacements and editors.
+std::string fixesAsYaml(const std::vector<Finding> &);
+
+std::string fileOf(const Site &);
+
+/// File, line and column.
+std::string placeOf(const Site &);
+
+}  // namespace nbcc::overlap

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// rewrite.cpp - a call in a block becomes a start and a wait.
+
+#include "tools/overlap/rewrite.h"
+
+#include <clang/AST/ASTContext.h>
+#include <clang/AST/Expr.h>
+#include <clang/Basic/SourceManager.h>
+
+#include <cassert>
+
+#include "tools/overlap/source_text.h"
+
+namespace nbcc::overlap {
+namespace {
+
+using llvm::StringRef;
+
+/// The call's text, and where in the file.
+struct Spelled {
+  StringRef text;
+  unsigned name, nameEnd, close;  // of `MPI_Allreduce` and of `)`
+};
+
+unsigned offsetOf(clang::SourceLocation at, const clang::ASTContext &context) {
+  const clang::SourceManager &files = context.getSourceManager();
+  return files.getFileOffset(files.getSpellingLoc(at));
+}
+
+Spelled spell(const Site &site) {
+  const StringRef text = mainFile(site.context());
+  const unsigned name = offsetOf(nameOfCall(*site.call), site.context());
+  const unsigned close = offsetOf(site.call->getRParenLoc(), site.context());
+  const unsigned nameEnd = name + static_cast<unsigned>(site.collective->blocking().size());
+  return {text, name, nameEnd, close};
+}
+
+std::string wait(const Site &site, const std::string &request) {
+  const std::string call = "MPI_Wait(&" + request + ", MPI_STATUS_IGNORE)";
+  return (site.checkedBy.empty() ? call : site.checkedBy + "(" + call + ")") + ";";
+}
+
+}  // namespace
+
+std::string Names::fresh(const std::string &wanted) {
+  std::string name = wanted;
+  for (int n = 2; hasWord(text_, name) || taken_.contains(name); ++n)
+    name = wanted + "_" + std::to_string(n);
+  taken_.insert(name);
+  return name;
+}
+
+unsigned lineOf(clang::SourceLocation at, const clang::ASTContext &context) {
+  return context.getSourceManager().getExpansionLineNumber(at);
+}
+
+Fix overlapInBlock(const Site &site, const Window &w, bool early, Names &names) {
+  const clang::ASTContext &context = site.context();
+  const StringRef text = mainFile(context);
+  const Extent own = *extentOf(*site.statement(site.index), context);
+  const std::string indent = indentation(text, own.begin).str();
+  const std::string request = names.fresh(site.collective->request());
+  const std::string declaration = "MPI_Request " + request + ";\n" + indent;
+  const Spelled call = spell(site);
+  Fix fix;
+
+  if (early && w.movesUp(site)) {
+    const std::string start = declaration + text.slice(own.begin, call.name).str() +
+                              site.collective->nonblocking() +
+                              text.slice(call.nameEnd, call.close).str() + ", &" + request +
+                              text.slice(call.close, own.end).str();
+    // Behind what stands before, since a pragma or a comment may belong to what follows.
+    const unsigned before = w.first > 0 ? extentOf(*site.statement(w.first - 1), context)->end
+                                        : offsetOf(site.block->getLBracLoc(), context) + 1;
+    fix.edits.push_back({behindComment(text, before), 0, "\n" + indent + start});
+    fix.what = site.collective->nonblocking() + " before line " +
+               std::to_string(lineOf(site.statement(w.first)->getBeginLoc(), context));
+    if (w.reachesDown(site)) {
+      const Extent whole = withLine(text, own);
+      fix.edits.push_back({whole.begin, whole.end - whole.begin, ""});
+    } else {
+      fix.edits.push_back({own.begin, own.end - own.begin, wait(site, request)});
+      fix.what += ", MPI_Wait here";
+      return fix;
+    }
+  } else {
+    fix.edits.push_back({own.begin, 0, declaration});
+    fix.edits.push_back({call.name, call.nameEnd - call.name, site.collective->nonblocking()});
+    fix.edits.push_back({call.close, 0, ", &" + request});
+    fix.what = site.collective->nonblocking() + " here";
+  }
+  const clang::Stmt *last = site.statement(w.last);
+  const Extent end = *extentOf(*last, context);
+  fix.edits.push_back({behindComment(text, end.end), 0, "\n" + indent + wait(site, request)});
+  fix.what += ", MPI_Wait behind line " + std::to_string(lineOf(last->getEndLoc(), context));
+  return fix;
+}
+
+std::string edited(StringRef text, const std::vector<Edit> &edits) {
+  // At one place what is put in comes before what is taken out; otherwise their order is kept.
+  std::multimap<std::pair<unsigned, bool>, const Edit *> inOrder;
+  for (const Edit &e : edits) inOrder.emplace(std::pair(e.offset, e.length > 0), &e);
+  std::string result;
+  unsigned at = 0;
+  for (const auto &[place, e] : inOrder) {
+    const unsigned offset = place.first;
+    assert(offset >= at && "edits touch each other");
+    result += text.slice(at, offset).str() + e->text;
+    at = offset + e->length;
+  }
+  return result + text.substr(at).str();
+}
+
+}  // namespace nbcc::overlap

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// rewrite.h - the changes to a source, as text that is put in or taken out.
+//
+//   MPI_Allreduce(a, b, n, t, op, c);       MPI_Request allreduce_request;
+//   compute();                        =>    MPI_Iallreduce(a, b, n, t, op, c, &allreduce_request);
+//                                           compute();
+//                                           MPI_Wait(&allreduce_request, MPI_STATUS_IGNORE);
+//
+// All else stays as it is written, comments and all. What comes out holds no blocking call where
+// one was, so there is nothing to change when it is read again.
+
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tools/overlap/windows.h"
+
+namespace nbcc::overlap {
+
+struct Edit {
+  unsigned offset, length;
+  std::string text;
+
+  friend bool operator==(const Edit &, const Edit &) = default;
+};
+
+struct Fix {
+  std::vector<Edit> edits;
+  std::string what;  // "MPI_Iallreduce here, MPI_Wait behind line 12"
+};
+
+/// Names for what is declared, each new to the file.
+class Names {
+ public:
+  explicit Names(llvm::StringRef text) : text_(text) {}
+  std::string fresh(const std::string &wanted);
+
+ private:
+  llvm::StringRef text_;
+  std::set<std::string> taken_;
+};
+
+/// The call as a nonblocking one, with its wait at the end of the window. `early`: it starts at the
+/// window's beginning.
+Fix overlapInBlock(const Site &, const Window &, bool early, Names &);
+
+/// The file's text with all edits made, which must not touch each other; at one place, in their
+/// order.
+std::string edited(llvm::StringRef text, const std::vector<Edit> &);
+
+/// The line of the main file, from 1.
+unsigned lineOf(clang::SourceLocation, const clang::ASTContext &);
+
+}  // namespace nbcc::overlap

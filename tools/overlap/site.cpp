@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// site.cpp - finds the calls, and what speaks against touching one.
+
+#include "tools/overlap/site.h"
+
+#include <clang/AST/ASTContext.h>
+#include <clang/AST/ExprCXX.h>
+#include <clang/AST/ParentMapContext.h>
+#include <clang/AST/StmtOpenMP.h>
+#include <clang/Lex/Lexer.h>
+
+#include <algorithm>
+
+#include "tools/overlap/source_text.h"
+#include "tools/overlap/uniform.h"
+#include "tools/overlap/walk.h"
+
+namespace nbcc::overlap {
+
+using namespace clang;
+using llvm::dyn_cast;
+using llvm::isa;
+
+const Stmt *parentOf(const Stmt *s, ASTContext &context) {
+  for (const DynTypedNode &parent : context.getParents(*s)) {
+    if (const Stmt *p = parent.get<Stmt>()) return p;
+    if (const auto *v = parent.get<VarDecl>())  // an initialiser; its declaration is a statement
+      for (const DynTypedNode &outer : context.getParents(*v))
+        if (const Stmt *p = outer.get<Stmt>()) return p;
+  }
+  return nullptr;
+}
+
+const Stmt *Site::statement(unsigned i) const {
+  return *(block->body_begin() + i);
+}
+
+std::string constantName(const Expr *e, const ASTContext &context) {
+  const SourceManager &files = context.getSourceManager();
+  for (SourceLocation at = e->getBeginLoc(); at.isMacroID();
+       at = files.getImmediateMacroCallerLoc(at)) {
+    const llvm::StringRef name = Lexer::getImmediateMacroName(at, files, context.getLangOpts());
+    if (isMpiConstant(name.str())) return name.str();  // of several macros below each other
+  }
+  const auto *ref = dyn_cast<DeclRefExpr>(e->IgnoreParenCasts());
+  return ref ? ref->getDecl()->getNameAsString() : "";
+}
+
+bool isMpiConstant(std::string_view name) {
+  return name.starts_with("MPI_") &&
+         std::ranges::all_of(name, [](char c) { return c < 'a' || c > 'z'; });
+}
+
+namespace {
+
+/// The function's buffers, and reasons that lie in the arguments.
+void readArguments(Site &site, Program &program) {
+  const Memory &memory = program.memory(*site.in);
+  const ASTContext &context = site.context();
+  const auto refuse = [&](const Expr *at, std::string why) {
+    site.against.push_back({at->getBeginLoc(), std::move(why)});
+  };
+  bool derived = false, nowhere = false;
+  for (unsigned i = 0; i < site.call->getNumArgs(); ++i) {
+    const Expr *argument = site.call->getArg(i);
+    const std::string name = constantName(argument, context);
+    const char what = site.collective->arguments[i];
+    Walk(program, memory, context, site.naming, nullptr).statement(argument);
+    if (what == 't' && !isMpiConstant(name)) derived = true;
+    if (what == 'T') derived = true;
+    if (what == 'o' && !isMpiConstant(name))
+      refuse(argument,
+             "the operator " + written(argument, context) +
+                 " may be the program's own, and runs at any time until the call completes");
+    if (std::string_view("srbaT").find(what) == std::string_view::npos) continue;
+    if (name == "MPI_BOTTOM") refuse(argument, "MPI_BOTTOM: the datatype says which memory it is");
+    if (name == "MPI_IN_PLACE" || name == "MPI_BOTTOM") continue;
+    const Objects objects = memory.pointedAt(argument);
+    nowhere = nowhere || (objects.empty() && what != 'a' && what != 'T');
+    if (what == 'r' || what == 'b')
+      site.writes.add(objects);
+    else
+      site.reads.add(objects);
+  }
+  if (derived && nowhere)
+    refuse(site.call,
+           "a buffer is a constant and the datatype is derived: it may say which memory it is");
+}
+
+/// How the call stands in its function: a statement of a block, alone or checked by a macro.
+void findBlock(Site &site) {
+  ASTContext &context = site.in->getASTContext();
+  const SourceManager &files = context.getSourceManager();
+  const auto refuse = [&](std::string why) {
+    site.against.push_back({site.call->getBeginLoc(), std::move(why)});
+  };
+  const Stmt *at = site.call, *parent = parentOf(at, context), *user = nullptr;
+  for (; parent && !isa<CompoundStmt>(parent); at = parent, parent = parentOf(at, context)) {
+    const auto *cast = dyn_cast<CStyleCastExpr>(parent);
+    const bool discards = cast && cast->getType()->isVoidType();
+    if (isa<ExprWithCleanups>(parent)) refuse("a temporary object lives as long as the call");
+    if (!user && !discards && !isa<ParenExpr>(parent)) user = parent;
+  }
+  const SourceLocation begin = site.call->getBeginLoc();
+  if (begin.isMacroID()) {
+    // CHECK(MPI_...);  whose expansion is one statement, or a block of its own.
+    const CharSourceRange whole = files.getExpansionRange(begin);
+    while (parent && (at->getBeginLoc().isMacroID() || isa<CompoundStmt>(at)) &&
+           !(isa<CompoundStmt>(parent) && !parent->getBeginLoc().isMacroID())) {
+      at = parent;
+      parent = parentOf(at, context);
+    }
+    const std::string macro = parent ? checkingMacro(*site.call, context) : "";
+    const bool same = parent && isa<CompoundStmt>(parent) &&
+                      files.getExpansionLoc(at->getBeginLoc()) == whole.getBegin();
+    if (macro.empty() || !same) return refuse("the call is part of a macro's expansion");
+    site.checkedBy = macro;
+  } else if (user) {
+    const bool returned = isa<Expr, DeclStmt, ReturnStmt>(user);
+    return refuse(returned ? "what the call returns is used"
+                           : "the call is no statement of a block");
+  }
+  if (!parent) return refuse("the call is no statement of a block");
+  for (const Stmt *s = at; s; s = parentOf(s, context))
+    if (isa<OMPExecutableDirective>(s))
+      refuse("threads may be at the call together: it stands in a directive of OpenMP");
+  site.block = llvm::cast<CompoundStmt>(parent);
+  const auto found = std::find(site.block->body_begin(), site.block->body_end(), at);
+  site.index = static_cast<unsigned>(found - site.block->body_begin());
+  if (found == site.block->body_end()) site.block = nullptr;
+}
+
+/// CHECK() itself must do nothing but look at what the call returned, and stop.
+void readCheck(Site &site, Program &program) {
+  for (const Effect &e : effectsOf(site.statement(site.index), *site.in, program, site.call).all) {
+    const Memory &memory = program.memory(*site.in);
+    const bool touches = (e.kind == Effect::reads && memory.mayOverlap(e.objects, site.writes)) ||
+                         (e.kind == Effect::writes && (memory.mayOverlap(e.objects, site.writes) ||
+                                                       memory.mayOverlap(e.objects, site.reads)));
+    const bool harmless = e.kind == Effect::reads || e.kind == Effect::writes ||
+                          e.kind == Effect::prints || e.kind == Effect::exits;
+    if (touches || !harmless) {
+      site.against.push_back({site.call->getBeginLoc(),
+                              site.checkedBy + "() does more than stop at an error: " + e.what});
+      return;
+    }
+  }
+}
+
+Site makeSite(const Collective &collective, const CallExpr *call, const FunctionDecl *in,
+              Program &program) {
+  Site site{&collective, call, in};
+  const SourceManager &files = in->getASTContext().getSourceManager();
+  const auto refuse = [&](std::string why) {
+    site.against.push_back({call->getBeginLoc(), std::move(why)});
+  };
+  const Memory &memory = program.memory(*in);
+  findBlock(site);
+  readArguments(site, program);
+  if (!memory.notUnderstood().empty())
+    refuse(in->getNameAsString() + "() has " + memory.notUnderstood() + ", which is not followed");
+  if (in->isTemplated() || in->isTemplateInstantiation()) refuse("it stands in a template");
+  if (!files.isInMainFile(files.getExpansionLoc(call->getBeginLoc())))
+    refuse("it stands in a header");
+  if (site.block && site.block->getBeginLoc().isMacroID())
+    refuse("its block is part of a macro's expansion");
+  if (site.block && afterPragma(*site.statement(site.index), in->getASTContext()))
+    refuse("a pragma stands before it");
+  if (site.block && !isSpelled(*call, collective.blocking(), in->getASTContext()))
+    refuse("the source spells it in another way");
+  if (site.block && !site.checkedBy.empty()) readCheck(site, program);
+  Uniform uniform(program, *call, *site.collective);
+  if (std::optional<Remark> why = uniform.whyNot()) site.against.push_back(*why);
+  return site;
+}
+
+}  // namespace
+
+std::vector<Site> findSites(Program &program) {
+  std::vector<Site> sites;
+  std::set<const FunctionDecl *> seen;
+  for (const FunctionDecl *in : program.functions()) {
+    if (in->isDependentContext() || !seen.insert(in).second) continue;
+    for (const CallSite &at : program.callsIn(*in)) {
+      const FunctionDecl *f = at.call->getDirectCallee();
+      if (!isMpi(*f)) continue;
+      const Collective *c = findCollective(f->getName().str());
+      if (c && c->arguments.size() == at.call->getNumArgs())
+        sites.push_back(makeSite(*c, at.call, in, program));
+    }
+  }
+  return sites;
+}
+
+}  // namespace nbcc::overlap

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// source_text.cpp - the source as text.
+
+#include "tools/overlap/source_text.h"
+
+#include <clang/AST/ASTContext.h>
+#include <clang/AST/Expr.h>
+#include <clang/AST/StmtCXX.h>
+#include <clang/Basic/SourceManager.h>
+#include <clang/Lex/Lexer.h>
+
+namespace nbcc::overlap {
+
+using namespace clang;
+using llvm::dyn_cast;
+using llvm::isa;
+using llvm::StringRef;
+
+StringRef mainFile(const ASTContext &context) {
+  const SourceManager &files = context.getSourceManager();
+  return files.getBufferData(files.getMainFileID());
+}
+
+namespace {
+
+/// Whether a `;` follows that is not part of the statement's own range.
+bool needsSemicolon(const Stmt *s) {
+  if (const auto *i = dyn_cast<IfStmt>(s))
+    return needsSemicolon(i->getElse() ? i->getElse() : i->getThen());
+  if (const auto *f = dyn_cast<ForStmt>(s)) return needsSemicolon(f->getBody());
+  if (const auto *w = dyn_cast<WhileStmt>(s)) return needsSemicolon(w->getBody());
+  if (const auto *r = dyn_cast<CXXForRangeStmt>(s)) return needsSemicolon(r->getBody());
+  if (const auto *w = dyn_cast<SwitchStmt>(s)) return needsSemicolon(w->getBody());
+  if (const auto *l = dyn_cast<LabelStmt>(s)) return needsSemicolon(l->getSubStmt());
+  if (const auto *c = dyn_cast<SwitchCase>(s)) return needsSemicolon(c->getSubStmt());
+  if (const auto *a = dyn_cast<AttributedStmt>(s)) return needsSemicolon(a->getSubStmt());
+  return !isa<CompoundStmt, DeclStmt, NullStmt>(s);
+}
+
+/// Behind white space and comments.
+unsigned nextWord(StringRef text, unsigned at) {
+  while (at < text.size()) {
+    if (isWhitespace(text[at])) {
+      ++at;
+    } else if (text.substr(at).starts_with("//")) {
+      const size_t end = text.find('\n', at);
+      at = end == StringRef::npos ? static_cast<unsigned>(text.size()) : static_cast<unsigned>(end);
+    } else if (text.substr(at).starts_with("/*")) {
+      const size_t end = text.find("*/", at + 2);
+      if (end == StringRef::npos) return static_cast<unsigned>(text.size());
+      at = static_cast<unsigned>(end) + 2;
+    } else {
+      break;
+    }
+  }
+  return at;
+}
+
+size_t lineBegin(StringRef text, size_t at) {
+  const size_t before = at == 0 ? StringRef::npos : text.rfind('\n', at - 1);
+  return before == StringRef::npos ? 0 : before + 1;
+}
+
+}  // namespace
+
+std::optional<Extent> extentOf(const Stmt &s, const ASTContext &context) {
+  const SourceManager &files = context.getSourceManager();
+  const CharSourceRange range = files.getExpansionRange(s.getSourceRange());
+  const auto [beginFile, begin] = files.getDecomposedLoc(range.getBegin());
+  const SourceLocation last = range.getEnd();
+  const auto [endFile, lastBegin] = files.getDecomposedLoc(last);
+  if (beginFile != files.getMainFileID() || endFile != beginFile) return std::nullopt;
+  const unsigned length = Lexer::MeasureTokenLength(last, files, context.getLangOpts());
+  unsigned end = lastBegin + length;
+  if (needsSemicolon(&s)) {
+    const StringRef text = files.getBufferData(beginFile);
+    const unsigned at = nextWord(text, end);
+    if (at >= text.size() || text[at] != ';') return std::nullopt;
+    end = at + 1;
+  }
+  return Extent{begin, end};
+}
+
+unsigned behindComment(StringRef text, unsigned end) {
+  const size_t newline = std::min(text.find('\n', end), text.size());
+  const StringRef rest = text.slice(end, newline);
+  const StringRef comment = rest.ltrim();
+  const bool whole =
+      comment.starts_with("//") || (comment.starts_with("/*") && comment.rtrim().ends_with("*/") &&
+                                    comment.find("*/") == comment.rtrim().size() - 2);
+  return whole && !rest.ends_with("\\") ? static_cast<unsigned>(newline) : end;
+}
+
+StringRef indentation(StringRef text, unsigned at) {
+  const size_t begin = lineBegin(text, at);
+  size_t end = begin;
+  while (end < text.size() && (text[end] == ' ' || text[end] == '\t')) ++end;
+  return text.slice(begin, end);
+}
+
+Extent withLine(StringRef text, Extent e) {
+  const size_t begin = lineBegin(text, e.begin);
+  const size_t newline = std::min(text.find('\n', e.end), text.size());
+  const bool alone =
+      text.slice(begin, e.begin).trim().empty() && text.slice(e.end, newline).trim().empty();
+  return alone && begin > 0 ? Extent{static_cast<unsigned>(begin - 1), e.end} : e;
+}
+
+SourceLocation nameOfCall(const CallExpr &call) {
+  const auto *ref = dyn_cast<DeclRefExpr>(call.getCallee()->IgnoreImpCasts());
+  return ref ? ref->getLocation() : SourceLocation();
+}
+
+bool isSpelled(const CallExpr &call, StringRef name, const ASTContext &context) {
+  const SourceManager &files = context.getSourceManager();
+  const SourceLocation at = nameOfCall(call);
+  if (at.isInvalid()) return false;
+  const auto [file, offset] = files.getDecomposedLoc(files.getSpellingLoc(at));
+  const auto [endFile, end] = files.getDecomposedLoc(files.getSpellingLoc(call.getRParenLoc()));
+  const StringRef text = files.getBufferData(file);
+  if (file != files.getMainFileID() || endFile != file || end >= text.size()) return false;
+  const unsigned open = nextWord(text, offset + static_cast<unsigned>(name.size()));
+  return text.substr(offset).starts_with(name) && open < end && text[open] == '(' &&
+         text[end] == ')';
+}
+
+std::optional<unsigned> conditional(StringRef text, unsigned begin, unsigned end) {
+  for (size_t at = lineBegin(text, begin); at < end;) {
+    const size_t newline = std::min(text.find('\n', at), text.size());
+    StringRef line = text.slice(at, newline).ltrim();
+    if (at >= begin && line.consume_front("#")) {
+      line = line.ltrim();
+      if (line.starts_with("if") || line.starts_with("el") || line.starts_with("endif"))
+        return static_cast<unsigned>(at);
+    }
+    at = newline + 1;
+  }
+  return std::nullopt;
+}
+
+std::string checkingMacro(const CallExpr &call, const ASTContext &context) {
+  const SourceManager &files = context.getSourceManager();
+  if (!files.isMacroArgExpansion(call.getBeginLoc()) ||
+      !files.isMacroArgExpansion(call.getEndLoc()))
+    return "";
+  const CharSourceRange whole = files.getExpansionRange(call.getBeginLoc());
+  const auto [file, begin] = files.getDecomposedLoc(whole.getBegin());
+  const auto [endFile, last] = files.getDecomposedLoc(whole.getEnd());
+  const auto [callFile, callBegin] =
+      files.getDecomposedLoc(files.getSpellingLoc(call.getBeginLoc()));
+  const auto [callEndFile, callLast] =
+      files.getDecomposedLoc(files.getSpellingLoc(call.getEndLoc()));
+  if (file != files.getMainFileID() || endFile != file || callFile != file || callEndFile != file)
+    return "";
+  const StringRef text = files.getBufferData(file);
+  const StringRef before = text.slice(begin, callBegin), after = text.slice(callLast + 1, last + 1);
+  const size_t open = before.find('(');
+  if (open == StringRef::npos || !before.substr(open + 1).trim().empty() || after.trim() != ")")
+    return "";
+  return before.take_front(open).trim().str();
+}
+
+bool afterPragma(const Stmt &s, const ASTContext &context) {
+  const std::optional<Extent> extent = extentOf(s, context);
+  if (!extent) return false;
+  const StringRef text = mainFile(context);
+  StringRef before = text.take_front(lineBegin(text, extent->begin)).rtrim();
+  const StringRef line = before.substr(lineBegin(before, before.size())).ltrim();
+  return line.starts_with("#pragma") || line.starts_with("_Pragma");
+}
+
+bool hasWord(StringRef text, StringRef word) {
+  const auto letter = [](char c) { return isAsciiIdentifierContinue(c); };
+  for (size_t at = text.find(word); at != StringRef::npos; at = text.find(word, at + 1)) {
+    const size_t end = at + word.size();
+    if ((at == 0 || !letter(text[at - 1])) && (end >= text.size() || !letter(text[end])))
+      return true;
+  }
+  return false;
+}
+
+}  // namespace nbcc::overlap

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// source_text.h - the source as text: what stands between statements, and where one may be put.
+
+#pragma once
+
+#include <clang/AST/Stmt.h>
+
+#include <optional>
+#include <string>
+
+namespace clang {
+class ASTContext;
+class CallExpr;
+}  // namespace clang
+
+namespace nbcc::overlap {
+
+/// Offsets in the main file: of its first character, and behind the `;` or `}` that ends it. None:
+/// it is not all in the main file, or ends in a way that is not understood.
+struct Extent {
+  unsigned begin, end;
+};
+std::optional<Extent> extentOf(const clang::Stmt &, const clang::ASTContext &);
+
+llvm::StringRef mainFile(const clang::ASTContext &);
+
+/// Where a line of its own may follow what ends at `end`: behind a comment on the same line.
+unsigned behindComment(llvm::StringRef text, unsigned end);
+
+/// What stands before the first word of the line that holds `at`.
+llvm::StringRef indentation(llvm::StringRef text, unsigned at);
+
+/// An extent with the end of the line before it, if nothing else stands on its own lines; else
+/// itself.
+Extent withLine(llvm::StringRef text, Extent);
+
+/// Where a call names its function.
+clang::SourceLocation nameOfCall(const clang::CallExpr &);
+
+/// Whether the source says `name(`, and `)` where the call ends.
+bool isSpelled(const clang::CallExpr &, llvm::StringRef name, const clang::ASTContext &);
+
+/// #if, #else and the like, which hide code of other configurations; where the first is, or none.
+std::optional<unsigned> conditional(llvm::StringRef text, unsigned begin, unsigned end);
+
+/// CHECK, where the source says CHECK(the call) and nothing more; else empty.
+std::string checkingMacro(const clang::CallExpr &, const clang::ASTContext &);
+
+/// Whether a pragma stands on the line before.
+bool afterPragma(const clang::Stmt &, const clang::ASTContext &);
+
+/// Whether a word stands anywhere in a text.
+bool hasWord(llvm::StringRef text, llvm::StringRef word);
+
+}  // namespace nbcc::overlap

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// uniform.cpp - the way to a call; uniform_values.cpp asks the same of values.
+
+#include "tools/overlap/uniform.h"
+
+#include <clang/AST/ASTContext.h>
+#include <clang/AST/ExprCXX.h>
+#include <clang/AST/ParentMapContext.h>
+#include <clang/AST/RecursiveASTVisitor.h>
+#include <clang/AST/StmtCXX.h>
+
+#include "tools/overlap/known_calls.h"
+
+namespace nbcc::overlap {
+namespace {
+
+using namespace clang;
+using llvm::dyn_cast;
+using llvm::isa;
+
+const Stmt *parentOf(const Stmt *s, const FunctionDecl *in) {
+  return overlap::parentOf(s, in->getASTContext());
+}
+
+bool isLoop(const Stmt *s) {
+  return isa<ForStmt, WhileStmt, DoStmt, CXXForRangeStmt>(s);
+}
+
+/// Ways out of a function, or out of what encloses them.
+class Exits : public RecursiveASTVisitor<Exits> {
+ public:
+  explicit Exits(Program &program) : program_(program) {}
+  std::vector<const Stmt *> found;
+  bool VisitReturnStmt(ReturnStmt *s) { return add(s); }
+  bool VisitBreakStmt(BreakStmt *s) { return add(s); }
+  bool VisitContinueStmt(ContinueStmt *s) { return add(s); }
+  bool VisitGotoStmt(GotoStmt *s) { return add(s); }
+  bool VisitCXXThrowExpr(CXXThrowExpr *s) { return add(s); }
+  bool VisitCallExpr(CallExpr *call) {
+    const FunctionDecl *f = call->getDirectCallee();
+    if (f && program_.mayEndRank(*f)) add(call);
+    return true;
+  }
+
+ private:
+  bool add(const Stmt *s) {
+    found.push_back(s);
+    return true;
+  }
+
+  Program &program_;
+};
+
+/// Whether some call below may be a collective, or hide one.
+class MayCommunicate : public RecursiveASTVisitor<MayCommunicate> {
+ public:
+  bool found = false;
+  bool VisitCallExpr(CallExpr *call) {
+    const FunctionDecl *f = call->getDirectCallee();
+    const bool harmless =
+        f && (findKnownCall(*f) || isMathematics(*f) || f->getNameAsString() == "exit" ||
+              f->getNameAsString() == "MPI_Finalize");
+    found = found || !harmless;
+    return true;
+  }
+};
+
+bool mayCommunicate(const Stmt *s) {
+  MayCommunicate look;
+  look.TraverseStmt(const_cast<Stmt *>(s));
+  return look.found;
+}
+
+}  // namespace
+
+Uniform::Uniform(Program &program, const CallExpr &call, const Collective &collective)
+    : program_(program), call_(call), collective_(collective) {}
+
+bool Uniform::no(const Stmt *at, std::string why) {
+  if (!why_) why_ = Remark{at->getBeginLoc(), std::move(why)};
+  return false;
+}
+
+std::optional<Remark> Uniform::whyNot() {
+  const FunctionDecl *in = nullptr;
+  for (const CallSite &site : program_.callers(*call_.getDirectCallee()))
+    if (site.call == &call_) in = site.in;
+  if (!in) return Remark{call_.getBeginLoc(), "it stands in no function"};
+  if (reached(&call_, in) && entered(in)) return std::nullopt;
+  return why_;
+}
+
+bool Uniform::condition(const Expr *e, const FunctionDecl *in) {
+  if (!e || same(e, in)) return true;
+  return no(e, "whether a rank comes here depends on '" + written(e, in->getASTContext()) +
+                   "', which may differ among ranks: then this meets another call, which is not "
+                   "changed with it");
+}
+
+bool Uniform::reached(const Stmt *s, const FunctionDecl *in) {
+  if (!asked_.insert(s).second) return true;
+  bool alike = true;
+  const Stmt *from = s;
+  for (const Stmt *p = parentOf(s, in); p && alike; from = p, p = parentOf(p, in)) {
+    if (const auto *i = dyn_cast<IfStmt>(p)) {
+      if (from != i->getCond() && from != i->getInit()) alike = condition(i->getCond(), in);
+    } else if (const auto *f = dyn_cast<ForStmt>(p)) {
+      if (from != f->getInit()) alike = condition(f->getCond(), in);
+    } else if (const auto *w = dyn_cast<WhileStmt>(p)) {
+      alike = condition(w->getCond(), in);
+    } else if (const auto *d = dyn_cast<DoStmt>(p)) {
+      alike = condition(d->getCond(), in);
+    } else if (const auto *chosen = dyn_cast<SwitchStmt>(p)) {
+      if (from != chosen->getCond()) alike = condition(chosen->getCond(), in);
+    } else if (const auto *c = dyn_cast<ConditionalOperator>(p)) {
+      if (from != c->getCond()) alike = condition(c->getCond(), in);
+    } else if (const auto *b = dyn_cast<BinaryOperator>(p); b && b->isLogicalOp()) {
+      if (from != b->getLHS()) alike = condition(b->getLHS(), in);
+    } else if (isa<CXXForRangeStmt, CXXCatchStmt, LambdaExpr, LabelStmt>(p)) {
+      alike = no(p, "how often a rank comes here is not followed");
+    }
+  }
+  return alike && exitsAlike(s, in);
+}
+
+// A way out before the statement, or round the loop that it is in, decides as much as a condition
+// around it.
+bool Uniform::exitsAlike(const Stmt *s, const FunctionDecl *in) {
+  const SourceManager &files = in->getASTContext().getSourceManager();
+  std::set<const Stmt *> loops, around;
+  for (const Stmt *p = parentOf(s, in); p; p = parentOf(p, in)) {
+    around.insert(p);
+    if (isLoop(p)) loops.insert(p);
+  }
+  Exits exits(program_);
+  exits.TraverseStmt(in->getBody());
+  for (const Stmt *exit : exits.found) {
+    if (isa<GotoStmt>(exit)) return no(exit, "goto is not followed");
+    bool sharesLoop = false;
+    const Stmt *target = nullptr, *branch = nullptr;
+    for (const Stmt *p = parentOf(exit, in), *from = exit; p; from = p, p = parentOf(p, in)) {
+      sharesLoop = sharesLoop || loops.contains(p);
+      const bool stops = isLoop(p) || (isa<SwitchStmt>(p) && isa<BreakStmt>(exit));
+      if (!target && stops) target = p;
+      const auto *i = dyn_cast<IfStmt>(p);
+      if (i && !branch && !around.contains(from)) branch = from;
+    }
+    const bool before = files.isBeforeInTranslationUnit(exit->getBeginLoc(), s->getBeginLoc());
+    if (isa<BreakStmt, ContinueStmt>(exit)) {
+      if (!target || !around.contains(target)) continue;  // out of something else
+    } else if (!before && !sharesLoop) {
+      continue;
+    }
+    // A rank that ends without another collective leaves the others waiting, in any form of the
+    // program.
+    const bool ends = isa<CallExpr>(exit) || (isa<ReturnStmt>(exit) && in->isMain());
+    if (ends && branch && !mayCommunicate(branch)) continue;
+    if (!reached(exit, in)) return false;
+  }
+  return true;
+}
+
+bool Uniform::entered(const FunctionDecl *f) {
+  if (f->isMain()) return true;
+  if (!asked_.insert(f).second) return true;
+  const std::string name = f->getNameAsString() + "()";
+  if (program_.addressTaken(*f))
+    return no(&call_, name + " is called through a pointer, nobody knows when");
+  const std::vector<CallSite> &callers = program_.callers(*f);
+  if (callers.empty() && !program_.promises().library)
+    return no(&call_,
+              "nothing here calls " + name +
+                  ": name all sources of the program, or say --library if all ranks call it alike");
+  for (const CallSite &at : callers) {
+    if (!at.in) return no(at.call, name + " is called outside of any function");
+    if (!reached(at.call, at.in) || !entered(at.in)) return false;
+  }
+  return true;
+}
+
+}  // namespace nbcc::overlap

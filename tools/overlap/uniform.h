@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// uniform.h - whether all ranks reach a call alike.
+//
+// A blocking collective must not meet a nonblocking one. A call in the source is changed for all
+// ranks at once, so the only danger is that it meets another place of the source: where what a rank
+// is decides which of the two it reaches. So every condition on the way, in the function and in
+// those that call it, back to main(), must be one that is the same on all ranks: constants, the
+// command line, the number of ranks, what a broadcast or an allreduce left in a variable, and what
+// is computed from these.
+
+#pragma once
+
+#include <optional>
+#include <set>
+
+#include "tools/overlap/site.h"
+
+namespace nbcc::overlap {
+
+class Uniform {
+ public:
+  Uniform(Program &program, const clang::CallExpr &call, const Collective &);
+
+  /// None: all ranks reach it alike.
+  std::optional<Remark> whyNot();
+
+ private:
+  bool same(const clang::Expr *, const clang::FunctionDecl *in);
+  bool sameValue(const clang::VarDecl *);
+  bool sameUse(const Use &);
+  bool sameParameter(const clang::ParmVarDecl *);
+  bool fillsAlike(const clang::CallExpr *, unsigned argument);
+
+  /// Whether the way to a statement is the same on all ranks that enter the function; notes why
+  /// not.
+  bool reached(const clang::Stmt *, const clang::FunctionDecl *in);
+  bool exitsAlike(const clang::Stmt *, const clang::FunctionDecl *in);
+  bool entered(const clang::FunctionDecl *);
+  bool condition(const clang::Expr *, const clang::FunctionDecl *in);
+  bool no(const clang::Stmt *at, std::string why);
+
+  Program &program_;
+  const clang::CallExpr &call_;
+  const Collective &collective_;
+  std::optional<Remark> why_;
+  // What is being asked already counts as alike: only another reason can make it differ.
+  std::set<const void *> asked_;
+};
+
+}  // namespace nbcc::overlap

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// walk.h - the walk over a statement that collects its effects; for effects.cpp and
+// call_effects.cpp.
+
+#pragma once
+
+#include <clang/AST/Expr.h>
+#include <clang/AST/ExprCXX.h>
+#include <clang/AST/StmtOpenMP.h>
+
+#include <set>
+
+#include "tools/overlap/effects.h"
+#include "tools/overlap/known_calls.h"
+
+namespace nbcc::overlap {
+
+class Walk {
+ public:
+  using Callees = std::set<const clang::FunctionDecl *>;
+
+  Walk(Program &program, const Memory &memory, const clang::ASTContext &context, Effects &out,
+       const clang::CallExpr *but)
+      : program_(program), memory_(memory), context_(context), out_(out), but_(but) {}
+
+  /// The same for the body of a function that is called: return stays within it.
+  Walk(Program &program, const Memory &memory, const clang::ASTContext &context, Effects &out,
+       const Callees &callees)
+      : program_(program),
+        memory_(memory),
+        context_(context),
+        out_(out),
+        callees_(callees),
+        inCallee_(true) {}
+
+  void statement(const clang::Stmt *);
+
+ private:
+  void statements(const clang::Stmt *parent);
+  void value(const clang::Expr *);
+  void address(const clang::Expr *glvalue);
+  void access(const clang::Expr *glvalue, bool read, bool write);
+  void declares(const clang::VarDecl *);
+  void directive(const clang::OMPExecutableDirective *);
+  void constructs(const clang::CXXConstructExpr *);
+
+  void call(const clang::CallExpr *);
+  void method(const clang::CXXMemberCallExpr *);
+  void known(const clang::CallExpr *, const KnownCall &);
+  bool collective(const clang::CallExpr *, const clang::FunctionDecl &);
+  void body(const clang::CallExpr *, const clang::FunctionDecl &);
+  void arguments(const clang::CallExpr *);
+  Objects given(const clang::Expr *argument) const;
+  Objects asCallerSees(const Objects &, const clang::CallExpr *, const clang::FunctionDecl &,
+                       const Memory &callee) const;
+
+  void add(Effect::Kind, const clang::Stmt *at, std::string what, Objects = {});
+  std::string text(const clang::Stmt *s) const { return written(s, context_); }
+
+  Program &program_;
+  const Memory &memory_;
+  const clang::ASTContext &context_;
+  Effects &out_;
+  const clang::CallExpr *but_ = nullptr;
+  Callees callees_;  // whose bodies the walk is in
+  bool inCallee_ = false;
+  int loops_ = 0, switches_ = 0;
+};
+
+}  // namespace nbcc::overlap

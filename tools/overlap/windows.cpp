@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// windows.cpp - which statement gets in the way, and why.
+
+#include "tools/overlap/windows.h"
+
+#include <clang/AST/ASTContext.h>
+#include <clang/AST/Expr.h>
+#include <clang/Basic/SourceManager.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "tools/overlap/source_text.h"
+
+namespace nbcc::overlap {
+namespace {
+
+using namespace clang;
+
+/// Whether two sets overlap because they share an object, rather than because they may.
+bool shareObject(const Objects &a, const Objects &b) {
+  return std::ranges::any_of(a.known, [&](const Object &o) { return b.known.contains(o); });
+}
+
+class Obstacle {
+ public:
+  Obstacle(const Site &site, Program &program)
+      : site_(site),
+        program_(program),
+        memory_(program.memory(*site.in)),
+        name_(site.collective->blocking()) {}
+
+  /// Behind the call: it must be complete before this. None: it may be under way.
+  std::optional<Remark> below(const Effect &e) const {
+    if (e.kind == Effect::reads) {
+      if (memory_.mayOverlap(e.objects, site_.writes))
+        return touches(e, "read", site_.writes, "writes");
+      return seenByOthers(e);
+    }
+    if (e.kind == Effect::writes) {
+      if (memory_.mayOverlap(e.objects, site_.writes))
+        return touches(e, "written", site_.writes, "writes");
+      if (memory_.mayOverlap(e.objects, site_.reads))
+        return touches(e, "written", site_.reads, "reads");
+      return seenByOthers(e);
+    }
+    return otherwise(e);
+  }
+
+  /// Before the call: it must not have started before this.
+  std::optional<Remark> above(const Effect &e) const {
+    if (e.kind == Effect::reads) {
+      if (memory_.mayOverlap(e.objects, site_.writes))
+        return touches(e, "read", site_.writes, "writes");
+      return seenByOthers(e);
+    }
+    if (e.kind == Effect::writes) {
+      Objects needed = site_.reads;
+      for (const Effect &n : site_.naming.all) needed.add(n.objects);
+      if (memory_.mayOverlap(e.objects, needed)) return touches(e, "written", needed, "reads");
+      if (memory_.mayOverlap(e.objects, site_.writes))
+        return touches(e, "written", site_.writes, "writes");
+      return seenByOthers(e);
+    }
+    if (e.kind == Effect::collective)
+      return Remark{e.at, e.what + " is started first, and collectives keep their order"};
+    return otherwise(e);
+  }
+
+ private:
+  Remark touches(const Effect &e, const char *how, const Objects &ours, const char *does) const {
+    if (shareObject(e.objects, ours))
+      return {e.at, e.what + " is " + how + ", which " + name_ + " " + does};
+    return {e.at, e.what + " is " + how + ", and may be memory that " + name_ + " " + does};
+  }
+
+  /// Where ranks share memory, or for a barrier, which has no other purpose than to order what
+  /// others see.
+  std::optional<Remark> seenByOthers(const Effect &e) const {
+    const bool barrier = site_.collective->isBarrier();
+    if (!barrier && !program_.sharesMemory()) return std::nullopt;
+    const bool seen =
+        e.objects.unknown || std::ranges::any_of(e.objects.known, [&](const Object &o) {
+          return memory_.escaped(o) || o.kind == Object::pointee;
+        });
+    if (!seen) return std::nullopt;
+    return Remark{e.at, e.what + " may be memory that other ranks see, and " + name_ +
+                            " orders who sees what"};
+  }
+
+  std::optional<Remark> otherwise(const Effect &e) const {
+    const bool barrier = site_.collective->isBarrier();
+    switch (e.kind) {
+      case Effect::opaque:
+        return Remark{
+            e.at,
+            e.what + " cannot be seen into: it may touch the buffers, communicate or not return"};
+      case Effect::orders:
+        return Remark{e.at, e.what + " is volatile or atomic: others may see when it is touched"};
+      case Effect::leaves:
+        return Remark{e.at, e.what + " leaves the block, and nothing would wait"};
+      case Effect::enters:
+        return Remark{e.at, "something may jump to " + e.what + ", past the start"};
+      case Effect::exits:
+        return Remark{e.at, e.what + " ends the rank while the call would be under way"};
+      case Effect::times:
+        return Remark{e.at, e.what + " takes the time, so the call's part in it is being measured"};
+      case Effect::mpi:
+        return Remark{
+            e.at, e.what + " is another call of MPI that may depend on this one being complete"};
+      case Effect::prints:
+        if (barrier)
+          return Remark{e.at,
+                        e.what + " writes, and a barrier may be what orders who writes first"};
+        return std::nullopt;
+      case Effect::collective:
+        if (barrier) return Remark{e.at, e.what + " comes behind the barrier for a reason"};
+        return std::nullopt;
+      case Effect::reads:
+      case Effect::writes:
+        break;
+    }
+    return std::nullopt;
+  }
+
+  const Site &site_;
+  Program &program_;
+  const Memory &memory_;
+  std::string name_;
+};
+
+/// A statement that cannot be told where it ends, or code of another configuration, ends a window
+/// too.
+std::optional<Remark> textual(const Site &site, unsigned from, unsigned to, unsigned at) {
+  const ASTContext &context = site.context();
+  const std::optional<Extent> a = extentOf(*site.statement(from), context);
+  const std::optional<Extent> b = extentOf(*site.statement(to), context);
+  const SourceLocation begin = site.statement(at)->getBeginLoc();
+  if (!a || !b) return Remark{begin, "where the statement ends is hidden in a macro"};
+  const std::optional<unsigned> hidden = conditional(mainFile(context), a->begin, b->end);
+  if (!hidden) return std::nullopt;
+  const SourceManager &files = context.getSourceManager();
+  return Remark{
+      files.getLocForStartOfFile(files.getMainFileID()).getLocWithOffset(static_cast<int>(*hidden)),
+      "other code may stand here in another configuration"};
+}
+
+/// Whether a declaration is one of a variable that the call's arguments use.
+bool declaresArgument(const Site &site, const Stmt &s) {
+  const auto *declared = llvm::dyn_cast<DeclStmt>(&s);
+  if (!declared) return false;
+  for (const Decl *d : declared->decls())
+    if (!llvm::isa<VarDecl>(d)) return true;  // a type
+  std::vector<const Stmt *> left(site.call->child_begin(), site.call->child_end());
+  while (!left.empty()) {
+    const Stmt *at = left.back();
+    left.pop_back();
+    if (!at) continue;
+    if (const auto *ref = llvm::dyn_cast<DeclRefExpr>(at))
+      for (const Decl *d : declared->decls())
+        if (d == ref->getDecl()) return true;
+    left.insert(left.end(), at->child_begin(), at->child_end());
+  }
+  return false;
+}
+
+}  // namespace
+
+Window findWindow(const Site &site, Program &program, unsigned from) {
+  const Obstacle obstacle(site, program);
+  Window w;
+  w.first = w.last = site.index;
+
+  w.ends = {site.block->getRBracLoc(), "the block ends"};
+  for (unsigned i = site.index + 1; i < site.statements(); ++i) {
+    std::optional<Remark> why = textual(site, site.index, i, i);
+    const Effects effects = effectsOf(site.statement(i), *site.in, program);
+    for (const Effect &e : effects.all)
+      if (!why) why = obstacle.below(e);
+    if (why) {
+      w.ends = *why;
+      break;
+    }
+    w.last = i;
+    w.workBehind += effects.work;
+  }
+
+  w.begins = {site.block->getLBracLoc(), "the block begins"};
+  const bool changes =
+      std::ranges::any_of(site.naming.all, [](const Effect &e) { return e.kind != Effect::reads; });
+  const Remark fixed{site.call->getBeginLoc(), changes ? "its arguments do more than name values"
+                                               : site.collective->isBarrier()
+                                                   ? "a barrier stays behind what it is to order"
+                                                   : "it is checked where it stands"};
+  if (changes || site.collective->isBarrier() || !site.checkedBy.empty()) {
+    w.begins = fixed;
+    return w;
+  }
+  if (from > 0)
+    w.begins = {site.statement(from - 1)->getEndLoc(),
+                "an earlier collective, which it may depend on, completes"};
+  for (unsigned i = site.index; i-- > from;) {
+    std::optional<Remark> why = textual(site, i, site.index, i);
+    const Effects effects = effectsOf(site.statement(i), *site.in, program);
+    for (const Effect &e : effects.all)
+      if (!why) why = obstacle.above(e);
+    if (!why && declaresArgument(site, *site.statement(i)))
+      why = Remark{site.statement(i)->getBeginLoc(), "what the call names is declared"};
+    if (why) {
+      w.begins = *why;
+      break;
+    }
+    w.first = i;
+    w.workBefore += effects.work;
+  }
+  return w;
+}
+
+}  // namespace nbcc::overlap
