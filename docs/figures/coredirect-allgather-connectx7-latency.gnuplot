@@ -1,0 +1,118 @@
+set key outside right
+set grid
+set logscale x 2
+set xlabel 'ranks'
+set ylabel 'us'
+set title 'allgather of one f64, connectx7, simulated' noenhanced
+set logscale y
+$d0 << EOD
+16 3.580
+32 4.300
+64 5.030
+128 5.760
+256 6.500
+512 7.260
+1024 8.060
+2048 8.950
+4096 10.000
+EOD
+$d1 << EOD
+16 3.780
+32 4.610
+64 5.430
+128 6.340
+256 7.280
+512 8.240
+1024 9.250
+2048 10.330
+4096 11.580
+EOD
+$d2 << EOD
+16 2.560
+32 3.260
+64 3.480
+128 4.190
+256 4.410
+512 5.150
+1024 5.380
+2048 6.240
+4096 6.710
+EOD
+$d3 << EOD
+16 2.740
+32 3.650
+64 4.250
+128 5.180
+256 5.780
+512 6.740
+1024 7.340
+2048 8.430
+4096 9.160
+EOD
+$d4 << EOD
+16 3.580
+32 4.300
+64 5.030
+128 5.760
+256 6.500
+512 7.260
+1024 8.060
+2048 8.950
+4096 10.000
+EOD
+$d5 << EOD
+16 3.780
+32 4.610
+64 5.430
+128 6.340
+256 7.280
+512 8.240
+1024 9.250
+2048 10.330
+4096 11.580
+EOD
+$d6 << EOD
+16 2.580
+64 3.540
+256 4.510
+1024 5.520
+EOD
+$d7 << EOD
+16 2.740
+64 4.250
+256 5.780
+1024 7.340
+EOD
+$d8 << EOD
+16 10.660
+32 21.220
+64 42.350
+128 84.600
+256 169.100
+EOD
+$d9 << EOD
+16 10.800
+32 22.320
+64 45.370
+128 91.460
+256 183.640
+EOD
+$d10 << EOD
+16 3.080
+32 5.040
+64 9.520
+128 18.480
+EOD
+$d11 << EOD
+16 2.120
+32 3.720
+64 6.920
+128 13.320
+EOD
+set terminal pngcairo noenhanced size 1000,600
+set output 'docs/figures/coredirect-allgather-connectx7-latency.png'
+plot $d0 with linespoints linecolor 1 dashtype 1 pointtype 5 title 'Bruck', $d1 with linespoints linecolor 1 dashtype 2 pointtype 7 title 'Bruck, by hosts', $d2 with linespoints linecolor 2 dashtype 1 pointtype 5 title 'Bruck, 3 ports', $d3 with linespoints linecolor 2 dashtype 2 pointtype 7 title 'Bruck, 3 ports, by hosts', $d4 with linespoints linecolor 3 dashtype 1 pointtype 5 title 'standard exchange', $d5 with linespoints linecolor 3 dashtype 2 pointtype 7 title 'standard exchange, by hosts', $d6 with linespoints linecolor 4 dashtype 1 pointtype 5 title 'standard exchange, 3 ports', $d7 with linespoints linecolor 4 dashtype 2 pointtype 7 title 'standard exchange, 3 ports, by hosts', $d8 with linespoints linecolor 5 dashtype 1 pointtype 5 title 'ring', $d9 with linespoints linecolor 5 dashtype 2 pointtype 7 title 'ring, by hosts', $d10 with linespoints linecolor 6 dashtype 1 pointtype 5 title 'linear', $d11 with linespoints linecolor 6 dashtype 2 pointtype 7 title 'linear, by hosts'
+set terminal svg noenhanced size 1000,600
+set output 'docs/figures/coredirect-allgather-connectx7-latency.svg'
+replot
+unset output

@@ -1,0 +1,153 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""simulate.py -o PREFIX [NBCC] - latency and overlap of offloaded collectives in simulated time, as plots.
+
+Every point is two runs of nbcc --run on the software HCA, which carries out the work queue entries of all
+ranks and looks at every byte of the result: one in which hosts wait for the call, which takes t, and one
+in which they compute for t in between and look at nothing, which takes t2; overlap is 1 - (t2 - t) / t,
+as NBCBench has it. Offloaded is --target=coredirect; host-driven the same algorithm with
+--target=verbs, whose hosts post what is next when they have seen what came before.
+
+Writes PREFIX-*.svg, .png, and .gnuplot, which holds the data. About fifteen minutes of one core and 2 GB
+for each of --jobs; with --most=128 one minute.
+"""
+
+import argparse
+import concurrent.futures
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+LIBRARY = ROOT / "stdlib_algos"
+
+# LogGP in microseconds. L and G as published: QDR, of which PCIe 2.0 leaves 3.2 GB/s, with 1.0 to
+# 1.5 us; NDR, 400 Gbit/s, with 0.6 us. What an adapter takes for an entry of a queue and for a message
+# to itself is published for neither: these are estimates.
+ADAPTERS = {
+    "connectx2": {"latency": 1.3, "overhead": 0.3, "gap": 0.2, "gap-per-byte": 0.00031,
+                  "nic-overhead": 0.2, "loopback-latency": 0.9},
+    "connectx7": {"latency": 0.6, "overhead": 0.1, "gap": 0.01, "gap-per-byte": 0.00002,
+                  "nic-overhead": 0.02, "loopback-latency": 0.4},
+}
+RANKS = [16, 32, 64, 128, 256, 512, 1024, 2048, 4096]
+
+# Title, file, parameters, the most ranks, and whether a power of (k + 1) is needed.
+ALLGATHER = [("Bruck", "allgather/bruck", {"k": 1}, 4096), ("Bruck, 3 ports", "allgather/bruck", {"k": 3}, 4096),
+             ("standard exchange", "allgather/standard_exchange", {"k": 1}, 4096),
+             ("standard exchange, 3 ports", "allgather/standard_exchange", {"k": 3}, 4096),
+             ("ring", "allgather/ring", {}, 256), ("linear", "allgather/linear", {}, 128)]
+ALLREDUCE = [("recursive doubling", "allreduce/recursive_doubling", {}, 4096)] + [
+    (f"reduce-bcast, degree {d}", "allreduce/reduce_bcast", {"degree": d}, 4096) for d in (2, 3, 4)]
+TIME = re.compile(r"^  time +([0-9.]+) us simulated", re.MULTILINE)
+
+
+class Wrong(Exception):
+    pass
+
+
+class Point:
+    """One algorithm on so many ranks, of blocks so long, on one adapter, offloaded or not."""
+
+    def __init__(self, line, adapter, target, ranks, count, kind):
+        self.line, self.adapter, self.target, self.ranks, self.count, self.kind = \
+            line, adapter, target, ranks, count, kind
+        self.latency = self.overlap = None
+
+    def time(self, nbcc, compute):
+        _, path, parameters, _ = self.line
+        command = [nbcc, str(LIBRARY / (path + ".nbc")), f"--target={self.target}", "--run", "--no-prove",
+                   f"--ranks={self.ranks}", f"--count={self.count}", "--type=f64"]
+        if self.target == "coredirect":
+            command.append(f"--device={self.adapter}")
+        for name, value in parameters.items():
+            command += ["-p", f"{name}={value}"]
+        command += [f"--{name}={value}" for name, value in ADAPTERS[self.adapter].items()]
+        if compute:
+            command.append(f"--compute={compute:.6f}")
+        run = subprocess.run(command, capture_output=True, text=True, check=False)
+        found = TIME.search(run.stdout)
+        if run.returncode or not found:
+            if "requires this, which does not hold" in run.stderr:
+                return None
+            raise Wrong(" ".join(command) + "\n" + run.stdout + run.stderr)
+        return float(found.group(1))
+
+    def measure(self, nbcc):
+        self.latency = self.time(nbcc, 0)
+        if self.latency:
+            self.overlap = 1 - (self.time(nbcc, self.latency) - self.latency) / self.latency
+        return self
+
+
+def quoted(text):
+    return "'" + text.replace("'", "''") + "'"
+
+
+def plot(output, title, ylabel, log, lines):
+    """The script holds its data, so it can be kept and drawn again otherwise. lines: title, style, points."""
+    script = ["set key outside right", "set grid", "set logscale x 2", "set xlabel 'ranks'",
+              f"set ylabel {quoted(ylabel)}", f"set title {quoted(title)} noenhanced",
+              "set logscale y" if log else "set yrange [0:105]"]
+    for number, (_, _, points) in enumerate(lines):
+        script.append(f"$d{number} << EOD\n" + "\n".join(f"{x} {y:.3f}" for x, y in points) + "\nEOD")
+    drawn = ", ".join(f"$d{n} with linespoints {style} title {quoted(name)}"
+                      for n, (name, style, _) in enumerate(lines))
+    script += ["set terminal pngcairo noenhanced size 1000,600", "set output " + quoted(output + ".png"),
+               "plot " + drawn, "set terminal svg noenhanced size 1000,600",
+               "set output " + quoted(output + ".svg"), "replot", "unset output"]
+    pathlib.Path(output + ".gnuplot").write_text("\n".join(script) + "\n")
+    run = subprocess.run(["gnuplot", output + ".gnuplot"], capture_output=True, text=True, check=False)
+    if run.returncode:
+        raise Wrong(f"gnuplot {output}.gnuplot: {run.stderr.strip()}")
+
+
+def draw(points, prefix):
+    for kind, all_lines in (("allgather", ALLGATHER), ("allreduce", ALLREDUCE)):
+        for adapter in ADAPTERS:
+            latency, overlap = [], []
+            for colour, line in enumerate(all_lines, 1):
+                for target, dash in (("coredirect", 1), ("verbs", 2)):
+                    mine = sorted((p for p in points if p.latency and (p.line, p.adapter, p.target, p.kind)
+                                   == (line, adapter, target, kind)), key=lambda p: p.ranks)
+                    if not mine:
+                        continue
+                    style = f"linecolor {colour} dashtype {dash} pointtype {dash * 2 + 3}"
+                    name = line[0] + (", by hosts" if target == "verbs" else "")
+                    latency.append((name, style, [(p.ranks, p.latency) for p in mine]))
+                    overlap.append((name, style, [(p.ranks, 100 * p.overlap) for p in mine]))
+            if latency:
+                title = f"{kind} of one f64, {adapter}, simulated"
+                plot(f"{prefix}-{kind}-{adapter}-latency", title, "us", True, latency)
+                plot(f"{prefix}-{kind}-{adapter}-overlap", title, "overlap, %", False, overlap)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("nbcc", nargs="?", default=str(ROOT / "build/release/bin/nbcc"))
+    parser.add_argument("-o", "--output", required=True, metavar="PREFIX")
+    parser.add_argument("--most", type=int, default=4096, help="ranks [4096]")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="runs at once")
+    parser.add_argument("--only", choices=["allgather", "allreduce"])
+    arguments = parser.parse_args()
+    points = [Point(line, adapter, target, ranks, 1, kind)
+              for kind, lines in (("allgather", ALLGATHER), ("allreduce", ALLREDUCE))
+              if arguments.only in (None, kind)
+              for line in lines for adapter in ADAPTERS for target in ("coredirect", "verbs")
+              for ranks in RANKS if ranks <= min(line[3], arguments.most)]
+    points.sort(key=lambda p: p.ranks)
+    try:
+        with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
+            for p in pool.map(lambda p: p.measure(arguments.nbcc), points):
+                if p.latency:
+                    print(f"{p.kind} {p.line[0]}, {p.adapter}, {p.target}, {p.ranks} ranks: "
+                          f"{p.latency:.2f} us, overlap {100 * p.overlap:.0f} %", flush=True)
+        draw(points, arguments.output)
+    except Wrong as wrong:
+        sys.exit(f"simulate.py: {wrong}")
+
+
+if __name__ == "__main__":
+    main()
