@@ -84,8 +84,20 @@ static int check_fields(const struct tables *s, struct nbc_range relocs, const c
   return 0;
 }
 
+// Receives without bytes take none of the template: a number alone could say any. No ring holds
+// more than indices tell apart.
+static int check_lengths(const struct tables *s, const char **why) {
+  enum { MOST = 1 << 15 };
+  for (uint32_t i = 0; i < s->header->segments.count; ++i)
+    if (s->segments[i].entries > MOST)
+      return damaged(why, "segment %u: %u entries, of %d that a queue may have", i,
+                     s->segments[i].entries, MOST);
+  return 0;
+}
+
 int coredirect_check(const struct tables *s, const char **why) {
   int status = check_managed(s, why);
+  if (!status) status = check_lengths(s, why);
   if (!status) status = check_fields(s, s->header->ahead_relocs, why);
   for (uint32_t i = 0; i < s->header->variants.count && !status; ++i) {
     const struct nbc_variant *v = &s->variants[i];

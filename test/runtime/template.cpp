@@ -55,6 +55,11 @@ TEST(Template, eachPromiseBrokenOnce) {
   auto variant = [](Bytes &b) { return b.table<nbc_variant>(b.header()->variants); };
   const Damage damages[] = {
       {"kind 15 of 15", [](Bytes &b) { b.header()->kind = NBC_KINDS; }},
+      {"32769 entries, of 32768 that a queue may have",
+       [&](Bytes &b) {
+         for (uint32_t i = 0; i < b.header()->segments.count; ++i)
+           if (segment(b, i)->bytes == 0) segment(b, i)->entries = 32769;
+       }},
       // Its `out` has 4 blocks in place only.
       {"host operation 1: piece 2 is not of this variant",
        [](Bytes &b) { b.header()->kind = NBC_REDUCE_SCATTER; }},
