@@ -6,6 +6,7 @@
 #include <clang/AST/ASTContext.h>
 #include <clang/AST/Expr.h>
 #include <clang/AST/StmtCXX.h>
+#include <clang/AST/StmtOpenMP.h>
 #include <clang/Basic/SourceManager.h>
 #include <clang/Lex/Lexer.h>
 
@@ -70,6 +71,12 @@ std::optional<Extent> extentOf(const Stmt &s, const ASTContext &context) {
   const SourceLocation last = range.getEnd();
   const auto [endFile, lastBegin] = files.getDecomposedLoc(last);
   if (beginFile != files.getMainFileID() || endFile != beginFile) return std::nullopt;
+  if (const auto *omp =
+          dyn_cast<OMPExecutableDirective>(&s)) {  // its own range is the pragma alone
+    if (!omp->hasAssociatedStmt()) return std::nullopt;
+    const std::optional<Extent> body = extentOf(*omp->getRawStmt(), context);
+    return body ? std::optional(Extent{begin, body->end}) : std::nullopt;
+  }
   const unsigned length = Lexer::MeasureTokenLength(last, files, context.getLangOpts());
   unsigned end = lastBegin + length;
   if (needsSemicolon(&s)) {
