@@ -26,6 +26,16 @@ struct Dma {
   int64_t worth = 0;    // bytes from which on it is better than storing by hand
 };
 
+/// What things cost there, in ps: for runs in simulated time.
+struct Pace {
+  int64_t latency = 0;    // of a store, until it has arrived
+  int64_t store = 0;      // of the host, for stores that go together,
+  int64_t storeByte = 0;  // and for each of their bytes
+  int64_t check = 0;      // of the host, whether they have arrived
+  int64_t dmaStart = 0;   // until the first byte moves
+  int64_t dmaByte = 0;
+};
+
 /// Facts about an adapter (--device=). A value: no code asks for a device by name.
 struct Device {
   const char *name;
@@ -37,6 +47,7 @@ struct Device {
   bool crossChannel;
   unsigned calc;  // bit (1 << enum mlx5_calc) for each reduction the adapter can do on 64 bits
   Dma dma = {};
+  Pace pace = {};
 };
 
 enum class Protocol { eager, rendezvous, automatic };

@@ -22,13 +22,14 @@ double nanoseconds(sisci::Time t) {
   return static_cast<double>(t) / sisci::nanosecond;
 }
 
-/// What the device model says; costs are the paper's for its card.
+/// What the device model says.
 sisci::Options fabricOptions(const Options &o, uint64_t seed) {
   const Device &device = *o.targetOptions.device;
   sisci::Options s;
   s.mode = o.clock == Clock::simulated ? sisci::Mode::Simulated : sisci::Mode::RealTime;
   s.seed = seed;
-  s.cost = device.dma.longest < (1 << 20) ? sisci::paper : sisci::today;
+  s.cost = {device.pace.latency, device.pace.store,    device.pace.storeByte,
+            device.pace.check,   device.pace.dmaStart, device.pace.dmaByte};
   s.adversarial = o.adversarial;
   s.trace = !o.timeline.empty();
   s.facts.alignment = static_cast<uint32_t>(device.dma.align);
