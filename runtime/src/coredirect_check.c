@@ -67,8 +67,24 @@ static int check_managed(const struct tables *s, const char **why) {
              : 0;
 }
 
+// Whether an entry of a send queue begins with the segment at this byte of the code. The queue's
+// entries are known to be whole.
+static bool begins_entry(const struct tables *s, struct nbc_range segments, uint32_t at) {
+  const struct nbc_segment *g = segment_at(s, segments, at, MLX5_SEGMENT);
+  if (!g || g->ring != NBC_RING_SEND || (at - g->offset) % MLX5_WQEBB) return false;
+  uint32_t entry = g->offset;
+  while (entry < at) entry += ((s->code[entry + MLX5_CTRL_DS] & 0x3f) + 3) / 4 * MLX5_WQEBB;
+  return entry == at;
+}
+
+// What is no field of a control segment: it would overwrite there how long the entry is.
+static bool is_behind_control(uint32_t rule) {
+  return rule != NBC_RELOC_INDEX && rule != NBC_RELOC_QPN && rule != NBC_RELOC_OPMOD;
+}
+
 // A fixed field of an entry: at this offset in its 16 bytes, or anything.
-static int check_fields(const struct tables *s, struct nbc_range relocs, const char **why) {
+static int check_fields(const struct tables *s, struct nbc_range segments, struct nbc_range relocs,
+                        const char **why) {
   static const uint8_t field[] = {
       [NBC_RELOC_SGE] = 0,         [NBC_RELOC_INDEX] = MLX5_CTRL_INDEX,
       [NBC_RELOC_ENABLE] = 8,      [NBC_RELOC_WAIT] = 8,
@@ -77,10 +93,12 @@ static int check_fields(const struct tables *s, struct nbc_range relocs, const c
       [NBC_RELOC_ROOM] = 0,        [NBC_RELOC_CREDIT] = 8,
       [NBC_RELOC_OPMOD] = 0,       [NBC_RELOC_SLOT] = 0,
   };
-  for (uint32_t i = relocs.begin; i < relocs.begin + relocs.count; ++i)
-    if (s->relocs[i].at % MLX5_SEGMENT != field[s->relocs[i].rule])
-      return damaged(why, "relocation %u: rule %u at %u, which is no such field", i,
-                     s->relocs[i].rule, s->relocs[i].at);
+  for (uint32_t i = relocs.begin; i < relocs.begin + relocs.count; ++i) {
+    uint32_t rule = s->relocs[i].rule, at = s->relocs[i].at;
+    if (at % MLX5_SEGMENT != field[rule] ||
+        (is_behind_control(rule) && begins_entry(s, segments, at - field[rule])))
+      return damaged(why, "relocation %u: rule %u at %u, which is no such field", i, rule, at);
+  }
   return 0;
 }
 
@@ -98,13 +116,13 @@ static int check_lengths(const struct tables *s, const char **why) {
 int coredirect_check(const struct tables *s, const char **why) {
   int status = check_managed(s, why);
   if (!status) status = check_lengths(s, why);
-  if (!status) status = check_fields(s, s->header->ahead_relocs, why);
+  if (!status) status = check_fields(s, s->header->ahead_segments, s->header->ahead_relocs, why);
   for (uint32_t i = 0; i < s->header->variants.count && !status; ++i) {
     const struct nbc_variant *v = &s->variants[i];
-    status = check_fields(s, v->bind, why);
-    if (!status) status = check_fields(s, v->relocs, why);
     for (uint32_t g = v->segments.begin; g < v->segments.begin + v->segments.count && !status; ++g)
       if (s->segments[g].ring == NBC_RING_SEND) status = check_send(s, v, g, why);
+    if (!status) status = check_fields(s, v->segments, v->bind, why);
+    if (!status) status = check_fields(s, v->segments, v->relocs, why);
   }
   return status;
 }

@@ -43,6 +43,10 @@ bool kind_has_own_lengths(uint32_t kind);
 // The role whose buffer is replaced by NBC_IN_PLACE; CALLER_ROLES: none, on this rank.
 uint32_t in_place_role(const struct nbc_template *);
 
+// The one of these segments, which ascend, that [at, at + width) lies in. Null: none.
+const struct nbc_segment *segment_at(const struct tables *, struct nbc_range segments, uint32_t at,
+                                     uint32_t width);
+
 // Sets *why and returns NBC_ERROR_TEMPLATE. For nbc_template_check and targets.
 int damaged(const char **why, const char *format, ...) __attribute__((format(printf, 2, 3)));
 // Likewise NBC_ERROR_RESOURCES.

@@ -276,9 +276,8 @@ static int check_segments(const struct tables *s, struct nbc_range range, bool a
   return 0;
 }
 
-// Whether [at, at + width) lies in one of these segments, which ascend.
-static bool in_segments(const struct tables *s, struct nbc_range range, uint32_t at,
-                        uint32_t width) {
+const struct nbc_segment *segment_at(const struct tables *s, struct nbc_range range, uint32_t at,
+                                     uint32_t width) {
   uint32_t low = range.begin, high = range.begin + range.count;
   while (low < high) {  // the first that ends behind `at`; empty ones are 0 bytes at the end of one
     uint32_t middle = low + (high - low) / 2;
@@ -290,9 +289,10 @@ static bool in_segments(const struct tables *s, struct nbc_range range, uint32_t
       high = middle;
   }
   while (low < range.begin + range.count && s->segments[low].bytes == 0) ++low;
-  if (low == range.begin + range.count) return false;
+  if (low == range.begin + range.count) return NULL;
   const struct nbc_segment *g = &s->segments[low];
-  return at >= g->offset && (uint64_t)at + width <= (uint64_t)g->offset + g->bytes;
+  bool inside = at >= g->offset && (uint64_t)at + width <= (uint64_t)g->offset + g->bytes;
+  return inside ? g : NULL;
 }
 
 // Whether a variant may touch a piece: slots are of eager ones, in place there is no
@@ -326,7 +326,7 @@ static int check_reloc(const struct tables *s, uint32_t index, enum list list,
   const struct nbc_reloc *r = &s->relocs[index];
   if (r->rule > NBC_RELOC_PIECES || rules[r->rule].list != list || r->side > NBC_SIDE_RECV)
     return damaged(why, "relocation %u: rule %u, side %u", index, r->rule, r->side);
-  if (!in_segments(s, segments, r->at, rules[r->rule].width))
+  if (!segment_at(s, segments, r->at, rules[r->rule].width))
     return damaged(why, "relocation %u: %u bytes at %u lie in no segment of its variant", index,
                    rules[r->rule].width, r->at);
   uint32_t flags = v ? v->flags : 0;

@@ -111,6 +111,13 @@ TEST(Template, eachPromiseBrokenOnce) {
       {"lie in no segment",
        [&](Bytes &b) { reloc(b, variant(b)->bind.begin)->at = UINT32_MAX - 1; }},
       {"which is no such field", [&](Bytes &b) { reloc(b, variant(b)->relocs.begin)->at += 4; }},
+      // On what tells how long the entry is.
+      {"which is no such field",
+       [&](Bytes &b) {
+         uint32_t i = variant(b)->relocs.begin;
+         while (reloc(b, i)->rule != NBC_RELOC_WAIT) ++i;
+         reloc(b, i)->at -= MLX5_SEGMENT;
+       }},
       {"names", [&](Bytes &b) { reloc(b, variant(b)->relocs.begin)->what = 99; }},
       {"names", [&](Bytes &b) { reloc(b, 0)->extra = 4; }},
       {"flags 9", [&](Bytes &b) { variant(b)->flags = 9; }},
