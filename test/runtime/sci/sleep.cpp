@@ -135,22 +135,26 @@ struct Count {
 Count count;
 
 /// The software's functions, of which interrupts are counted, and some lost without a word.
+void countTrigger(sci_remote_interrupt_t interrupt, unsigned flags, sci_error_t *error) {
+  const uint64_t n = ++count.triggers;
+  *error = SCI_ERR_OK;
+  if (count.dropOneOf && n % count.dropOneOf == 0)
+    ++count.dropped;
+  else
+    SCITriggerInterrupt(interrupt, flags, error);
+}
+
 const nbc_sci_api &counted() {
-  static nbc_sci_api api = {
+  static const nbc_sci_api all = [] {
+    nbc_sci_api api = {
 #define NBC_SCI_LINKED(name) .name = &::name,
-      NBC_SCI_FUNCTIONS(NBC_SCI_LINKED)
+        NBC_SCI_FUNCTIONS(NBC_SCI_LINKED)
 #undef NBC_SCI_LINKED
-  };
-  api.SCITriggerInterrupt = [](sci_remote_interrupt_t interrupt, unsigned flags,
-                               sci_error_t *error) {
-    const uint64_t n = ++count.triggers;
-    *error = SCI_ERR_OK;
-    if (count.dropOneOf && n % count.dropOneOf == 0)
-      ++count.dropped;
-    else
-      SCITriggerInterrupt(interrupt, flags, error);
-  };
-  return api;
+    };
+    api.SCITriggerInterrupt = countTrigger;
+    return api;
+  }();
+  return all;
 }
 
 /// Each rank as a thread with a plan of its own: run(rank, plan).
