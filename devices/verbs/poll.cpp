@@ -6,36 +6,11 @@
 
 #include <cstring>
 
+#include "devices/hca/wc_status.h"
 #include "devices/verbs/engine.h"
 
 namespace verbs {
 namespace {
-
-ibv_wc_status statusOf(uint8_t syndrome) {
-  switch (static_cast<mlx5_syndrome>(syndrome)) {
-    case MLX5_LOCAL_LENGTH:
-      return IBV_WC_LOC_LEN_ERR;
-    case MLX5_LOCAL_QP_OP:
-      return IBV_WC_LOC_QP_OP_ERR;
-    case MLX5_LOCAL_PROT:
-      return IBV_WC_LOC_PROT_ERR;
-    case MLX5_FLUSHED:
-      return IBV_WC_WR_FLUSH_ERR;
-    case MLX5_LOCAL_ACCESS:
-      return IBV_WC_LOC_ACCESS_ERR;
-    case MLX5_REMOTE_INVALID:
-      return IBV_WC_REM_INV_REQ_ERR;
-    case MLX5_REMOTE_ACCESS:
-      return IBV_WC_REM_ACCESS_ERR;
-    case MLX5_REMOTE_OP:
-      return IBV_WC_REM_OP_ERR;
-    case MLX5_RETRY_EXCEEDED:
-      return IBV_WC_RETRY_EXC_ERR;
-    case MLX5_RNR_EXCEEDED:
-      return IBV_WC_RNR_RETRY_EXC_ERR;
-  }
-  return IBV_WC_GENERAL_ERR;
-}
 
 ibv_wc_opcode opcodeOfSend(uint8_t opcode) {
   if (opcode == MLX5_READ) return IBV_WC_RDMA_READ;
@@ -50,7 +25,7 @@ void describe(const uint8_t *entry, uint8_t opcode, ibv_wc &wc) {
   if (opcode == MLX5_CQE_REQ_ERR || opcode == MLX5_CQE_RESP_ERR) {
     // What is not said of an error nobody should look at.
     memset(&wc, 0x7f, sizeof wc);
-    wc.status = statusOf(entry[MLX5_CQE_SYNDROME]);
+    wc.status = hca::statusOf(entry[MLX5_CQE_SYNDROME]);
     wc.vendor_err = entry[MLX5_CQE_VENDOR];
     return;
   }

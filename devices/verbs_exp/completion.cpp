@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "devices/hca/wc_status.h"
 #include "devices/verbs_exp/engine.h"
 
 namespace verbs_exp {
@@ -18,32 +19,6 @@ namespace {
 
 /// Who polls in vain so often gives way: the thread that executes may want the processor.
 constexpr uint32_t patience = 32;
-
-ibv_wc_status statusOf(uint8_t syndrome) {
-  switch (static_cast<mlx5_syndrome>(syndrome)) {
-    case MLX5_LOCAL_LENGTH:
-      return IBV_WC_LOC_LEN_ERR;
-    case MLX5_LOCAL_QP_OP:
-      return IBV_WC_LOC_QP_OP_ERR;
-    case MLX5_LOCAL_PROT:
-      return IBV_WC_LOC_PROT_ERR;
-    case MLX5_FLUSHED:
-      return IBV_WC_WR_FLUSH_ERR;
-    case MLX5_LOCAL_ACCESS:
-      return IBV_WC_LOC_ACCESS_ERR;
-    case MLX5_REMOTE_INVALID:
-      return IBV_WC_REM_INV_REQ_ERR;
-    case MLX5_REMOTE_ACCESS:
-      return IBV_WC_REM_ACCESS_ERR;
-    case MLX5_REMOTE_OP:
-      return IBV_WC_REM_OP_ERR;
-    case MLX5_RETRY_EXCEEDED:
-      return IBV_WC_RETRY_EXC_ERR;
-    case MLX5_RNR_EXCEEDED:
-      return IBV_WC_RNR_RETRY_EXC_ERR;
-  }
-  return IBV_WC_GENERAL_ERR;
-}
 
 ibv_wc_opcode opcodeOfSend(uint8_t opcode) {
   switch (opcode) {
@@ -83,7 +58,7 @@ void describe(const uint8_t *entry, Qp &qp, ibv_wc &wc) {
   wc.qp_num = qp.qp_num;
   wc.opcode = sent ? opcodeOfSend(request.opcode) : IBV_WC_RECV;
   if (opcode == MLX5_CQE_REQ_ERR || opcode == MLX5_CQE_RESP_ERR) {
-    wc.status = statusOf(entry[MLX5_CQE_SYNDROME]);
+    wc.status = hca::statusOf(entry[MLX5_CQE_SYNDROME]);
     wc.vendor_err = entry[MLX5_CQE_VENDOR];
     return;
   }
