@@ -146,7 +146,10 @@ int main(int argc, char **argv) {
   }
   const double begin = now();
   if (!status) status = end_of(&request);
-  must(status == NBC_ERROR_DEVICE, "the call fails, since a device did");
+  // A thread of the victim's may have sent all by then: the next call cannot end.
+  if (!status) status = nbc_start(plan, &call, &request);
+  if (!status) status = end_of(&request);
+  must(status == NBC_ERROR_DEVICE, "a call fails, since a device did");
   must(now() - begin < SOON, "it is told soon");
   must(nbc_start(plan, &call, &request) == NBC_ERROR_DEVICE, "so does the next");
   must(nbc_plan_free(plan) == 0 && nbc_comm_free(comm) == 0, "all can be given back");
