@@ -9,8 +9,9 @@ const char *explanation() {
   return R"(A blocking collective becomes a nonblocking one and a wait only where all of this is shown:
 
 The call
-  - It is a statement of a block, or the whole argument of a macro that does no more than look at what it
-    returns and stop. What it returns is used nowhere else.
+  - It is a statement of a block or the branch of an if, or the whole argument of a macro that does no more than
+    look at what it returns and stop. Or what it returns goes to a local int: an if next to it that stops at an
+    error is repeated behind the wait; whoever else looks at it comes behind the wait.
   - It stands in no macro's body, template, header or directive of OpenMP, and no pragma stands before it.
   - Its operator is one of MPI's own: one of the program's runs at any time until the call is complete.
   - No buffer is MPI_BOTTOM: then the datatype says which memory it is.
@@ -20,7 +21,9 @@ All ranks
     every condition on the way, back to main(), is one of constants, the command line (taken to be the same
     everywhere), the size of MPI_COMM_WORLD or of the call's communicator, what a broadcast, allgather or
     allreduce over one of these left in a variable, and what is computed from such values.
-  - No rank leaves earlier by return, break, continue or exit(), unless it ends without a collective.
+  - No rank leaves earlier by return, break, continue or exit(), unless it ends without a collective. A continue
+    behind the call is none: the next turn comes to it all the same. That a call of MPI fails is no way to
+    differ: nothing can be relied on then.
   - --library promises it for functions that no source here calls.
 
 What stands between start and wait
@@ -34,6 +37,9 @@ What stands between start and wait
     __attribute__((const)) or pure, or --local names them.
   - It does not leave the block: no return, goto, break or continue out of it, no label, no exception.
   - It touches nothing volatile or atomic, and asks for no time: the call would no longer be what is measured.
+    --across-clocks says that this does not matter.
+  - Where a branch of an if ends, it goes on behind the if, unless something that the call needs lives in the
+    branch only. The request is null where the other branch was taken, and the wait does nothing.
   - It may hold other blocking collectives, since all ranks start them in the same order as before, but no
     other communication: messages could meet receives that they could not meet before.
   - #if and the like end it: other code may stand there in another configuration.

@@ -53,6 +53,11 @@ bool isMpi(const clang::FunctionDecl &f) {
          (name.starts_with("MPI_") || name.starts_with("PMPI_") || name.starts_with("MPIX_"));
 }
 
+bool returnsCode(const clang::FunctionDecl &f) {
+  return isMpi(f) && f.getReturnType()->isSpecificBuiltinType(clang::BuiltinType::Int) &&
+         !nameOf(f).contains("c2f");  // a handle
+}
+
 bool mpiKeeps(std::string_view function) {
   const llvm::StringRef name(function);
   for (const char *part : {"Win_", "ddress", "attr", "keyval", "errhandler", "Grequest",

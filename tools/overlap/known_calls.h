@@ -33,6 +33,10 @@ bool isMathematics(const clang::FunctionDecl &);
 /// A function of MPI.
 bool isMpi(const clang::FunctionDecl &);
 
+/// A function of MPI whose result says whether it failed. A rank that sees a failure has nothing
+/// left to rely on, so codes are taken to be the same on all.
+bool returnsCode(const clang::FunctionDecl &);
+
 /// Whether MPI keeps a pointer that this function of it is given, beyond a request's completion.
 bool mpiKeeps(std::string_view function);
 

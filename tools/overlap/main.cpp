@@ -42,6 +42,23 @@ bool sameEdits(const std::optional<Fix> &a, const std::optional<Fix> &b) {
   return a.has_value() == b.has_value() && (!a || a->edits == b->edits);
 }
 
+/// Where nothing but the end of its block is in the way, and the block is a branch of an if, the
+/// call may be under way behind that.
+void reachOutside(Finding &f, Program &program) {
+  std::optional<Site> site = f.site;
+  Window window = *f.window;
+  while (window.last + 1 == site->statements()) {
+    const long inside = window.workBehind;
+    site = outside(*site, program);
+    if (!site) return;
+    window = findWindow(*site, program, 0);
+    window.workBehind += inside;
+    if (!window.reachesDown(*site)) continue;
+    f.site = *site;
+    f.window = window;
+  }
+}
+
 std::vector<Finding> look(Program &program, const Options &o) {
   std::map<const clang::ASTContext *, Names> names;
   std::map<const clang::CompoundStmt *, std::vector<Finding>> earlier;  // with a fix
@@ -56,6 +73,7 @@ std::vector<Finding> look(Program &program, const Options &o) {
       for (const Finding &e : earlier[f.site.block])
         if (e.window->last < f.site.index) from = std::max(from, e.window->last + 1);
       f.window = findWindow(f.site, program, from);
+      reachOutside(f, program);
     }
     if (f.window && f.site.against.empty()) {
       const clang::ASTContext *context = &f.site.context();

@@ -79,6 +79,9 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
       ->delimiter(',');
   app.add_flag("--library", o.promises.library,
                "What no source here calls is called from elsewhere, on all ranks alike");
+  app.add_flag("--across-clocks", o.promises.acrossClocks,
+               "Move calls across MPI_Wtime() and its like as well: what the program measures of "
+               "itself is then something else");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &e) {

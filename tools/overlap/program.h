@@ -30,7 +30,8 @@ struct Use {
 struct Promises {
   std::set<std::string>
       local;  // functions that touch what their arguments point at, keep nothing, use no MPI
-  bool library = false;  // whoever calls a function from elsewhere does so on all ranks alike
+  bool library = false;       // whoever calls a function from elsewhere does so on all ranks alike
+  bool acrossClocks = false;  // what the program measures of itself may become something else
 };
 
 class Program {

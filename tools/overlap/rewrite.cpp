@@ -35,8 +35,16 @@ Spelled spell(const Site &site) {
   return {text, name, nameEnd, close};
 }
 
-std::string wait(const Site &site, const std::string &request) {
+/// With a code to be kept, a start that failed has nothing to wait for, and the code is its own.
+std::string wait(const Site &site, const std::string &request, const std::string &indent) {
   const std::string call = "MPI_Wait(&" + request + ", MPI_STATUS_IGNORE)";
+  if (site.result) {
+    const std::string rc = site.result->getNameAsString();
+    const std::string kept = "if (" + rc + " == MPI_SUCCESS) " + rc + " = " + call + ";";
+    if (!site.check) return kept;
+    const Extent check = *extentOf(*site.check, site.context());
+    return kept + "\n" + indent + mainFile(site.context()).slice(check.begin, check.end).str();
+  }
   return (site.checkedBy.empty() ? call : site.checkedBy + "(" + call + ")") + ";";
 }
 
@@ -60,7 +68,8 @@ Fix overlapInBlock(const Site &site, const Window &w, bool early, Names &names) 
   const Extent own = *extentOf(*site.statement(site.index), context);
   const std::string indent = indentation(text, own.begin).str();
   const std::string request = names.fresh(site.collective->request());
-  const std::string declaration = "MPI_Request " + request + ";\n" + indent;
+  const std::string declaration =
+      "MPI_Request " + request + (site.inBranch ? " = MPI_REQUEST_NULL" : "") + ";\n" + indent;
   const Spelled call = spell(site);
   Fix fix;
 
@@ -79,7 +88,7 @@ Fix overlapInBlock(const Site &site, const Window &w, bool early, Names &names) 
       const Extent whole = withLine(text, own);
       fix.edits.push_back({whole.begin, whole.end - whole.begin, ""});
     } else {
-      fix.edits.push_back({own.begin, own.end - own.begin, wait(site, request)});
+      fix.edits.push_back({own.begin, own.end - own.begin, wait(site, request, indent)});
       fix.what += ", MPI_Wait here";
       return fix;
     }
@@ -91,7 +100,8 @@ Fix overlapInBlock(const Site &site, const Window &w, bool early, Names &names) 
   }
   const clang::Stmt *last = site.statement(w.last);
   const Extent end = *extentOf(*last, context);
-  fix.edits.push_back({behindComment(text, end.end), 0, "\n" + indent + wait(site, request)});
+  fix.edits.push_back(
+      {behindComment(text, end.end), 0, "\n" + indent + wait(site, request, indent)});
   fix.what += ", MPI_Wait behind line " + std::to_string(lineOf(last->getEndLoc(), context));
   return fix;
 }

@@ -4,6 +4,7 @@
 #include "tools/overlap/site.h"
 
 #include <clang/AST/ASTContext.h>
+#include <clang/AST/Attr.h>
 #include <clang/AST/ExprCXX.h>
 #include <clang/AST/ParentMapContext.h>
 #include <clang/AST/StmtOpenMP.h>
@@ -11,6 +12,7 @@
 
 #include <algorithm>
 
+#include "tools/overlap/returned_code.h"
 #include "tools/overlap/source_text.h"
 #include "tools/overlap/uniform.h"
 #include "tools/overlap/walk.h"
@@ -53,6 +55,18 @@ bool isMpiConstant(std::string_view name) {
 
 namespace {
 
+bool isBranch(const Stmt *s, const Stmt *parent) {
+  const auto *i = dyn_cast<IfStmt>(parent);
+  return i && (s == i->getThen() || s == i->getElse()) && !i->getInit() &&
+         !i->getConditionVariable();
+}
+
+bool hasCompoundLiteral(const Stmt *s) {
+  return isa<CompoundLiteralExpr>(s) || std::ranges::any_of(s->children(), [](const Stmt *child) {
+           return child && hasCompoundLiteral(child);
+         });
+}
+
 /// The function's buffers, and reasons that lie in the arguments.
 void readArguments(Site &site, Program &program) {
   const Memory &memory = program.memory(*site.in);
@@ -64,6 +78,8 @@ void readArguments(Site &site, Program &program) {
   for (unsigned i = 0; i < site.call->getNumArgs(); ++i) {
     const Expr *argument = site.call->getArg(i);
     const std::string name = constantName(argument, context);
+    if (site.inBranch && hasCompoundLiteral(argument))
+      refuse(argument, "a literal in memory lives no longer than the branch");
     const char what = site.collective->arguments[i];
     Walk(program, memory, context, site.naming, nullptr).statement(argument);
     if (what == 't' && !isMpiConstant(name)) derived = true;
@@ -94,14 +110,20 @@ void findBlock(Site &site) {
   const auto refuse = [&](std::string why) {
     site.against.push_back({site.call->getBeginLoc(), std::move(why)});
   };
+  const SourceLocation begin = site.call->getBeginLoc();
   const Stmt *at = site.call, *parent = parentOf(at, context), *user = nullptr;
   for (; parent && !isa<CompoundStmt>(parent); at = parent, parent = parentOf(at, context)) {
     const auto *cast = dyn_cast<CStyleCastExpr>(parent);
     const bool discards = cast && cast->getType()->isVoidType();
     if (isa<ExprWithCleanups>(parent)) refuse("a temporary object lives as long as the call");
-    if (!user && !discards && !isa<ParenExpr>(parent)) user = parent;
+    if (user || discards || isa<ParenExpr>(parent)) continue;
+    if (!begin.isMacroID() && isBranch(at, parent) && !site.result)
+      site.inBranch = true;
+    else if (!begin.isMacroID() && !site.inBranch && resultTakenBy(parent, site.call))
+      site.result = resultTakenBy(parent, site.call);
+    else
+      user = parent;
   }
-  const SourceLocation begin = site.call->getBeginLoc();
   if (begin.isMacroID()) {
     // CHECK(MPI_...);  whose expansion is one statement, or a block of its own.
     const CharSourceRange whole = files.getExpansionRange(begin);
@@ -127,24 +149,8 @@ void findBlock(Site &site) {
   site.block = llvm::cast<CompoundStmt>(parent);
   const auto found = std::find(site.block->body_begin(), site.block->body_end(), at);
   site.index = static_cast<unsigned>(found - site.block->body_begin());
+  site.behind = site.index + 1;
   if (found == site.block->body_end()) site.block = nullptr;
-}
-
-/// CHECK() itself must do nothing but look at what the call returned, and stop.
-void readCheck(Site &site, Program &program) {
-  for (const Effect &e : effectsOf(site.statement(site.index), *site.in, program, site.call).all) {
-    const Memory &memory = program.memory(*site.in);
-    const bool touches = (e.kind == Effect::reads && memory.mayOverlap(e.objects, site.writes)) ||
-                         (e.kind == Effect::writes && (memory.mayOverlap(e.objects, site.writes) ||
-                                                       memory.mayOverlap(e.objects, site.reads)));
-    const bool harmless = e.kind == Effect::reads || e.kind == Effect::writes ||
-                          e.kind == Effect::prints || e.kind == Effect::exits;
-    if (touches || !harmless) {
-      site.against.push_back({site.call->getBeginLoc(),
-                              site.checkedBy + "() does more than stop at an error: " + e.what});
-      return;
-    }
-  }
 }
 
 Site makeSite(const Collective &collective, const CallExpr *call, const FunctionDecl *in,
@@ -168,13 +174,55 @@ Site makeSite(const Collective &collective, const CallExpr *call, const Function
     refuse("a pragma stands before it");
   if (site.block && !isSpelled(*call, collective.blocking(), in->getASTContext()))
     refuse("the source spells it in another way");
-  if (site.block && !site.checkedBy.empty()) readCheck(site, program);
+  if (site.block && !site.checkedBy.empty()) readCheckingMacro(site, program);
+  if (site.block && site.result) readCheck(site, program);
   Uniform uniform(program, *call, *site.collective);
   if (std::optional<Remark> why = uniform.whyNot()) site.against.push_back(*why);
   return site;
 }
 
+/// What lives in the block only, or does something when the block ends.
+bool endsWithBlock(const Site &site, const Memory &memory) {
+  Objects used = site.reads;
+  used.add(site.writes);
+  if (used.unknown && hasCompoundLiteral(site.block)) return true;
+  for (const Stmt *s : site.block->body()) {
+    const auto *declared = dyn_cast<DeclStmt>(s);
+    if (!declared) continue;
+    for (const Decl *d : declared->decls()) {
+      const auto *v = dyn_cast<VarDecl>(d);
+      if (!v || v->hasGlobalStorage()) continue;
+      const Object variable{Object::variable, v->getCanonicalDecl()};
+      if (used.known.contains(variable) || (used.unknown && memory.escaped(variable)) ||
+          v->getType().isDestructedType() || v->hasAttr<CleanupAttr>())
+        return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace
+
+std::optional<Site> outside(const Site &site, Program &program) {
+  ASTContext &context = site.in->getASTContext();
+  const Stmt *at = site.block, *parent = parentOf(at, context);
+  if (!parent || !isBranch(at, parent) || site.result) return std::nullopt;
+  while (parent && isBranch(at, parent)) {
+    at = parent;
+    parent = parentOf(at, context);
+  }
+  const auto *block = parent ? dyn_cast<CompoundStmt>(parent) : nullptr;
+  if (!block || block->getBeginLoc().isMacroID() || afterPragma(*at, context) ||
+      endsWithBlock(site, program.memory(*site.in)))
+    return std::nullopt;
+  Site result = site;
+  result.block = block;
+  result.index = static_cast<unsigned>(std::find(block->body_begin(), block->body_end(), at) -
+                                       block->body_begin());
+  result.behind = result.index + 1;
+  result.inBranch = true;
+  return result;
+}
 
 std::vector<Site> findSites(Program &program) {
   std::vector<Site> sites;

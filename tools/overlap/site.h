@@ -6,6 +6,7 @@
 
 #include <clang/AST/Stmt.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,7 +27,12 @@ struct Site {
 
   const clang::CompoundStmt *block = nullptr;  // null: the call is no statement of a block
   unsigned index = 0;                          // of its statement there
-  std::string checkedBy;                       // CHECK of CHECK(MPI_...); empty: it stands alone
+  bool inBranch = false;  // the call is in a branch of the statement, which is an if
+  std::string checkedBy;  // CHECK of CHECK(MPI_...); empty: it stands alone
+  // rc of rc = MPI_..., or of its declaration; null: what the call returns goes nowhere.
+  const clang::VarDecl *result = nullptr;
+  const clang::Stmt *check = nullptr;  // stops where rc is an error, and stands next to the call
+  unsigned behind = 0;                 // the first statement that may be in the way
 
   Objects reads, writes;        // until the call completes
   Effects naming;               // what the arguments themselves do when they are evaluated
@@ -36,6 +42,10 @@ struct Site {
   const clang::Stmt *statement(unsigned i) const;
   unsigned statements() const { return block->size(); }
 };
+
+/// The same call, as a part of the if whose branch it stands in: a statement of the block outside.
+/// None: the block is no branch of an if, or what the call needs ends with it.
+std::optional<Site> outside(const Site &, Program &);
 
 /// What a statement or expression is part of; null: a function.
 const clang::Stmt *parentOf(const clang::Stmt *, clang::ASTContext &);

@@ -148,6 +148,7 @@ bool Uniform::exitsAlike(const Stmt *s, const FunctionDecl *in) {
     const bool before = files.isBeforeInTranslationUnit(exit->getBeginLoc(), s->getBeginLoc());
     if (isa<BreakStmt, ContinueStmt>(exit)) {
       if (!target || !around.contains(target)) continue;  // out of something else
+      if (isa<ContinueStmt>(exit) && !before) continue;   // the next turn comes here all the same
     } else if (!before && !sharesLoop) {
       continue;
     }

@@ -40,6 +40,7 @@ bool Uniform::same(const Expr *e, const FunctionDecl *in) {
   if (const auto *call = dyn_cast<CallExpr>(e)) {
     const FunctionDecl *f = call->getDirectCallee();
     const KnownCall *known = f ? findKnownCall(*f) : nullptr;
+    if (f && returnsCode(*f)) return true;
     const bool reads = known && known->kind == CallKind::plain && call->getNumArgs() > 0 &&
                        known->arguments.find_first_not_of("r-") == std::string_view::npos &&
                        known->arguments.find('r') != std::string_view::npos;  // not rand()

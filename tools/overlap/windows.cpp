@@ -104,6 +104,7 @@ class Obstacle {
       case Effect::exits:
         return Remark{e.at, e.what + " ends the rank while the call would be under way"};
       case Effect::times:
+        if (program_.promises().acrossClocks) return std::nullopt;
         return Remark{e.at, e.what + " takes the time, so the call's part in it is being measured"};
       case Effect::mpi:
         return Remark{
@@ -172,7 +173,8 @@ Window findWindow(const Site &site, Program &program, unsigned from) {
   w.first = w.last = site.index;
 
   w.ends = {site.block->getRBracLoc(), "the block ends"};
-  for (unsigned i = site.index + 1; i < site.statements(); ++i) {
+  w.last = site.behind - 1;
+  for (unsigned i = site.behind; i < site.statements(); ++i) {
     std::optional<Remark> why = textual(site, site.index, i, i);
     const Effects effects = effectsOf(site.statement(i), *site.in, program);
     for (const Effect &e : effects.all)
@@ -191,8 +193,10 @@ Window findWindow(const Site &site, Program &program, unsigned from) {
   const Remark fixed{site.call->getBeginLoc(), changes ? "its arguments do more than name values"
                                                : site.collective->isBarrier()
                                                    ? "a barrier stays behind what it is to order"
-                                                   : "it is checked where it stands"};
-  if (changes || site.collective->isBarrier() || !site.checkedBy.empty()) {
+                                               : site.inBranch ? "whether it starts is decided here"
+                                                               : "it is checked where it stands"};
+  if (changes || site.collective->isBarrier() || !site.checkedBy.empty() || site.result ||
+      site.inBranch) {
     w.begins = fixed;
     return w;
   }

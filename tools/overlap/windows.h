@@ -23,7 +23,7 @@ struct Window {
   long workBefore = 0, workBehind = 0;
 
   bool movesUp(const Site &site) const { return first < site.index; }
-  bool reachesDown(const Site &site) const { return last > site.index; }
+  bool reachesDown(const Site &site) const { return last >= site.behind; }
 };
 
 /// For a site in a block.

@@ -15,8 +15,11 @@
   } while (0)
 #define RETURN(call) \
   if ((call) != MPI_SUCCESS) return 1
+#define MAYBE(call) \
+  if (enabled) call
 #define USE(call) (call, out[0])
 enum { N = 100 };
+static int enabled = 1;
 static double in[N], out[N], other[N];
 
 int main(int argc, char **argv) {
@@ -31,6 +34,10 @@ int main(int argc, char **argv) {
   // NOTES: not changed: RETURN() does more than stop at an error: return
   RETURN(MPI_Allreduce(in, out, N, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD));
   for (int i = 0; i < N; ++i) other[i] = i;
+  // NOTES: not changed: MAYBE() may run the call more than once, or not
+  MAYBE(MPI_Allreduce(in, out, N, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD));
+  for (int i = 0; i < N; ++i) other[i] = i;
+  enabled = 0;
   // NOTES: not changed: the call is part of a macro
   double first = USE(MPI_Allreduce(in, out, N, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD));
   for (int i = 0; i < N; ++i) other[i] = i;

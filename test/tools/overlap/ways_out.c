@@ -101,11 +101,11 @@ static int spelled(void) {
   for (int i = 0; i < N; ++i) other[i] = 0;
   // CHECK: [[#@LINE+2]]:{{.*}}remark: MPI_Allreduce
   // CHECK: note: not changed: what the call returns is used
-  int rc = MPI_Allreduce(in, out, N, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  int rc = -MPI_Allreduce(in, out, N, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
   for (int i = 0; i < N; ++i) other[i] = 0;
   // CHECK: [[#@LINE+3]]:{{.*}}remark: MPI_Allreduce
   // CHECK: note: not changed: the call is no statement of a block
-  if (N > 3)
+  while (N < 3)
     MPI_Allreduce(in, out, N, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
   for (int i = 0; i < N; ++i) other[i] = 0;
   // CHECK: [[#@LINE+3]]:{{.*}}remark: MPI_Allreduce

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// returned_code.cpp - checks that can be repeated behind the wait.
+
+#include "tools/overlap/returned_code.h"
+
+#include <clang/AST/ASTContext.h>
+#include <clang/AST/Expr.h>
+
+#include <algorithm>
+
+#include "tools/overlap/source_text.h"
+
+namespace nbcc::overlap {
+
+using namespace clang;
+using llvm::dyn_cast;
+using llvm::isa;
+
+const VarDecl *resultTakenBy(const Stmt *parent, const CallExpr *call) {
+  const VarDecl *v = nullptr;
+  if (const auto *declared = dyn_cast<DeclStmt>(parent)) {
+    v = declared->isSingleDecl() ? dyn_cast<VarDecl>(declared->getSingleDecl()) : nullptr;
+    if (v && (!v->getInit() || v->getInit()->IgnoreParens() != call)) v = nullptr;
+  } else if (const auto *op = dyn_cast<BinaryOperator>(parent); op && op->getOpcode() == BO_Assign) {
+    const auto *ref = dyn_cast<DeclRefExpr>(op->getLHS()->IgnoreParens());
+    v = ref && op->getRHS()->IgnoreParens() == call ? dyn_cast<VarDecl>(ref->getDecl()) : nullptr;
+  }
+  const bool plain = v && !v->hasGlobalStorage() && v->getType().isCanonical() &&
+                     v->getType()->isSpecificBuiltinType(BuiltinType::Int) &&
+                     !v->getType().hasQualifiers();
+  return plain ? v : nullptr;
+}
+
+namespace {
+
+/// Nothing but to look at the code, to say so, and to go. `mayReturn`: nothing is under way where it does.
+const Effect *moreThanStop(const Site &site, const Effects &effects, const Memory &memory,
+                           bool mayReturn) {
+  for (const Effect &e : effects.all) {
+    const bool touches = (e.kind == Effect::reads && memory.mayOverlap(e.objects, site.writes)) ||
+                         (e.kind == Effect::writes && (memory.mayOverlap(e.objects, site.writes) ||
+                                                       memory.mayOverlap(e.objects, site.reads)));
+    const bool harmless = e.kind == Effect::reads || e.kind == Effect::writes ||
+                          e.kind == Effect::prints || e.kind == Effect::exits ||
+                          (mayReturn && e.kind == Effect::leaves && e.what == "return");
+    if (touches || !harmless) return &e;
+  }
+  return nullptr;
+}
+
+/// rc, rc != 0, MPI_SUCCESS != rc: an error.
+bool asksForError(const Expr *e, const VarDecl *result, const ASTContext &context) {
+  const auto isResult = [&](const Expr *side) {
+    const auto *ref = dyn_cast<DeclRefExpr>(side->IgnoreParenImpCasts());
+    return ref && ref->getDecl() == result;
+  };
+  const auto isSuccess = [&](const Expr *side) {
+    const std::optional<llvm::APSInt> value = side->getIntegerConstantExpr(context);
+    return value && value->isZero();
+  };
+  if (isResult(e)) return true;
+  const auto *op = dyn_cast<BinaryOperator>(e->IgnoreParenImpCasts());
+  return op && op->getOpcode() == BO_NE &&
+         ((isResult(op->getLHS()) && isSuccess(op->getRHS())) ||
+          (isSuccess(op->getLHS()) && isResult(op->getRHS())));
+}
+
+/// Whether the statement that the call is part of runs it whenever it runs itself.
+bool runsOnce(const Site &site) {
+  const Stmt *at = site.call;
+  for (const Stmt *p; at != site.statement(site.index); at = p) {
+    p = parentOf(at, site.in->getASTContext());
+    const auto *i = dyn_cast<IfStmt>(p);
+    const auto *turns = dyn_cast<DoStmt>(p);
+    const auto *choice = dyn_cast<AbstractConditionalOperator>(p);
+    const auto *both = dyn_cast<BinaryOperator>(p);
+    if ((i && at != i->getCond()) || (choice && at != choice->getCond()) ||
+        (both && both->isLogicalOp() && at != both->getLHS()) ||
+        isa<ForStmt, WhileStmt, SwitchStmt>(p))
+      return false;
+    const Expr *again = turns ? turns->getCond()->IgnoreParenImpCasts() : nullptr;
+    const auto *number = again ? dyn_cast<IntegerLiteral>(again) : nullptr;
+    if (again && (!number || number->getValue() != 0)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+void readCheckingMacro(Site &site, Program &program) {
+  if (!runsOnce(site))
+    site.against.push_back(
+        {site.call->getBeginLoc(), site.checkedBy + "() may run the call more than once, or not"});
+  const Effects effects = effectsOf(site.statement(site.index), *site.in, program, site.call);
+  if (const Effect *e = moreThanStop(site, effects, program.memory(*site.in), false))
+    site.against.push_back({site.call->getBeginLoc(),
+                            site.checkedBy + "() does more than stop at an error: " + e->what});
+}
+
+void readCheck(Site &site, Program &program) {
+  // Whoever looks at the code wants that of the wait.
+  const Objects code = Objects::one(Object::variable, site.result->getCanonicalDecl());
+  const Stmt *next = site.index + 1 < site.statements() ? site.statement(site.index + 1) : nullptr;
+  const auto *i = next ? dyn_cast<IfStmt>(next) : nullptr;
+  const ASTContext &context = site.context();
+  if (i && !i->getElse() && !i->getInit() && !i->getConditionVariable() &&
+      asksForError(i->getCond(), site.result, context)) {
+    const std::optional<Extent> call = extentOf(*site.statement(site.index), context);
+    const std::optional<Extent> text = extentOf(*i, context);
+    const Effects effects = effectsOf(i->getThen(), *site.in, program);
+    if (call && text && !conditional(mainFile(context), call->begin, text->end) &&
+        !moreThanStop(site, effects, program.memory(*site.in), true)) {
+      site.check = i;
+      site.behind = site.index + 2;
+    }
+  }
+  site.writes.add(code);
+}
+
+}  // namespace nbcc::overlap

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// returned_code.h - what a program does with the error code that a call returns.
+//
+//   CHECK(MPI_Allreduce(...));          a macro
+//   rc = MPI_Allreduce(...);            a variable, and an if that stops at an error
+//   if (rc != MPI_SUCCESS) return rc;
+//
+// A start and a wait return a code each, and the program has to do the same with both.
+
+#pragma once
+
+#include "tools/overlap/site.h"
+
+namespace nbcc::overlap {
+
+/// The local variable that a statement, or an assignment, leaves in what the call returns; null: it does
+/// something else with it.
+const clang::VarDecl *resultTakenBy(const clang::Stmt *, const clang::CallExpr *);
+
+/// CHECK() itself must do nothing but look at what the call returned, and stop.
+void readCheckingMacro(Site &, Program &);
+
+/// Finds the if behind the call, and takes it into the site.
+void readCheck(Site &, Program &);
+
+}  // namespace nbcc::overlap
