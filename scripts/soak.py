@@ -40,7 +40,7 @@ PARAMETERS = {
     "allgather/circulant": ["k=2"],
     "allgather/standard_exchange": ["k=2", "k=3"],
     "allreduce/recursive_multiplying": ["radix=3"],
-    "allreduce/reduce_bcast": ["degree=3"],
+    "allreduce/reduce_bcast": ["degree=3", "fanout=4"],
     "alltoall/bruck": ["k=2", "k=3"],
     "barrier/dissemination": ["k=2"],
     "barrier/tree": ["degree=3"],
