@@ -5,6 +5,10 @@
 #include <clang/AST/Attr.h>
 #include <clang/AST/DeclCXX.h>
 
+#include <algorithm>
+#include <utility>
+
+#include "tools/overlap/buffers.h"
 #include "tools/overlap/collectives.h"
 #include "tools/overlap/walk.h"
 
@@ -21,8 +25,13 @@ void Walk::arguments(const CallExpr *call) {
 
 /// What a callee can reach through an argument.
 Objects Walk::given(const Expr *argument) const {
-  if (argument->isGLValue()) return memory_.designated(argument);
-  return argument->getType()->isPointerType() ? memory_.pointedAt(argument) : Objects();
+  Objects all;
+  if (argument->isGLValue())
+    all = memory_.designated(argument);
+  else if (argument->getType()->isPointerType())
+    all = memory_.pointedAt(argument);
+  all.whole = all.whole.wholes();
+  return all;
 }
 
 void Walk::known(const CallExpr *call, const KnownCall &k) {
@@ -30,7 +39,7 @@ void Walk::known(const CallExpr *call, const KnownCall &k) {
     const Expr *argument = call->getArg(i);
     if (!argument->getType()->isPointerType()) continue;
     const char how = k.argument(i);
-    const Objects objects = memory_.pointedAt(argument);
+    const Objects objects = given(argument);
     if (how == 'r' || how == 'u') add(Effect::reads, argument, text(argument), objects);
     if (how == 'w' || how == 'u' || how == 'f')
       add(Effect::writes, argument, text(argument), objects);
@@ -48,7 +57,7 @@ bool Walk::collective(const CallExpr *call, const FunctionDecl &f) {
     const char what = c->arguments[i];
     if (!argument->getType()->isPointerType() || what == 't' || what == 'o' || what == 'c')
       continue;
-    const Objects objects = memory_.pointedAt(argument);
+    const Objects objects = bufferOf(*call, *c, i, memory_, context_);
     add(Effect::reads, argument, text(argument), objects);
     if (what == 'r' || what == 'b') add(Effect::writes, argument, text(argument), objects);
   }
@@ -101,11 +110,14 @@ Objects Walk::asCallerSees(const Objects &objects, const CallExpr *call, const F
                            const Memory &callee) const {
   Objects seen;
   seen.unknown = objects.unknown;
+  bool allGiven = !objects.unknown;
   for (const Object &o : objects.known) {
     if (o.kind == Object::allocation) {
       seen.unknown = seen.unknown || callee.escaped(o);
     } else if (o.kind == Object::variable) {
-      if (o.decl()->hasGlobalStorage()) seen.known.insert(o);
+      if (!o.decl()->hasGlobalStorage()) continue;
+      seen.known.insert(o);
+      allGiven = false;
     } else {
       unsigned i = 0;
       while (i < f.getNumParams() && f.getParamDecl(i) != o.decl()) ++i;
@@ -116,6 +128,16 @@ Objects Walk::asCallerSees(const Objects &objects, const CallExpr *call, const F
         seen.unknown = true;
     }
   }
+  // Who looks at the whole program sees the same from everywhere; but a function has many callers,
+  // and this is one of them.
+  const Places here = std::exchange(seen.whole, objects.whole);
+  if (!allGiven || seen.unknown || here.unknown || here.empty()) return seen;
+  const auto isHere = [&](const Place &p) {
+    return std::ranges::any_of(here.known, [&](const Place &h) { return h.object == p.object; });
+  };
+  std::erase_if(seen.whole.known, [&](const Place &p) { return !isHere(p); });
+  seen.whole.unknown = false;
+  if (seen.whole.empty()) seen.whole = here;
   return seen;
 }
 

@@ -20,8 +20,7 @@ using llvm::isa;
 /// it.
 class Collect : public RecursiveASTVisitor<Collect> {
  public:
-  Collect(Memory &memory, const Memory::Keeps &keeps, bool assignments)
-      : memory_(memory), keeps_(keeps), assignments_(assignments) {}
+  Collect(Memory &memory, bool assignments) : memory_(memory), assignments_(assignments) {}
 
   bool shouldVisitImplicitCode() const { return true; }
   bool shouldVisitTemplateInstantiations() const { return true; }
@@ -33,9 +32,9 @@ class Collect : public RecursiveASTVisitor<Collect> {
       if (v->getInit() && isFollowed(v)) values.push_back(v->getInit());
     } else if (v->getInit() && v->getType()->isReferenceType() &&
                v->getType()->getPointeeType()->isPointerType()) {
-      memory_.escapes(v->getInit());
+      memory_.escapes(v->getInit(), false);
     } else if (v->getInit() && !isFollowed(v)) {
-      memory_.escapes(v->getInit());  // of a static variable
+      memory_.escapes(v->getInit(), false);  // of a static variable
     }
     return true;
   }
@@ -46,7 +45,7 @@ class Collect : public RecursiveASTVisitor<Collect> {
     const auto *v = ref ? dyn_cast<VarDecl>(ref->getDecl()) : nullptr;
     const bool followed = v && isFollowed(v) && !v->getType()->isReferenceType();
     if (assignments_ && followed) memory_.assigned_[v].push_back(op->getRHS());
-    if (!assignments_ && !followed) memory_.escapes(op->getRHS());
+    if (!assignments_ && !followed) memory_.escapes(op->getRHS(), false);
     return true;
   }
 
@@ -63,7 +62,9 @@ class Collect : public RecursiveASTVisitor<Collect> {
     return true;
   }
   bool VisitReturnStmt(ReturnStmt *s) {
-    if (s->getRetValue()) gone(s->getRetValue());
+    if (!s->getRetValue() || assignments_) return true;
+    memory_.escapes(s->getRetValue(), true);
+    memory_.returned_.push_back(s->getRetValue());
     return true;
   }
   bool VisitCastExpr(CastExpr *cast) {
@@ -103,7 +104,7 @@ class Collect : public RecursiveASTVisitor<Collect> {
   }
 
   void gone(const Expr *e) {
-    if (!assignments_) memory_.escapes(e);
+    if (!assignments_) memory_.escapes(e, false);
   }
 
   /// A local variable, of which all assignments are seen as long as it does not escape.
@@ -126,39 +127,43 @@ class Collect : public RecursiveASTVisitor<Collect> {
            m->getName() == "resize" || m->getName() == "assign" || m->getName() == "push_back");
       if (!plain) {
         const Expr *object = method->getImplicitObjectArgument();
-        memory_.escapes(object);
+        memory_.escapes(object, false);
       }
     }
     const auto *op = dyn_cast<CXXOperatorCallExpr>(call);
     if (op && isContainer(op->getArg(0)->getType()) && op->getOperator() == OO_Subscript) return;
     for (unsigned i = 0; i < call->getNumArgs(); ++i)
-      if (keeps(call, f, i)) memory_.escapes(call->getArg(i));
+      if (keeps(call, f, i)) memory_.escapes(call->getArg(i), false);
   }
 
   bool keeps(const CallExpr *call, const FunctionDecl *f, unsigned i) const {
     const QualType type = call->getArg(i)->getType();
     if (!call->getArg(i)->isGLValue() && !type->isPointerType()) return false;
     if (!f || (call->getArg(i)->isGLValue() && type->isPointerType())) return true;
-    if (findKnownCall(*f) || isMathematics(*f) || f->hasAttr<PureAttr>()) return false;
+    const bool returnsPointer = f->getReturnType()->isPointerType();
+    if (findKnownCall(*f)) return false;
+    if (isMathematics(*f) || f->hasAttr<PureAttr>())
+      return returnsPointer;  // into what it is given
     if (i < f->getNumParams() && f->getParamDecl(i)->hasAttr<NoEscapeAttr>()) return false;
     if (isMpi(*f)) return mpiKeeps(f->getName().str());
-    return keeps_(*f, isa<CXXOperatorCallExpr>(call) && isa<CXXMethodDecl>(f) ? ~0u : i);
+    return memory_.others_.keeps(*f,
+                                 isa<CXXOperatorCallExpr>(call) && isa<CXXMethodDecl>(f) ? ~0u : i);
   }
 
   Memory &memory_;
-  const Memory::Keeps &keeps_;
   const bool assignments_;
 };
 
-Memory::Memory(const FunctionDecl &f, const Keeps &keeps) {
+Memory::Memory(const FunctionDecl &f, Others others) : in_(f), others_(std::move(others)) {
   Stmt *body = f.getBody();
   for (const bool assignments : {true, false}) {
-    Collect collect(*this, keeps, assignments);
+    Collect collect(*this, assignments);
     collect.TraverseStmt(body);
     for (const ParmVarDecl *p : f.parameters())
       if (p->getType()->isRecordType() && !p->getType()->isDependentType())
         escaped_.insert({Object::pointee, p});  // whatever pointers it holds
-    close();
+    close(escaped_);
+    close(kept_);
   }
 }
 

@@ -10,6 +10,7 @@
 #include <algorithm>
 
 #include "tools/overlap/known_calls.h"
+#include "tools/overlap/points_to.h"
 
 namespace nbcc::overlap {
 namespace {
@@ -65,12 +66,12 @@ Objects Memory::variablePointsAt(const VarDecl *v) const {
   if (found == assigned_.end() && !isa<ParmVarDecl>(v)) all.unknown = true;  // not of this function
   if (found == assigned_.end() || !asked_.insert(v).second) return all;
   for (const Expr *e : found->second)
-    all.add(v->getType()->isReferenceType() ? designated(e) : pointedAt(e));
+    all.add(v->getType()->isReferenceType() ? named(e) : reached(e));
   asked_.erase(v);
   return all;
 }
 
-Objects Memory::designated(const Expr *e) const {
+Objects Memory::named(const Expr *e) const {
   e = e->IgnoreParens();
   if (const auto *ref = dyn_cast<DeclRefExpr>(e)) {
     const auto *v = dyn_cast<VarDecl>(ref->getDecl());
@@ -78,46 +79,46 @@ Objects Memory::designated(const Expr *e) const {
     if (v->getType()->isReferenceType()) return variablePointsAt(v);
     return Objects::one(Object::variable, v->getCanonicalDecl());
   }
-  if (const auto *sub = dyn_cast<ArraySubscriptExpr>(e)) return pointedAt(sub->getBase());
+  if (const auto *sub = dyn_cast<ArraySubscriptExpr>(e)) return reached(sub->getBase());
   if (const auto *member = dyn_cast<MemberExpr>(e)) {
     if (isa<VarDecl>(member->getMemberDecl()))  // static
       return Objects::one(Object::variable, member->getMemberDecl()->getCanonicalDecl());
     if (member->getMemberDecl()->getType()->isReferenceType()) return Objects::anything();
-    return member->isArrow() ? pointedAt(member->getBase()) : designated(member->getBase());
+    return member->isArrow() ? reached(member->getBase()) : named(member->getBase());
   }
   if (const auto *op = dyn_cast<UnaryOperator>(e)) {
-    if (op->getOpcode() == UO_Deref) return pointedAt(op->getSubExpr());
-    return designated(op->getSubExpr());  // ++x, __real x
+    if (op->getOpcode() == UO_Deref) return reached(op->getSubExpr());
+    return named(op->getSubExpr());  // ++x, __real x
   }
   if (const auto *op = dyn_cast<BinaryOperator>(e)) {
-    if (op->isAssignmentOp()) return designated(op->getLHS());
-    if (op->getOpcode() == BO_Comma) return designated(op->getRHS());
+    if (op->isAssignmentOp()) return named(op->getLHS());
+    if (op->getOpcode() == BO_Comma) return named(op->getRHS());
   }
   if (const auto *op = dyn_cast<ConditionalOperator>(e)) {
-    Objects both = designated(op->getTrueExpr());
-    both.add(designated(op->getFalseExpr()));
+    Objects both = named(op->getTrueExpr());
+    both.add(named(op->getFalseExpr()));
     return both;
   }
   if (const auto *cast = dyn_cast<CastExpr>(e)) {
     if (cast->getCastKind() == CK_NoOp || cast->getCastKind() == CK_LValueBitCast ||
         cast->getCastKind() == CK_DerivedToBase || cast->getCastKind() == CK_UncheckedDerivedToBase)
-      return designated(cast->getSubExpr());
+      return named(cast->getSubExpr());
     return Objects::anything();
   }
   if (const auto *call = dyn_cast<CallExpr>(e))
-    if (const Expr *container = containerOf(call)) return designated(container);
+    if (const Expr *container = containerOf(call)) return named(container);
   // Memory that nothing else here can name.
   if (isa<StringLiteral, PredefinedExpr>(e)) return {};
   return Objects::anything();
 }
 
-Objects Memory::pointedAt(const Expr *e) const {
+Objects Memory::reached(const Expr *e) const {
   e = e->IgnoreParens();
   if (const auto *cast = dyn_cast<CastExpr>(e)) {
     const Expr *of = cast->getSubExpr();
     switch (cast->getCastKind()) {
       case CK_ArrayToPointerDecay:
-        return designated(of);
+        return named(of);
       case CK_LValueToRValue:
         if (const auto *ref = dyn_cast<DeclRefExpr>(of->IgnoreParens()))
           if (const auto *v = dyn_cast<VarDecl>(ref->getDecl()))
@@ -130,7 +131,7 @@ Objects Memory::pointedAt(const Expr *e) const {
       case CK_NoOp:
       case CK_DerivedToBase:
       case CK_UncheckedDerivedToBase:
-        return pointedAt(of);
+        return reached(of);
       case CK_IntegralToPointer:
         if (isa<IntegerLiteral>(of->IgnoreParenImpCasts())) return {};
         return Objects::anything();
@@ -139,7 +140,7 @@ Objects Memory::pointedAt(const Expr *e) const {
     }
   }
   if (const auto *op = dyn_cast<UnaryOperator>(e)) {
-    if (op->getOpcode() == UO_AddrOf) return designated(op->getSubExpr());
+    if (op->getOpcode() == UO_AddrOf) return named(op->getSubExpr());
     if (op->isIncrementDecrementOp())
       if (const auto *ref = dyn_cast<DeclRefExpr>(op->getSubExpr()->IgnoreParens()))
         if (const auto *v = dyn_cast<VarDecl>(ref->getDecl()))
@@ -147,25 +148,26 @@ Objects Memory::pointedAt(const Expr *e) const {
     return Objects::anything();
   }
   if (const auto *op = dyn_cast<BinaryOperator>(e)) {
-    if (op->getOpcode() == BO_Comma || op->getOpcode() == BO_Assign) return pointedAt(op->getRHS());
+    if (op->getOpcode() == BO_Comma || op->getOpcode() == BO_Assign) return reached(op->getRHS());
     if (op->getOpcode() == BO_Add || op->getOpcode() == BO_Sub)  // stays within its object
-      return pointedAt(op->getLHS()->getType()->isPointerType() ? op->getLHS() : op->getRHS());
+      return reached(op->getLHS()->getType()->isPointerType() ? op->getLHS() : op->getRHS());
     return Objects::anything();
   }
   if (const auto *op = dyn_cast<ConditionalOperator>(e)) {
-    Objects both = pointedAt(op->getTrueExpr());
-    both.add(pointedAt(op->getFalseExpr()));
+    Objects both = reached(op->getTrueExpr());
+    both.add(reached(op->getFalseExpr()));
     return both;
   }
   if (const auto *call = dyn_cast<CallExpr>(e)) {
-    if (const Expr *container = containerOf(call)) return designated(container);
+    if (const Expr *container = containerOf(call)) return named(container);
     const FunctionDecl *f = call->getDirectCallee();
     const KnownCall *known = f ? findKnownCall(*f) : nullptr;
-    if (known && known->kind == CallKind::makes) return Objects::one(Object::allocation, call);
+    if ((known && known->kind == CallKind::makes) || (f && !known && others_.makes(*f)))
+      return Objects::one(Object::allocation, call);
     if (known && known->kind == CallKind::returns) {
       Objects all;
       for (const Expr *argument : call->arguments())
-        if (argument->getType()->isPointerType()) all.add(pointedAt(argument));
+        if (argument->getType()->isPointerType()) all.add(reached(argument));
       return all;
     }
     return Objects::anything();
@@ -190,6 +192,8 @@ bool Memory::escaped(const Object &o) const {
 }
 
 bool Memory::mayOverlap(const Objects &a, const Objects &b) const {
+  if (PointsTo *pointsTo = others_.pointsTo(); pointsTo && !pointsTo->mayOverlap(a.whole, b.whole))
+    return false;
   if (a.unknown && b.unknown) return true;
   const auto anyEscaped = [&](const Objects &objects) {
     return std::ranges::any_of(objects.known, [&](const Object &o) { return escaped(o); });
@@ -212,25 +216,55 @@ bool Memory::mayOverlap(const Objects &a, const Objects &b) const {
   return false;
 }
 
-void Memory::escapes(const Expr *e) {
+bool Memory::returnsOwn() const {
+  if (!notUnderstood_.empty() || returned_.empty()) return false;
+  Objects all;
+  for (const Expr *e : returned_) all.add(reached(e));
+  return !all.empty() && !all.unknown && std::ranges::all_of(all.known, [&](const Object &o) {
+    return o.kind == Object::allocation && !kept_.contains(o);
+  });
+}
+
+Objects Memory::designated(const Expr *e) const {
+  Objects all = named(e);
+  PointsTo *pointsTo = others_.pointsTo();
+  all.whole = pointsTo ? pointsTo->designated(e, in_) : Places::anything();
+  return all;
+}
+
+Objects Memory::pointedAt(const Expr *e) const {
+  Objects all = reached(e);
+  PointsTo *pointsTo = others_.pointsTo();
+  all.whole = pointsTo ? pointsTo->pointedAt(e, in_) : Places::anything();
+  return all;
+}
+
+Objects Memory::variable(const VarDecl &v) const {
+  Objects self = Objects::one(Object::variable, v.getCanonicalDecl());
+  if (PointsTo *pointsTo = others_.pointsTo()) self.whole = pointsTo->variable(v);
+  return self;
+}
+
+void Memory::escapes(const Expr *e, bool byReturn) {
   Objects gone;
   if (e->isGLValue())
-    gone = designated(e);
+    gone = named(e);
   else if (e->getType()->isPointerType() || e->getType()->isArrayType())
-    gone = pointedAt(e);
+    gone = reached(e);
   escaped_.insert(gone.known.begin(), gone.known.end());
+  if (!byReturn) kept_.insert(gone.known.begin(), gone.known.end());
 }
 
 // Whoever can read a pointer variable can reach what it points at.
-void Memory::close() {
-  for (size_t before = escaped_.size() + 1; before != escaped_.size();) {
-    before = escaped_.size();
-    const std::set<Object> now = escaped_;
+void Memory::close(std::set<Object> &escaped) const {
+  for (size_t before = escaped.size() + 1; before != escaped.size();) {
+    before = escaped.size();
+    const std::set<Object> now = escaped;
     for (const Object &o : now)
       if (o.kind == Object::variable &&
           (assigned_.contains(o.decl()) || isa<ParmVarDecl>(o.decl()))) {
         const Objects reached = variablePointsAt(o.decl());
-        escaped_.insert(reached.known.begin(), reached.known.end());
+        escaped.insert(reached.known.begin(), reached.known.end());
       }
   }
 }

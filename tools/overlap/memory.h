@@ -22,6 +22,8 @@
 #include <string>
 #include <vector>
 
+#include "tools/overlap/places.h"
+
 namespace nbcc::overlap {
 
 struct Object {
@@ -37,26 +39,36 @@ struct Object {
 struct Objects {
   std::set<Object> known;
   bool unknown = false;
+  Places whole;  // the same memory, as the whole program tells it apart
 
   bool empty() const { return known.empty() && !unknown; }
   void add(const Objects &other) {
     known.insert(other.known.begin(), other.known.end());
     unknown = unknown || other.unknown;
+    whole.add(other.whole);
   }
-  static Objects one(Object::Kind kind, const void *what) { return {{{kind, what}}, false}; }
-  static Objects anything() { return {{}, true}; }
+  static Objects one(Object::Kind kind, const void *what) {
+    return {{{kind, what}}, false, Places::anything()};
+  }
+  static Objects anything() { return {{}, true, Places::anything()}; }
 };
+
+class PointsTo;
 
 class Memory {
  public:
-  /// Whether the function with this body may keep what its parameter points at; asked of those that
-  /// a body calls.
-  using Keeps = std::function<bool(const clang::FunctionDecl &, unsigned)>;
+  /// What is asked of functions that a body calls.
+  struct Others {
+    std::function<bool(const clang::FunctionDecl &, unsigned)> keeps;  // what a parameter points at
+    std::function<bool(const clang::FunctionDecl &)> makes;            // what it returns is new
+    std::function<PointsTo *()> pointsTo;                              // null: not yet
+  };
 
-  Memory(const clang::FunctionDecl &, const Keeps &);
+  Memory(const clang::FunctionDecl &, Others);
 
   Objects designated(const clang::Expr *glvalue) const;
   Objects pointedAt(const clang::Expr *pointer) const;
+  Objects variable(const clang::VarDecl &) const;
   bool escaped(const Object &) const;
   /// Whether a pointer to what it points at goes out of this function's sight.
   bool keepsParameter(const clang::ParmVarDecl *p) const {
@@ -64,15 +76,25 @@ class Memory {
   }
   bool mayOverlap(const Objects &, const Objects &) const;
 
+  /// Whether all that is returned was allocated here, and went nowhere else.
+  bool returnsOwn() const;
+
   /// A construct that is not followed; empty: there is none.
   const std::string &notUnderstood() const { return notUnderstood_; }
 
  private:
   friend class Collect;
 
+  Objects named(const clang::Expr *glvalue) const;
+  Objects reached(const clang::Expr *pointer) const;
   Objects variablePointsAt(const clang::VarDecl *) const;
-  void escapes(const clang::Expr *);
-  void close();
+  void escapes(const clang::Expr *, bool byReturn);
+  void close(std::set<Object> &) const;
+
+  const clang::FunctionDecl &in_;
+  Others others_;
+  std::vector<const clang::Expr *> returned_;
+  std::set<Object> kept_;  // what escapes by other ways than return
 
   std::map<const clang::VarDecl *, std::vector<const clang::Expr *>> assigned_;
   std::set<Object> escaped_;

@@ -5,20 +5,23 @@
 
 #include <clang/AST/ASTContext.h>
 #include <clang/AST/DeclCXX.h>
+#include <clang/AST/ExprCXX.h>
+#include <clang/AST/ParentMapContext.h>
 #include <clang/AST/RecursiveASTVisitor.h>
 #include <clang/Basic/SourceManager.h>
 #include <clang/Index/USRGeneration.h>
 
 #include "tools/overlap/known_calls.h"
+#include "tools/overlap/points_to.h"
 
 namespace nbcc::overlap {
 
 using namespace clang;
 using llvm::dyn_cast;
 
-std::string nameInAll(const FunctionDecl &f) {
+std::string nameInAll(const NamedDecl &d) {
   llvm::SmallString<64> usr;
-  index::generateUSRForDecl(&f, usr);
+  index::generateUSRForDecl(&d, usr);
   return usr.str().str();
 }
 
@@ -42,6 +45,7 @@ class Collector : public RecursiveASTVisitor<Collector> {
       if (files_.isInMainFile(files_.getExpansionLoc(f->getLocation())))
         program_.functions_.push_back(f);
       program_.definitions_.emplace(nameInAll(*f), f);
+      program_.bodies_.push_back(f);
     }
     const bool result = RecursiveASTVisitor::TraverseDecl(d);
     in_ = outer;
@@ -54,6 +58,8 @@ class Collector : public RecursiveASTVisitor<Collector> {
     if (const auto *ref = dyn_cast<DeclRefExpr>(call->getCallee()->IgnoreParenImpCasts()))
       called_.insert(ref);
     program_.callers_[nameInAll(*f)].push_back({call, in_});
+    if (f->getNameAsString() == "MPI_Comm_free" && call->getNumArgs() == 1)
+      freed_.insert(call->getArg(0)->IgnoreParenCasts());
     if (in_) program_.calls_[in_].push_back({call, in_});
     if (f->getIdentifier()) {
       const llvm::StringRef name = f->getName();
@@ -61,6 +67,26 @@ class Collector : public RecursiveASTVisitor<Collector> {
           name == "shm_open")
         program_.sharesMemory_ = true;
     }
+    return true;
+  }
+
+  bool VisitVarDecl(VarDecl *v) {
+    if (v->hasGlobalStorage() && !v->isStaticLocal() && !v->getType()->isDependentType())
+      program_.globals_.push_back(v);
+    return true;
+  }
+
+  bool VisitBinaryOperator(BinaryOperator *op) {
+    if (op->isAssignmentOp()) gives(op->getLHS(), op);
+    return true;
+  }
+  bool VisitUnaryOperator(UnaryOperator *op) {
+    if (op->getOpcode() == UO_AddrOf && !freed_.contains(op)) gives(op->getSubExpr(), op);
+    return true;
+  }
+
+  bool VisitFieldDecl(FieldDecl *f) {
+    if (f->getParent()->isUnion()) underUnion(f->getType());
     return true;
   }
 
@@ -72,9 +98,24 @@ class Collector : public RecursiveASTVisitor<Collector> {
   }
 
  private:
+  void gives(const Expr *to, const Stmt *at) {
+    const ValueDecl *d = nullptr;
+    to = to->IgnoreParenCasts();
+    if (const auto *ref = dyn_cast<DeclRefExpr>(to)) d = ref->getDecl();
+    if (const auto *member = dyn_cast<MemberExpr>(to)) d = member->getMemberDecl();
+    if (d && !d->getType()->isRecordType()) program_.given_[nameInAll(*d)].push_back({at, in_});
+  }
+
+  void underUnion(QualType type) {
+    const RecordDecl *record = type->getBaseElementTypeUnsafe()->getAsRecordDecl();
+    if (!record || !program_.inUnion_.insert(nameInAll(*record)).second) return;
+    for (const FieldDecl *f : record->fields()) underUnion(f->getType());
+  }
+
   Program &program_;
   const SourceManager &files_;
   const FunctionDecl *in_ = nullptr;
+  std::set<const Expr *> freed_;          // &comm of MPI_Comm_free(&comm)
   std::set<const DeclRefExpr *> called_;  // a call is visited before what it calls
 };
 
@@ -84,6 +125,7 @@ Program::Program(std::vector<std::unique_ptr<ASTUnit>> sources, Promises promise
     ASTContext &context = source->getASTContext();
     Collector(*this, context.getSourceManager()).TraverseDecl(context.getTranslationUnitDecl());
   }
+  pointsTo_ = std::make_unique<PointsTo>(*this);
 }
 
 Program::~Program() = default;
@@ -138,8 +180,68 @@ const Memory &Program::memory(const FunctionDecl &f) {
   std::unique_ptr<Memory> &known = memories_[&f];
   if (!known)
     known = std::make_unique<Memory>(
-        f, [this](const FunctionDecl &callee, unsigned i) { return keeps(callee, i); });
+        f, Memory::Others{
+               .keeps = [this](const FunctionDecl &callee, unsigned i) { return keeps(callee, i); },
+               .makes = [this](const FunctionDecl &callee) { return makes(callee); },
+               .pointsTo = [this] { return pointsTo_.get(); }});
   return *known;
+}
+
+const FunctionDecl *Program::definition(const FunctionDecl &f) const {
+  const FunctionDecl *here = nullptr;
+  const SourceManager &files = f.getASTContext().getSourceManager();
+  if (f.hasBody(here))
+    return files.isInSystemHeader(files.getExpansionLoc(here->getLocation())) ? nullptr : here;
+  const auto found = definitions_.find(nameInAll(f));
+  return found == definitions_.end() ? nullptr : found->second;
+}
+
+bool Program::inUnion(const RecordDecl &record) const {
+  return !inUnion_.empty() && inUnion_.contains(nameInAll(record));
+}
+
+bool Program::givenOnce(const ValueDecl &d) const {
+  if (const auto *p = dyn_cast<ParmVarDecl>(&d); p && p->getType()->isReferenceType()) return false;
+  const auto found = given_.find(nameInAll(d));
+  const auto *v = dyn_cast<VarDecl>(&d);
+  const bool initial = v && (v->getInit() || isa<ParmVarDecl>(v));
+  if (found == given_.end()) return initial;
+  constexpr int deep = 50;
+  return found->second.size() == 1 && !initial &&
+         once(found->second.front().at, found->second.front().in, deep);
+}
+
+bool Program::once(const Stmt *s, const FunctionDecl *in, int depth) const {
+  if (!in || depth == 0 || addressTaken(*in)) return false;
+  ASTContext &context = in->getASTContext();
+  for (const Stmt *at = s; at;) {
+    if (isa<ForStmt, WhileStmt, DoStmt, CXXForRangeStmt, LabelStmt, LambdaExpr>(at)) return false;
+    const Stmt *outer = nullptr;
+    for (const DynTypedNode &parent : context.getParents(*at)) {
+      outer = parent.get<Stmt>();
+      if (const auto *v = parent.get<VarDecl>())
+        for (const DynTypedNode &holder : context.getParents(*v))
+          if (!outer) outer = holder.get<Stmt>();
+      if (outer) break;
+    }
+    at = outer;
+  }
+  if (in->isMain()) return true;
+  const std::vector<CallSite> &by = callers(*in);
+  return by.size() == 1 && once(by.front().call, by.front().in, depth - 1);
+}
+
+bool Program::makes(const FunctionDecl &f) {
+  if (!f.getReturnType()->isPointerType()) return false;
+  const FunctionDecl *body = definition(f);
+  if (!body || body->isWeak() || body->isDependentContext()) return false;
+  const auto *method = dyn_cast<CXXMethodDecl>(body);
+  if (method && method->isVirtual()) return false;
+  const auto [at, fresh] = makes_.emplace(nameInAll(f), false);
+  if (!fresh) return at->second;  // false while it is being looked at: it calls itself
+  const auto [known, unseen] = memories_.try_emplace(body);
+  if (!unseen && !known->second) return false;
+  return at->second = memory(*body).returnsOwn();
 }
 
 bool Program::keeps(const FunctionDecl &callee, unsigned argument) {

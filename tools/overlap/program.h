@@ -26,13 +26,22 @@ struct Use {
   const clang::FunctionDecl *in;  // null: in no function
 };
 
+/// A place where a variable or a field may get a value.
+struct Given {
+  const clang::Stmt *at;
+  const clang::FunctionDecl *in;
+};
+
 /// What the user says of code that is not seen.
 struct Promises {
   std::set<std::string>
       local;  // functions that touch what their arguments point at, keep nothing, use no MPI
-  bool library = false;       // whoever calls a function from elsewhere does so on all ranks alike
-  bool acrossClocks = false;  // what the program measures of itself may become something else
+  bool library = false;  // whoever calls a function from elsewhere does so on all ranks alike
+  std::set<std::string> alike;  // variables and fields that are the same on all ranks
+  bool acrossClocks = false;    // what the program measures of itself may become something else
 };
+
+class PointsTo;
 
 class Program {
  public:
@@ -64,6 +73,20 @@ class Program {
   /// accesses.
   bool sharesMemory() const { return sharesMemory_; }
 
+  /// The body of a function wherever it is; null: it is in no source.
+  const clang::FunctionDecl *definition(const clang::FunctionDecl &) const;
+  const std::vector<const clang::FunctionDecl *> &bodies() const { return bodies_; }
+  const std::vector<const clang::VarDecl *> &globals() const { return globals_; }
+  /// Whether a structure is a part of a union, where its fields may lie under others.
+  bool inUnion(const clang::RecordDecl &) const;
+
+  /// Whether a variable or field gets a value at one place at most, which is in no loop and in a
+  /// function that is called once. MPI_Comm_free() takes it away.
+  bool givenOnce(const clang::ValueDecl &) const;
+
+  /// Whether all that it returns is memory that it has just allocated, and keeps no pointer to.
+  bool makes(const clang::FunctionDecl &);
+
   const Promises &promises() const { return promises_; }
   bool isLocal(const clang::FunctionDecl &f) const {
     return promises_.local.contains(f.getNameAsString());
@@ -73,6 +96,7 @@ class Program {
   friend class Collector;
 
   bool keeps(const clang::FunctionDecl &, unsigned argument);
+  bool once(const clang::Stmt *, const clang::FunctionDecl *in, int depth) const;
 
   std::vector<std::unique_ptr<clang::ASTUnit>> sources_;
   Promises promises_;
@@ -83,11 +107,17 @@ class Program {
   std::map<const clang::FunctionDecl *, std::vector<CallSite>> calls_;
   std::map<const clang::FunctionDecl *, std::unique_ptr<Memory>> memories_;
   std::map<std::string, const clang::FunctionDecl *> definitions_;  // by USR
-  std::map<std::string, bool> mayEndRank_;
+  std::map<std::string, bool> mayEndRank_, makes_;
+  std::vector<const clang::FunctionDecl *>
+      bodies_;  // a function of a header has one in each source
+  std::vector<const clang::VarDecl *> globals_;
+  std::set<std::string> inUnion_;
+  std::map<std::string, std::vector<Given>> given_;  // by USR: variables and fields
+  std::unique_ptr<PointsTo> pointsTo_;
   bool sharesMemory_ = false;
 };
 
-/// One name for a function in all sources.
-std::string nameInAll(const clang::FunctionDecl &);
+/// One name for a function, a type and so on in all sources.
+std::string nameInAll(const clang::NamedDecl &);
 
 }  // namespace nbcc::overlap

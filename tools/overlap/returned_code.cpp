@@ -21,7 +21,8 @@ const VarDecl *resultTakenBy(const Stmt *parent, const CallExpr *call) {
   if (const auto *declared = dyn_cast<DeclStmt>(parent)) {
     v = declared->isSingleDecl() ? dyn_cast<VarDecl>(declared->getSingleDecl()) : nullptr;
     if (v && (!v->getInit() || v->getInit()->IgnoreParens() != call)) v = nullptr;
-  } else if (const auto *op = dyn_cast<BinaryOperator>(parent); op && op->getOpcode() == BO_Assign) {
+  } else if (const auto *op = dyn_cast<BinaryOperator>(parent);
+             op && op->getOpcode() == BO_Assign) {
     const auto *ref = dyn_cast<DeclRefExpr>(op->getLHS()->IgnoreParens());
     v = ref && op->getRHS()->IgnoreParens() == call ? dyn_cast<VarDecl>(ref->getDecl()) : nullptr;
   }
@@ -33,7 +34,8 @@ const VarDecl *resultTakenBy(const Stmt *parent, const CallExpr *call) {
 
 namespace {
 
-/// Nothing but to look at the code, to say so, and to go. `mayReturn`: nothing is under way where it does.
+/// Nothing but to look at the code, to say so, and to go. `mayReturn`: nothing is under way where
+/// it does.
 const Effect *moreThanStop(const Site &site, const Effects &effects, const Memory &memory,
                            bool mayReturn) {
   for (const Effect &e : effects.all) {
@@ -99,7 +101,7 @@ void readCheckingMacro(Site &site, Program &program) {
 
 void readCheck(Site &site, Program &program) {
   // Whoever looks at the code wants that of the wait.
-  const Objects code = Objects::one(Object::variable, site.result->getCanonicalDecl());
+  const Objects code = program.memory(*site.in).variable(*site.result);
   const Stmt *next = site.index + 1 < site.statements() ? site.statement(site.index + 1) : nullptr;
   const auto *i = next ? dyn_cast<IfStmt>(next) : nullptr;
   const ASTContext &context = site.context();

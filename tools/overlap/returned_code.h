@@ -13,8 +13,8 @@
 
 namespace nbcc::overlap {
 
-/// The local variable that a statement, or an assignment, leaves in what the call returns; null: it does
-/// something else with it.
+/// The local variable that a statement, or an assignment, leaves in what the call returns; null: it
+/// does something else with it.
 const clang::VarDecl *resultTakenBy(const clang::Stmt *, const clang::CallExpr *);
 
 /// CHECK() itself must do nothing but look at what the call returned, and stop.

@@ -8,10 +8,10 @@
 #include <clang/AST/ExprCXX.h>
 #include <clang/AST/ParentMapContext.h>
 #include <clang/AST/StmtOpenMP.h>
-#include <clang/Lex/Lexer.h>
 
 #include <algorithm>
 
+#include "tools/overlap/buffers.h"
 #include "tools/overlap/returned_code.h"
 #include "tools/overlap/source_text.h"
 #include "tools/overlap/uniform.h"
@@ -35,22 +35,6 @@ const Stmt *parentOf(const Stmt *s, ASTContext &context) {
 
 const Stmt *Site::statement(unsigned i) const {
   return *(block->body_begin() + i);
-}
-
-std::string constantName(const Expr *e, const ASTContext &context) {
-  const SourceManager &files = context.getSourceManager();
-  for (SourceLocation at = e->getBeginLoc(); at.isMacroID();
-       at = files.getImmediateMacroCallerLoc(at)) {
-    const llvm::StringRef name = Lexer::getImmediateMacroName(at, files, context.getLangOpts());
-    if (isMpiConstant(name.str())) return name.str();  // of several macros below each other
-  }
-  const auto *ref = dyn_cast<DeclRefExpr>(e->IgnoreParenCasts());
-  return ref ? ref->getDecl()->getNameAsString() : "";
-}
-
-bool isMpiConstant(std::string_view name) {
-  return name.starts_with("MPI_") &&
-         std::ranges::all_of(name, [](char c) { return c < 'a' || c > 'z'; });
 }
 
 namespace {
@@ -91,7 +75,7 @@ void readArguments(Site &site, Program &program) {
     if (std::string_view("srbaT").find(what) == std::string_view::npos) continue;
     if (name == "MPI_BOTTOM") refuse(argument, "MPI_BOTTOM: the datatype says which memory it is");
     if (name == "MPI_IN_PLACE" || name == "MPI_BOTTOM") continue;
-    const Objects objects = memory.pointedAt(argument);
+    const Objects objects = bufferOf(*site.call, *site.collective, i, memory, context);
     nowhere = nowhere || (objects.empty() && what != 'a' && what != 'T');
     if (what == 'r' || what == 'b')
       site.writes.add(objects);
@@ -181,7 +165,8 @@ Site makeSite(const Collective &collective, const CallExpr *call, const Function
   return site;
 }
 
-/// What lives in the block only, or does something when the block ends.
+}  // namespace
+
 bool endsWithBlock(const Site &site, const Memory &memory) {
   Objects used = site.reads;
   used.add(site.writes);
@@ -200,8 +185,6 @@ bool endsWithBlock(const Site &site, const Memory &memory) {
   }
   return false;
 }
-
-}  // namespace
 
 std::optional<Site> outside(const Site &site, Program &program) {
   ASTContext &context = site.in->getASTContext();

@@ -18,6 +18,8 @@ namespace nbcc::overlap {
 struct Remark {
   clang::SourceLocation at;
   std::string text;
+  const clang::ASTContext *context =
+      nullptr;  // null: that of the site; a caller may be in another source
 };
 
 struct Site {
@@ -47,17 +49,14 @@ struct Site {
 /// None: the block is no branch of an if, or what the call needs ends with it.
 std::optional<Site> outside(const Site &, Program &);
 
+/// Whether something that the call needs lives in its block only, or the block's end does
+/// something.
+bool endsWithBlock(const Site &, const Memory &);
+
 /// What a statement or expression is part of; null: a function.
 const clang::Stmt *parentOf(const clang::Stmt *, clang::ASTContext &);
 
 /// All places, in the order of the sources.
 std::vector<Site> findSites(Program &);
-
-/// The name of the macro that an expression is, as MPI's constants are in some libraries; else the
-/// name of the variable; else empty.
-std::string constantName(const clang::Expr *, const clang::ASTContext &);
-
-/// Whether a name is one of MPI's own constants: MPI_SUM, MPI_DOUBLE, MPI_COMM_WORLD.
-bool isMpiConstant(std::string_view name);
 
 }  // namespace nbcc::overlap

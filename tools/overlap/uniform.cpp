@@ -51,22 +51,32 @@ class Exits : public RecursiveASTVisitor<Exits> {
   Program &program_;
 };
 
-/// Whether some call below may be a collective, or hide one.
+/// Whether some call below, or in what it calls, may be a collective, or hide one.
 class MayCommunicate : public RecursiveASTVisitor<MayCommunicate> {
  public:
+  explicit MayCommunicate(Program &program) : program_(program) {}
   bool found = false;
   bool VisitCallExpr(CallExpr *call) {
     const FunctionDecl *f = call->getDirectCallee();
+    const FunctionDecl *body = f ? program_.definition(*f) : nullptr;
+    if (body && !body->isWeak() && !isa<CXXMethodDecl>(body)) {
+      if (seen_.insert(body).second) TraverseStmt(body->getBody());
+      return true;
+    }
     const bool harmless =
         f && (findKnownCall(*f) || isMathematics(*f) || f->getNameAsString() == "exit" ||
               f->getNameAsString() == "MPI_Finalize");
     found = found || !harmless;
     return true;
   }
+
+ private:
+  Program &program_;
+  std::set<const FunctionDecl *> seen_;
 };
 
-bool mayCommunicate(const Stmt *s) {
-  MayCommunicate look;
+bool mayCommunicate(const Stmt *s, Program &program) {
+  MayCommunicate look(program);
   look.TraverseStmt(const_cast<Stmt *>(s));
   return look.found;
 }
@@ -76,8 +86,8 @@ bool mayCommunicate(const Stmt *s) {
 Uniform::Uniform(Program &program, const CallExpr &call, const Collective &collective)
     : program_(program), call_(call), collective_(collective) {}
 
-bool Uniform::no(const Stmt *at, std::string why) {
-  if (!why_) why_ = Remark{at->getBeginLoc(), std::move(why)};
+bool Uniform::no(const Stmt *at, const FunctionDecl *in, std::string why) {
+  if (!why_) why_ = Remark{at->getBeginLoc(), std::move(why), &in->getASTContext()};
   return false;
 }
 
@@ -92,9 +102,10 @@ std::optional<Remark> Uniform::whyNot() {
 
 bool Uniform::condition(const Expr *e, const FunctionDecl *in) {
   if (!e || same(e, in)) return true;
-  return no(e, "whether a rank comes here depends on '" + written(e, in->getASTContext()) +
-                   "', which may differ among ranks: then this meets another call, which is not "
-                   "changed with it");
+  return no(e, in,
+            "whether a rank comes here depends on '" + written(e, in->getASTContext()) +
+                "', which may differ among ranks: then this meets another call, which is not "
+                "changed with it");
 }
 
 bool Uniform::reached(const Stmt *s, const FunctionDecl *in) {
@@ -117,7 +128,7 @@ bool Uniform::reached(const Stmt *s, const FunctionDecl *in) {
     } else if (const auto *b = dyn_cast<BinaryOperator>(p); b && b->isLogicalOp()) {
       if (from != b->getLHS()) alike = condition(b->getLHS(), in);
     } else if (isa<CXXForRangeStmt, CXXCatchStmt, LambdaExpr, LabelStmt>(p)) {
-      alike = no(p, "how often a rank comes here is not followed");
+      alike = no(p, in, "how often a rank comes here is not followed");
     }
   }
   return alike && exitsAlike(s, in);
@@ -135,7 +146,7 @@ bool Uniform::exitsAlike(const Stmt *s, const FunctionDecl *in) {
   Exits exits(program_);
   exits.TraverseStmt(in->getBody());
   for (const Stmt *exit : exits.found) {
-    if (isa<GotoStmt>(exit)) return no(exit, "goto is not followed");
+    if (isa<GotoStmt>(exit)) return no(exit, in, "goto is not followed");
     bool sharesLoop = false;
     const Stmt *target = nullptr, *branch = nullptr;
     for (const Stmt *p = parentOf(exit, in), *from = exit; p; from = p, p = parentOf(p, in)) {
@@ -155,8 +166,27 @@ bool Uniform::exitsAlike(const Stmt *s, const FunctionDecl *in) {
     // A rank that ends without another collective leaves the others waiting, in any form of the
     // program.
     const bool ends = isa<CallExpr>(exit) || (isa<ReturnStmt>(exit) && in->isMain());
-    if (ends && branch && !mayCommunicate(branch)) continue;
+    if (ends && branch && !mayCommunicate(branch, program_)) continue;
     if (!reached(exit, in)) return false;
+    if (const auto *call = dyn_cast<CallExpr>(exit); call && !endsAlike(*call->getDirectCallee()))
+      return false;
+  }
+  return true;
+}
+
+// The same for the ends of a rank that lie in a function.
+bool Uniform::endsAlike(const FunctionDecl &f) {
+  const FunctionDecl *body = program_.definition(f);
+  if (!body || !asked_.insert(body->getBody()).second) return true;
+  for (const CallSite &inner : program_.callsIn(*body)) {
+    const FunctionDecl &callee = *inner.call->getDirectCallee();
+    if (!program_.mayEndRank(callee)) continue;
+    const Stmt *branch = nullptr;
+    for (const Stmt *p = parentOf(inner.call, body), *from = inner.call; p && !branch;
+         from = p, p = parentOf(p, body))
+      if (isa<IfStmt>(p)) branch = from;
+    if (branch && !mayCommunicate(branch, program_)) continue;
+    if (!reached(inner.call, body) || !endsAlike(callee)) return false;
   }
   return true;
 }
@@ -166,14 +196,14 @@ bool Uniform::entered(const FunctionDecl *f) {
   if (!asked_.insert(f).second) return true;
   const std::string name = f->getNameAsString() + "()";
   if (program_.addressTaken(*f))
-    return no(&call_, name + " is called through a pointer, nobody knows when");
+    return no(&call_, f, name + " is called through a pointer, nobody knows when");
   const std::vector<CallSite> &callers = program_.callers(*f);
   if (callers.empty() && !program_.promises().library)
-    return no(&call_,
+    return no(&call_, f,
               "nothing here calls " + name +
                   ": name all sources of the program, or say --library if all ranks call it alike");
   for (const CallSite &at : callers) {
-    if (!at.in) return no(at.call, name + " is called outside of any function");
+    if (!at.in) return no(at.call, f, name + " is called outside of any function");
     if (!reached(at.call, at.in) || !entered(at.in)) return false;
   }
   return true;

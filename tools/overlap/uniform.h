@@ -30,14 +30,21 @@ class Uniform {
   bool sameUse(const Use &);
   bool sameParameter(const clang::ParmVarDecl *);
   bool fillsAlike(const clang::CallExpr *, unsigned argument);
+  bool sameResult(const clang::CallExpr *);
+  bool filledBefore(const clang::DeclRefExpr *, const clang::VarDecl *,
+                    const clang::FunctionDecl *in);
+  bool ourCommunicator(const clang::Expr *);
+  bool isCommandLine(const clang::Expr *, const clang::FunctionDecl *in);
+  bool promised(const clang::ValueDecl &) const;
 
   /// Whether the way to a statement is the same on all ranks that enter the function; notes why
   /// not.
   bool reached(const clang::Stmt *, const clang::FunctionDecl *in);
   bool exitsAlike(const clang::Stmt *, const clang::FunctionDecl *in);
+  bool endsAlike(const clang::FunctionDecl &);
   bool entered(const clang::FunctionDecl *);
   bool condition(const clang::Expr *, const clang::FunctionDecl *in);
-  bool no(const clang::Stmt *at, std::string why);
+  bool no(const clang::Stmt *at, const clang::FunctionDecl *in, std::string why);
 
   Program &program_;
   const clang::CallExpr &call_;

@@ -7,7 +7,11 @@
 #include <clang/AST/ASTContext.h>
 #include <clang/AST/ExprCXX.h>
 #include <clang/AST/ParentMapContext.h>
+#include <clang/AST/StmtCXX.h>
 
+#include <algorithm>
+
+#include "tools/overlap/buffers.h"
 #include "tools/overlap/known_calls.h"
 #include "tools/overlap/uniform.h"
 
@@ -25,12 +29,23 @@ bool Uniform::same(const Expr *e, const FunctionDecl *in) {
   if (const auto *ref = dyn_cast<DeclRefExpr>(e)) {
     if (isa<EnumConstantDecl>(ref->getDecl())) return true;
     const auto *v = dyn_cast<VarDecl>(ref->getDecl());
-    return v && sameValue(v);
+    if (!v) return false;
+    if (promised(*v)) return true;
+    // What was taken for granted on the way to a no is granted no longer.
+    const std::set<const void *> asked = asked_;
+    const std::optional<Remark> why = why_;
+    if (filledBefore(ref, v, in)) return true;
+    asked_ = asked;
+    why_ = why;
+    return sameValue(v);
   }
+  if (const auto *member = dyn_cast<MemberExpr>(e)) return promised(*member->getMemberDecl());
   if (const auto *cast = dyn_cast<CastExpr>(e)) return same(cast->getSubExpr(), in);
   if (const auto *constant = dyn_cast<ConstantExpr>(e)) return same(constant->getSubExpr(), in);
-  if (const auto *op = dyn_cast<UnaryOperator>(e))
+  if (const auto *op = dyn_cast<UnaryOperator>(e)) {
+    if (op->getOpcode() == UO_Deref && isCommandLine(op, in)) return true;
     return op->getOpcode() != UO_AddrOf && same(op->getSubExpr(), in);
+  }
   if (const auto *op = dyn_cast<BinaryOperator>(e))
     return same(op->getLHS(), in) && same(op->getRHS(), in);
   if (const auto *op = dyn_cast<ConditionalOperator>(e))
@@ -44,12 +59,134 @@ bool Uniform::same(const Expr *e, const FunctionDecl *in) {
     const bool reads = known && known->kind == CallKind::plain && call->getNumArgs() > 0 &&
                        known->arguments.find_first_not_of("r-") == std::string_view::npos &&
                        known->arguments.find('r') != std::string_view::npos;  // not rand()
-    if (!f || (!reads && !isMathematics(*f))) return false;
+    if (f && !reads && !isMathematics(*f)) return sameResult(call);
+    if (!f) return false;
     for (const Expr *argument : call->arguments())
       if (!same(argument, in)) return false;
     return true;
   }
   return false;
+}
+
+/// *argc, where a function is given &argc of main().
+bool Uniform::isCommandLine(const Expr *e, const FunctionDecl *in) {
+  const Places places = program_.memory(*in).designated(e).whole;
+  if (places.unknown || places.known.size() != 1) return false;
+  for (const FunctionDecl *f : program_.bodies())
+    if (f->isMain())
+      for (const ParmVarDecl *p : f->parameters())
+        if (places.known.begin()->object == p->getCanonicalDecl()) return true;
+  return false;
+}
+
+bool Uniform::promised(const ValueDecl &d) const {
+  const std::set<std::string> &alike = program_.promises().alike;
+  if (alike.empty()) return false;
+  const std::string name = d.getNameAsString();
+  const auto *field = dyn_cast<FieldDecl>(&d);
+  return alike.contains(name) ||
+         (field && alike.contains(field->getParent()->getNameAsString() + "." + name));
+}
+
+/// What a function of the program returns, in whatever way it is left.
+bool Uniform::sameResult(const CallExpr *call) {
+  const FunctionDecl *f = program_.body(*call->getDirectCallee());
+  if (!f || isa<CXXMethodDecl>(f) || !f->getReturnType()->isArithmeticType()) return false;
+  if (!asked_.insert(f->getBody()).second) return true;
+  std::vector<const Stmt *> left{f->getBody()};
+  while (!left.empty()) {
+    const Stmt *s = left.back();
+    left.pop_back();
+    if (!s) continue;
+    if (isa<StmtExpr, LambdaExpr>(s)) return false;
+    if (const auto *r = dyn_cast<ReturnStmt>(s))
+      if (!r->getRetValue() || !same(r->getRetValue(), f) || !reached(r, f)) return false;
+    left.insert(left.end(), s->child_begin(), s->child_end());
+  }
+  return true;
+}
+
+/// A local number that a broadcast, an allgather or an allreduce has just filled, and nothing has
+/// changed since: what it was before does not matter.
+bool Uniform::filledBefore(const DeclRefExpr *ref, const VarDecl *v, const FunctionDecl *in) {
+  if (v->hasGlobalStorage() || !v->getType()->isArithmeticType() ||
+      v->getType()->isAnyComplexType() || v->getType().isVolatileQualified())
+    return false;
+  ASTContext &context = in->getASTContext();
+  const Memory &memory = program_.memory(*in);
+  if (!memory.notUnderstood().empty()) return false;
+  const Objects self = memory.variable(*v);
+  const auto changes = [&](const Stmt *s) {
+    for (const Effect &e : effectsOf(s, *in, program_).all)
+      if ((e.kind == Effect::writes && memory.mayOverlap(e.objects, self)) ||
+          e.kind == Effect::enters || e.kind == Effect::mpi ||
+          (e.kind == Effect::opaque && memory.escaped(*self.known.begin())))
+        return true;
+    return false;
+  };
+  const auto fills = [&](const Stmt *s) {
+    const auto *e = dyn_cast<Expr>(s);
+    const auto *call = e ? dyn_cast<CallExpr>(e->IgnoreParens()) : nullptr;
+    const FunctionDecl *f = call ? call->getDirectCallee() : nullptr;
+    const Collective *c = f && isMpi(*f) ? findCollective(f->getNameAsString()) : nullptr;
+    if (!c || !c->sameOnAll || call->getNumArgs() != c->arguments.size()) return false;
+    for (unsigned i = 0; i < call->getNumArgs(); ++i) {
+      if (c->arguments[i] != 'r' && c->arguments[i] != 'b') continue;
+      const auto *op = dyn_cast<UnaryOperator>(call->getArg(i)->IgnoreParenCasts());
+      const auto *at = op && op->getOpcode() == UO_AddrOf
+                           ? dyn_cast<DeclRefExpr>(op->getSubExpr()->IgnoreParens())
+                           : nullptr;
+      if (!at || at->getDecl()->getCanonicalDecl() != v->getCanonicalDecl()) return false;
+      const size_t count = c->arguments.find('n', i);
+      const auto length =
+          count == std::string_view::npos
+              ? std::nullopt
+              : call->getArg(static_cast<unsigned>(count))->getIntegerConstantExpr(context);
+      return length && length->isStrictlyPositive() && fillsAlike(call, i) && reached(call, in);
+    }
+    return false;
+  };
+  const Stmt *at = ref;
+  for (const Stmt *p = parentOf(at, context); p; at = p, p = parentOf(p, context)) {
+    const auto *block = dyn_cast<CompoundStmt>(p);
+    if (!block) {
+      const bool repeats = isa<ForStmt, WhileStmt, DoStmt, CXXForRangeStmt>(p);
+      const bool ends = isa<Expr, DeclStmt, ReturnStmt>(p);
+      if ((repeats || ends) && changes(p)) return false;
+      const auto *i = dyn_cast<IfStmt>(p);
+      if (!repeats && !ends && !i) return false;
+      if (i && (i->getInit() || i->getConditionVariable() || changes(i->getCond()))) return false;
+      continue;
+    }
+    auto here = std::find(block->body_begin(), block->body_end(), at);
+    if (here == block->body_end()) return false;
+    while (here != block->body_begin()) {
+      if (fills(*--here)) return true;
+      if (changes(*here)) return false;
+    }
+  }
+  return false;
+}
+
+/// How often a communicator's variable is given one: a second one would be another group of ranks.
+bool Uniform::ourCommunicator(const Expr *communicator) {
+  const ASTContext &context = call_.getDirectCallee()->getASTContext();
+  if (constantName(communicator, context) == "MPI_COMM_WORLD") return true;
+  const size_t at = collective_.arguments.find('c');
+  const Expr *own = call_.getArg(static_cast<unsigned>(at))->IgnoreParenImpCasts();
+  const Expr *theirs = communicator->IgnoreParenImpCasts();
+  const ValueDecl *of = nullptr;
+  if (const auto *a = dyn_cast<DeclRefExpr>(own)) {
+    const auto *b = dyn_cast<DeclRefExpr>(theirs);
+    of = b && a->getDecl()->getCanonicalDecl() == b->getDecl()->getCanonicalDecl() ? a->getDecl()
+                                                                                   : nullptr;
+  } else if (const auto *m = dyn_cast<MemberExpr>(own)) {
+    const auto *n = dyn_cast<MemberExpr>(theirs);
+    const auto *x = dyn_cast<FieldDecl>(m->getMemberDecl());
+    const auto *y = n ? dyn_cast<FieldDecl>(n->getMemberDecl()) : nullptr;
+    of = x && y && nameInAll(*x) == nameInAll(*y) ? x : nullptr;
+  }
+  return of && program_.givenOnce(*of);
 }
 
 bool Uniform::sameParameter(const ParmVarDecl *p) {
@@ -132,24 +269,16 @@ bool Uniform::fillsAlike(const CallExpr *call, unsigned i) {
   if (!call->getArg(i)->isGLValue() && !call->getArg(i)->getType()->isPointerType()) return true;
   if (const KnownCall *known = findKnownCall(*f); known && known->argument(i) == 'r') return true;
   if (!isMpi(*f)) return false;
-  const ASTContext &context = f->getASTContext();
-  const auto ours = [&](const Expr *communicator) {
-    if (constantName(communicator, context) == "MPI_COMM_WORLD") return true;
-    const size_t at = collective_.arguments.find('c');
-    const auto *theirs = dyn_cast<DeclRefExpr>(communicator->IgnoreParenImpCasts());
-    const auto *own =
-        dyn_cast<DeclRefExpr>(call_.getArg(static_cast<unsigned>(at))->IgnoreParenImpCasts());
-    return theirs && own && theirs->getDecl() == own->getDecl();
-  };
   const std::string name = f->getNameAsString();
   if (name == "MPI_Init" || name == "MPI_Init_thread")
     return true;  // the command line, less MPI's own
-  if (name == "MPI_Comm_size") return ours(call->getArg(0));
+  if (name == "MPI_Comm_size") return ourCommunicator(call->getArg(0));
   const Collective *c = findCollective(name);
   if (!c || i >= c->arguments.size()) return false;
   const char what = c->arguments[i];
   if (what != 'r' && what != 'b') return true;
-  return c->sameOnAll && ours(call->getArg(static_cast<unsigned>(c->arguments.find('c'))));
+  return c->sameOnAll &&
+         ourCommunicator(call->getArg(static_cast<unsigned>(c->arguments.find('c'))));
 }
 
 }  // namespace nbcc::overlap

@@ -107,7 +107,7 @@ static void swapped(void) {
   double *in = calloc(N, sizeof *in), *out = malloc(N * sizeof *out), *p = malloc(N * sizeof *p);
   swap(&out, &p);
   // CHECK: [[#@LINE+2]]:3: remark: MPI_Allreduce: nothing
-  // CHECK-NEXT: [[#@LINE+2]]:31: note: it must be complete here: p is read, and may be memory that MPI_Allreduce writes
+  // CHECK-NEXT: [[#@LINE+2]]:31: note: it must be complete here: p[i] is written, and may be memory that MPI_Allreduce writes
   MPI_Allreduce(in, out, N, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
   for (int i = 0; i < N; ++i) p[i] = i;
 }

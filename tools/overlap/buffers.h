@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// buffers.h - the memory that a collective's argument stands for, and names of MPI's constants.
+
+#pragma once
+
+#include <clang/AST/Expr.h>
+
+#include <string>
+#include <string_view>
+
+#include "tools/overlap/collectives.h"
+#include "tools/overlap/memory.h"
+
+namespace nbcc::overlap {
+
+/// What argument i points at. A field of a structure, where its length can be told and is no more than that;
+/// else the whole structure.
+Objects bufferOf(const clang::CallExpr &, const Collective &, unsigned i, const Memory &,
+                 const clang::ASTContext &);
+
+/// The name of the macro that an expression is, as MPI's constants are in some libraries; else the
+/// name of the variable; else empty.
+std::string constantName(const clang::Expr *, const clang::ASTContext &);
+
+/// Whether a name is one of MPI's own constants: MPI_SUM, MPI_DOUBLE, MPI_COMM_WORLD.
+bool isMpiConstant(std::string_view name);
+
+}  // namespace nbcc::overlap

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// points_to.cpp - all sources, again and again until nothing is new; and what overlaps.
+
+#include "tools/overlap/points_to.h"
+
+#include <clang/AST/ASTContext.h>
+#include <clang/AST/DeclCXX.h>
+#include <clang/Index/USRGeneration.h>
+
+#include <algorithm>
+
+#include "tools/overlap/program.h"
+
+namespace nbcc::overlap {
+
+using namespace clang;
+using llvm::dyn_cast;
+using llvm::isa;
+
+namespace {
+
+/// Whether an object of a type has room for a pointer.
+bool holdsPointers(QualType type) {
+  type = type.getCanonicalType();
+  if (const ArrayType *array = type->getAsArrayTypeUnsafe()) return holdsPointers(array->getElementType());
+  if (const auto *record = type->getAsRecordDecl()) {
+    for (const FieldDecl *f : record->fields())
+      if (holdsPointers(f->getType())) return true;
+    return isa<CXXRecordDecl>(record);
+  }
+  return type->isPointerType() || type->isReferenceType();
+}
+
+}  // namespace
+
+PointsTo::PointsTo(Program &program) : program_(program) {
+  solve();
+}
+
+void PointsTo::solve() {
+  // Each round passes on what the one before has found; a chain of calls takes as many as it is long.
+  constexpr int most = 200;
+  for (int round = 0; round < most; ++round) {
+    changed_ = false;
+    bodies();
+    if (!changed_) {
+      solved_ = true;
+      return;
+    }
+  }
+}
+
+void PointsTo::bodies() {
+  in_ = returning_ = nullptr;
+  for (const VarDecl *v : program_.globals()) {
+    declares(*v);
+  }
+  for (const FunctionDecl *f : program_.bodies()) {
+    if (f->isDependentContext()) continue;
+    in_ = returning_ = f;
+    enters(*f);
+    statement(f->getBody());
+  }
+  // What code that is not seen holds, it can follow.
+  for (const void *o : std::set<const void *>(escaped_)) escapeContents(Places::one(o));
+}
+
+/// Parameters that somebody else may have given, and what a constructor does before its body.
+void PointsTo::enters(const FunctionDecl &f) {
+  const auto *method = dyn_cast<CXXMethodDecl>(&f);
+  const bool byOthers = f.isMain() || program_.addressTaken(f) || (method && method->isVirtual()) ||
+                        (program_.promises().library && f.isExternallyVisible());
+  if (byOthers) {
+    for (const ParmVarDecl *p : f.parameters())
+      store(Places::one(object(*p)), Places::anything());
+    if (method) store(Places::one(self(*method)), Places::anything());
+  }
+  const auto *made = dyn_cast<CXXConstructorDecl>(&f);
+  if (!made) return;
+  const Places self = load(Places::one(this->self(*made)));
+  for (const CXXCtorInitializer *init : made->inits()) {
+    Places to = self;
+    if (const FieldDecl *member = init->getAnyMember()) {
+      to.known.clear();
+      for (const Place &p : self.known) to.known.insert({p.object, field(*member)});
+      initialises(member->getType(), to, init->getInit());
+    } else {
+      initialises(init->getInit()->getType(), to, init->getInit());
+    }
+  }
+}
+
+const FunctionDecl *PointsTo::definition(const FunctionDecl &f) const {
+  const FunctionDecl *found = program_.definition(f);
+  if (!found || found->isWeak()) return nullptr;
+  const auto *method = dyn_cast<CXXMethodDecl>(found);
+  return method && method->isVirtual() ? nullptr : found;
+}
+
+const void *PointsTo::object(const VarDecl &v) {
+  const VarDecl *canonical = v.getCanonicalDecl();
+  if (holdsPointers(v.getType())) pointerVariables_.insert(canonical);
+  if (!v.isExternallyVisible()) return canonical;
+  const auto [at, fresh] = ids_.try_emplace(canonical, canonical);
+  if (fresh) {
+    llvm::SmallString<64> name;
+    index::generateUSRForDecl(canonical, name);
+    at->second = names_.try_emplace(name.str().str(), canonical).first->second;
+    escaped_.insert(at->second);  // other sources may name it
+  }
+  return at->second;
+}
+
+const void *PointsTo::field(const FieldDecl &f) {
+  const FieldDecl *canonical = f.getCanonicalDecl();
+  const auto [at, fresh] = ids_.try_emplace(canonical, canonical);
+  if (fresh) {
+    llvm::SmallString<64> name;
+    if (!index::generateUSRForDecl(canonical, name))
+      at->second = names_.try_emplace(name.str().str(), canonical).first->second;
+  }
+  return at->second;
+}
+
+/// A number that is read where a pointer lies: whoever has it may make the pointer of it again.
+void PointsTo::readsBytes(const Places &from) {
+  Places held;
+  for (const Place &p : from.known) held.add(load(Places::one(p.object, p.field)));
+  escape(held);
+}
+
+/// Its pointers may be moved byte by byte, which is not followed.
+void PointsTo::pointedAtAsBytes(const Places &places) {
+  for (const Place &p : places.known) {
+    const bool field = p.field && !holdsPointers(static_cast<const FieldDecl *>(p.field)->getType());
+    if (field || (!pointerVariables_.contains(p.object) && load(Places::one(p.object)).empty()))
+      continue;
+    escape(Places::one(p.object));
+    escapeContents(Places::one(p.object));
+  }
+}
+
+bool PointsTo::apart(const void *a, const void *b) const {
+  if (!a || !b || a == b) return false;
+  const RecordDecl *x = static_cast<const FieldDecl *>(a)->getParent();
+  const RecordDecl *y = static_cast<const FieldDecl *>(b)->getParent();
+  return x->getCanonicalDecl() == y->getCanonicalDecl() && !x->isUnion() && !program_.inUnion(*x);
+}
+
+Places PointsTo::load(const Places &from) const {
+  Places result;
+  result.unknown = from.unknown;
+  for (const Place &p : from.known) {
+    result.unknown = result.unknown || escaped_.contains(p.object);
+    const auto fields = content_.find(p.object);
+    if (fields == content_.end()) continue;
+    for (const auto &[field, held] : fields->second)
+      if (!apart(p.field, field)) result.add(held);
+  }
+  return result;
+}
+
+void PointsTo::store(const Places &to, const Places &value) {
+  if (value.empty()) return;
+  if (to.unknown) escape(value);
+  for (const Place &p : to.known) {
+    if (escaped_.contains(p.object)) escape(value);
+    note(content_[p.object][p.field].add(value));
+  }
+}
+
+/// A structure's fields, or an array's elements.
+void PointsTo::copy(const Places &to, const Places &from) {
+  if (from.unknown) store(to, Places::anything());
+  if (to.unknown) escapeContents(from);
+  for (const Place &source : from.known) {
+    if (escaped_.contains(source.object)) store(to, Places::anything());
+    const auto fields = content_.find(source.object);
+    if (fields == content_.end()) continue;
+    const std::map<const void *, Places> now = fields->second;
+    for (const auto &[field, held] : now) {
+      if (apart(source.field, field)) continue;
+      for (const Place &target : to.known)
+        store(Places::one(target.object, field ? field : target.field), held);
+    }
+  }
+}
+
+void PointsTo::assign(QualType type, const Places &to, const Places &value) {
+  type = type.getCanonicalType();
+  if (type->isRecordType() || type->isArrayType() || type->isAnyComplexType())
+    copy(to, value);
+  else
+    store(to, value);
+}
+
+void PointsTo::escape(const Places &places) {
+  for (const Place &p : places.known) note(escaped_.insert(p.object).second);
+}
+
+void PointsTo::escapeContents(const Places &places) {
+  for (const Place &p : places.known) {
+    const auto fields = content_.find(p.object);
+    if (fields == content_.end()) continue;
+    for (const auto &[field, held] : fields->second)
+      if (!apart(p.field, field)) escape(held);
+  }
+}
+
+Places PointsTo::designated(const Expr *e, const FunctionDecl &in) {
+  if (!solved_) return Places::anything();
+  in_ = returning_ = &in;
+  return place(e);
+}
+
+Places PointsTo::pointedAt(const Expr *e, const FunctionDecl &in) {
+  if (!solved_) return Places::anything();
+  in_ = returning_ = &in;
+  return value(e);
+}
+
+Places PointsTo::variable(const VarDecl &v) {
+  return solved_ ? Places::one(object(v)) : Places::anything();
+}
+
+bool PointsTo::mayOverlap(const Places &a, const Places &b) const {
+  if (a.unknown && b.unknown) return true;
+  const auto anyEscaped = [&](const Places &places) {
+    return std::ranges::any_of(places.known,
+                               [&](const Place &p) { return escaped_.contains(p.object); });
+  };
+  if ((a.unknown && anyEscaped(b)) || (b.unknown && anyEscaped(a))) return true;
+  // A pointer that is never set is none that is understood.
+  if (a.empty() || b.empty()) return true;
+  for (const Place &x : a.known)
+    for (const Place &y : b.known)
+      if (x.object == y.object && !apart(x.field, y.field)) return true;
+  return false;
+}
+
+}  // namespace nbcc::overlap

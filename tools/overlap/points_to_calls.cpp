@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// points_to_calls.cpp - where pointers go that a call is given, and what it returns.
+
+#include <clang/AST/ASTContext.h>
+#include <clang/AST/Attr.h>
+#include <clang/AST/DeclCXX.h>
+
+#include "tools/overlap/known_calls.h"
+#include "tools/overlap/memory.h"
+#include "tools/overlap/points_to.h"
+#include "tools/overlap/program.h"
+
+namespace nbcc::overlap {
+
+using namespace clang;
+using llvm::dyn_cast;
+using llvm::isa;
+
+namespace {
+
+bool carriesPointers(QualType type) {
+  return type->isPointerType() || type->isReferenceType() || type->isRecordType();
+}
+
+}  // namespace
+
+void PointsTo::bind(const FunctionDecl &f, const Expr *const *arguments, unsigned count) {
+  for (unsigned i = 0; i < count; ++i) {
+    const Expr *argument = arguments[i];
+    if (i < f.getNumParams()) {
+      const ParmVarDecl *p = f.getParamDecl(i);
+      initialises(p->getType(), Places::one(object(*p)), argument);
+    } else {
+      const Places reached = either(argument);
+      escape(reached);
+      escapeContents(reached);
+    }
+  }
+}
+
+Places PointsTo::known(const CallExpr *call, const KnownCall &k) {
+  Places given;
+  const Expr *from = nullptr;
+  for (unsigned i = 0; i < call->getNumArgs(); ++i) {
+    const Places reached = either(call->getArg(i));
+    if (!call->getArg(i)->getType()->isPointerType()) continue;
+    given.add(widened(reached));
+    if (k.argument(i) == 'r') from = call->getArg(i);
+  }
+  // memcpy() moves what it knows nothing of, strtol() leaves a pointer to where it stopped.
+  for (unsigned i = 0; i < call->getNumArgs(); ++i) {
+    const QualType type = call->getArg(i)->getType();
+    if (!type->isPointerType() || k.argument(i) != 'w') continue;
+    const Places to = value(call->getArg(i));
+    if (k.kind == CallKind::returns && from) copy(widened(to), widened(value(from)));
+    if (type->getPointeeType()->isPointerType()) store(to, given);
+  }
+  if (k.kind == CallKind::makes) return Places::one(call);
+  if (k.kind == CallKind::returns) return given;
+  return {};
+}
+
+/// A container is one object with its elements.
+Places PointsTo::ofContainer(const CallExpr *call, const Expr *container, llvm::StringRef method,
+                             unsigned first) {
+  const bool arrow = container->getType()->isPointerType();
+  const Places self = arrow ? value(container) : either(container);
+  const bool puts = method == "push_back" || method == "resize" || method == "assign" ||
+                    method == "operator=" || method == "reserve" || method == "clear";
+  const bool reads = pointsIntoContainer(method) || readsShapeOfContainer(method) ||
+                     method == "operator[]";
+  for (unsigned i = first; i < call->getNumArgs(); ++i) {
+    const Expr *argument = call->getArg(i);
+    const Places reached = either(argument);
+    if (puts && (argument->isGLValue() || argument->getType()->isRecordType())) {
+      copy(self, reached);
+    } else if (!reads || carriesPointers(argument->getType())) {
+      escape(reached);
+      escapeContents(reached);
+    }
+  }
+  if (pointsIntoContainer(method) || method == "operator[]" || method == "operator=") return self;
+  if (puts || readsShapeOfContainer(method)) return {};
+  escape(self);
+  escapeContents(self);
+  return Places::anything();
+}
+
+Places PointsTo::call(const CallExpr *call) {
+  const FunctionDecl *f = call->getDirectCallee();
+  const auto *op = dyn_cast<CXXOperatorCallExpr>(call);
+  const auto *method = dyn_cast<CXXMemberCallExpr>(call);
+  const CXXMethodDecl *m = f ? dyn_cast<CXXMethodDecl>(f) : nullptr;
+  if (method && m && m->getIdentifier() && isContainer(method->getObjectType()))
+    return ofContainer(call, method->getImplicitObjectArgument(), m->getName(), 0);
+  if (op && m && isContainer(op->getArg(0)->getType()) &&
+      (op->getOperator() == OO_Subscript || op->getOperator() == OO_Equal))
+    return ofContainer(call, op->getArg(0),
+                       op->getOperator() == OO_Subscript ? "operator[]" : "operator=", 1);
+
+  const bool returnsPointer = carriesPointers(call->getType()) || call->isGLValue();
+  const FunctionDecl *body = f ? definition(*f) : nullptr;
+  if (const KnownCall *k = f && !body ? findKnownCall(*f) : nullptr) return known(call, *k);
+  if (body) {
+    const Expr *const *arguments = call->getArgs();
+    unsigned count = call->getNumArgs();
+    if (m && m->isInstance()) {
+      const Expr *object = method ? method->getImplicitObjectArgument() : arguments[0];
+      store(Places::one(self(*m)), object->getType()->isPointerType() && !object->isGLValue()
+                                       ? value(object)
+                                       : either(object));
+      if (!method) ++arguments, --count;
+    }
+    bind(*body, arguments, count);
+    const Places result = Places::one(body->getCanonicalDecl());
+    if (program_.makes(*f)) {  // with what it has put into it
+      const Places self = Places::one(call);
+      for (const Place &p : load(result).known) copy(self, Places::one(p.object));
+      return self;
+    }
+    return call->getType()->isRecordType() && !call->isGLValue() ? result : load(result);
+  }
+
+  if (!f) either(call->getCallee());
+  const bool keepsNothing =
+      f && !returnsPointer && (isMathematics(*f) || f->hasAttr<PureAttr>());
+  const bool mpi = f && isMpi(*f) && !mpiKeeps(f->getName().str());
+  const bool local = f && program_.isLocal(*f);
+  Places given;
+  for (const Expr *argument : call->arguments()) {
+    const Places reached = either(argument);
+    given.add(reached);
+    if (keepsNothing || mpi) continue;
+    // It may move pointers among what it is given.
+    if (local && load(reached).empty()) continue;
+    escape(reached);
+    escapeContents(reached);
+  }
+  if (method) {
+    const Places object = either(method->getImplicitObjectArgument());
+    escape(object);
+    escapeContents(object);
+  }
+  if (!returnsPointer) return {};
+  given.unknown = true;
+  return local ? given : Places::anything();
+}
+
+void PointsTo::constructs(const Places &to, const CXXConstructExpr *made) {
+  const CXXConstructorDecl *by = made->getConstructor();
+  if (by->isCopyOrMoveConstructor() && (by->isTrivial() || by->isDefaulted() ||
+                                        isContainer(made->getType())))
+    return copy(to, either(made->getArg(0)));
+  if (by->isTrivial()) return;
+  if (const FunctionDecl *body = definition(*by)) {
+    store(Places::one(self(*by)), to);
+    return bind(*body, made->getArgs(), made->getNumArgs());
+  }
+  for (const Expr *argument : made->arguments()) {
+    if (isa<CXXDefaultArgExpr>(argument) && isContainer(made->getType())) continue;
+    const Places reached = either(argument);
+    if (isContainer(made->getType())) copy(to, reached);
+    escape(reached);
+    escapeContents(reached);
+  }
+  if (isContainer(made->getType())) return;
+  escape(to);
+  escapeContents(to);
+  store(to, Places::anything());
+}
+
+}  // namespace nbcc::overlap

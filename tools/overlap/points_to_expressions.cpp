@@ -1,0 +1,413 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// points_to_expressions.cpp - statements and expressions; points_to_calls.cpp has calls.
+//
+// What is not listed here hands all that it is made of to the unknown.
+
+#include <clang/AST/ASTContext.h>
+#include <clang/AST/DeclCXX.h>
+#include <clang/AST/StmtCXX.h>
+
+#include "tools/overlap/memory.h"
+#include "tools/overlap/points_to.h"
+#include "tools/overlap/program.h"
+
+namespace nbcc::overlap {
+
+using namespace clang;
+using llvm::dyn_cast;
+using llvm::dyn_cast_or_null;
+using llvm::isa;
+
+namespace {
+
+bool isRecordOrArray(QualType type) {
+  return type->isRecordType() || type->isArrayType();
+}
+
+}  // namespace
+
+/// Whether the end of an object runs code that is not looked at: of its parts, or of no source here.
+bool PointsTo::endsUnseen(QualType type) const {
+  type = QualType(type->getBaseElementTypeUnsafe(), 0);
+  const CXXRecordDecl *record = type->getAsCXXRecordDecl();
+  if (!record || !record->hasDefinition() || record->hasTrivialDestructor()) return false;
+  if (isContainer(type)) {
+    const auto *of = dyn_cast<ClassTemplateSpecializationDecl>(record);
+    const CXXRecordDecl *element =
+        of ? of->getTemplateArgs()[0].getAsType()->getAsCXXRecordDecl() : nullptr;
+    return element && element->hasDefinition() && !element->hasTrivialDestructor() &&
+           !isContainer(of->getTemplateArgs()[0].getAsType());
+  }
+  if (!record->getDestructor() || !definition(*record->getDestructor()) || record->getNumBases() > 0)
+    return true;
+  for (const FieldDecl *f : record->fields()) {
+    const CXXRecordDecl *part = f->getType()->getBaseElementTypeUnsafe()->getAsCXXRecordDecl();
+    if (part && part->hasDefinition() && !part->hasTrivialDestructor() &&
+        (!isContainer(f->getType()) || endsUnseen(f->getType())))
+      return true;
+  }
+  return false;
+}
+
+void PointsTo::statement(const Stmt *s) {
+  if (!s) return;
+  if (const auto *e = dyn_cast<Expr>(s)) {
+    either(e);
+    return;
+  }
+  if (const auto *declared = dyn_cast<DeclStmt>(s)) {
+    for (const Decl *d : declared->decls())
+      if (const auto *v = dyn_cast<VarDecl>(d)) declares(*v);
+    return;
+  }
+  if (const auto *r = dyn_cast<ReturnStmt>(s)) {
+    if (const Expr *e = r->getRetValue()) {
+      const Places to = Places::one(returning_->getCanonicalDecl());
+      if (returning_->getReturnType()->isReferenceType())
+        store(to, either(e));
+      else
+        assign(e->getType(), to, either(e));
+    }
+    return;
+  }
+  if (const auto *loop = dyn_cast<CXXForRangeStmt>(s)) return rangeLoop(loop);
+  if (isa<AsmStmt>(s)) {
+    unseen(s);
+    return;
+  }
+  for (const Stmt *child : s->children()) statement(child);
+}
+
+void PointsTo::rangeLoop(const CXXForRangeStmt *loop) {
+  const Expr *over = loop->getRangeInit();
+  const VarDecl *each = loop->getLoopVariable();
+  statement(loop->getInit());
+  if (isContainer(over->getType()) || over->getType()->isArrayType()) {
+    const Places elements = either(over);
+    const Places to = Places::one(object(*each));
+    if (each->getType()->isReferenceType())
+      store(to, elements);
+    else if (isRecordOrArray(each->getType()))
+      copy(to, elements);
+    else if (each->getType()->isPointerType())
+      store(to, load(elements));
+    statement(loop->getBody());
+    return;
+  }
+  for (const Stmt *child : loop->children()) statement(child);
+}
+
+void PointsTo::declares(const VarDecl &v) {
+  if (v.getType()->isDependentType()) return;
+  const Places self = Places::one(object(v));
+  if (endsUnseen(v.getType()))
+    escape(self);
+  else if (const CXXRecordDecl *record = v.getType()->getAsCXXRecordDecl();
+           record && record->hasDefinition() && !isContainer(v.getType()))
+    if (const CXXDestructorDecl *last = record->getDestructor(); last && !last->isTrivial())
+      store(Places::one(this->self(*last)), self);
+  if (isa<DecompositionDecl>(v)) {
+    escape(self);
+    if (v.getInit()) escape(either(v.getInit()));
+  }
+  if (v.getInit()) initialises(v.getType(), self, v.getInit());
+}
+
+void PointsTo::initialises(QualType type, const Places &to, const Expr *init) {
+  const Expr *plain = init->IgnoreParens();
+  if (const auto *cleanups = dyn_cast<ExprWithCleanups>(plain)) plain = cleanups->getSubExpr();
+  if (type->isReferenceType()) return store(to, either(init));
+  if (const auto *made = dyn_cast<CXXConstructExpr>(plain)) return constructs(to, made);
+  if (init->isGLValue()) {  // of a string literal
+    place(init);
+    return;
+  }
+  assign(type, to, value(init));
+}
+
+/// A pointer to a field that is no array, plus something, is one into the whole.
+Places PointsTo::widened(const Places &places) const {
+  Places result;
+  result.unknown = places.unknown;
+  for (Place p : places.known) {
+    if (p.field && !static_cast<const FieldDecl *>(p.field)->getType()->isArrayType())
+      p.field = nullptr;
+    result.known.insert(p);
+  }
+  return result;
+}
+
+Places PointsTo::unseen(const Stmt *s) {
+  for (const Stmt *child : s->children()) {
+    if (!child) continue;
+    if (const auto *e = dyn_cast<Expr>(child)) {
+      const Places reached = either(e);
+      escape(reached);
+      escapeContents(reached);
+    } else {
+      statement(child);
+    }
+  }
+  return Places::anything();
+}
+
+Places PointsTo::value(const Expr *e) {
+  e = e->IgnoreParens();
+  if (e->isGLValue()) return place(e);
+  if (const auto *cast = dyn_cast<CastExpr>(e)) return castValue(cast);
+  if (const auto *op = dyn_cast<UnaryOperator>(e)) return unaryValue(op);
+  if (const auto *op = dyn_cast<BinaryOperator>(e)) return binaryValue(op);
+  if (const auto *op = dyn_cast<ConditionalOperator>(e)) {
+    value(op->getCond());
+    Places both = value(op->getTrueExpr());
+    both.add(value(op->getFalseExpr()));
+    return both;
+  }
+  if (const auto *c = dyn_cast<CallExpr>(e)) return call(c);
+  if (const auto *list = dyn_cast<InitListExpr>(e)) return listValue(list);
+  if (const auto *literal = dyn_cast<CompoundLiteralExpr>(e)) return value(literal->getInitializer());
+  if (const auto *full = dyn_cast<FullExpr>(e)) return value(full->getSubExpr());
+  if (const auto *bound = dyn_cast<CXXBindTemporaryExpr>(e)) return value(bound->getSubExpr());
+  if (const auto *standing = dyn_cast<CXXDefaultArgExpr>(e)) return value(standing->getExpr());
+  if (const auto *standing = dyn_cast<CXXDefaultInitExpr>(e)) return value(standing->getExpr());
+  if (const auto *put = dyn_cast<SubstNonTypeTemplateParmExpr>(e)) return value(put->getReplacement());
+  if (isa<CXXThisExpr>(e)) {
+    const auto *method = in_ ? dyn_cast<CXXMethodDecl>(in_) : nullptr;
+    return method ? load(Places::one(self(*method))) : Places::anything();
+  }
+  if (const auto *made = dyn_cast<CXXNewExpr>(e); made && made->getNumPlacementArgs() == 0) {
+    const Places self = Places::one(e);
+    if (made->isArray() && made->getArraySize()) value(*made->getArraySize());
+    if (made->getInitializer()) initialises(made->getAllocatedType(), self, made->getInitializer());
+    return self;
+  }
+  if (const auto *gone = dyn_cast<CXXDeleteExpr>(e)) {
+    const Places object = value(gone->getArgument());
+    const CXXRecordDecl *record = gone->getDestroyedType()->getAsCXXRecordDecl();
+    if (record && record->hasDefinition() && !record->hasTrivialDestructor()) {
+      escape(object);
+      escapeContents(object);
+    }
+    return {};
+  }
+  if (const auto *block = dyn_cast<StmtExpr>(e)) {
+    statement(block->getSubStmt());
+    const auto *last = dyn_cast_or_null<Expr>(block->getSubStmt()->body_back());
+    return last ? either(last) : Places();
+  }
+  if (const auto *made = dyn_cast<CXXConstructExpr>(e)) {
+    const Places self = Places::one(e);
+    constructs(self, made);
+    const CXXRecordDecl *record = e->getType()->getAsCXXRecordDecl();
+    if (record && !record->hasTrivialDestructor() && !isContainer(e->getType())) {
+      escape(self);  // its end is nowhere to be seen
+      escapeContents(self);
+    }
+    return self;
+  }
+  if (isa<IntegerLiteral, FloatingLiteral, CharacterLiteral, ImaginaryLiteral, CXXBoolLiteralExpr,
+          CXXNullPtrLiteralExpr, GNUNullExpr, UnaryExprOrTypeTraitExpr, OffsetOfExpr,
+          ImplicitValueInitExpr, CXXScalarValueInitExpr, TypeTraitExpr, DeclRefExpr, SizeOfPackExpr>(e))
+    return {};
+  if (const auto *lambda = dyn_cast<LambdaExpr>(e)) {
+    // Whoever it is given to calls it with what he likes; what it captures goes by its name.
+    for (const Expr *captured : lambda->capture_inits())
+      if (captured && !isa<CXXThisExpr>(captured->IgnoreParenCasts())) either(captured);
+    const FunctionDecl *outer = returning_;
+    returning_ = lambda->getCallOperator();
+    for (const ParmVarDecl *p : returning_->parameters())
+      store(Places::one(object(*p)), Places::anything());
+    statement(lambda->getBody());
+    returning_ = outer;
+    return Places::one(e);
+  }
+  return unseen(e);
+}
+
+Places PointsTo::castValue(const CastExpr *cast) {
+  const Expr *of = cast->getSubExpr();
+  switch (cast->getCastKind()) {
+    case CK_LValueToRValue: {
+      const Places from = place(of);
+      if (isRecordOrArray(of->getType())) return from;
+      if (of->getType()->isPointerType() || of->getType()->isNullPtrType()) return load(from);
+      readsBytes(from);
+      return {};
+    }
+    case CK_ArrayToPointerDecay:
+      return place(of);
+    case CK_FunctionToPointerDecay:
+      if (!isa<DeclRefExpr>(of->IgnoreParens())) either(of);
+      return {};
+    case CK_NullToPointer:
+    case CK_PointerToBoolean:
+    case CK_ToVoid:
+      either(of);
+      return {};
+    case CK_BitCast: {
+      const Places reached = either(of);
+      const bool bytes =
+          cast->getType()->isPointerType() && cast->getType()->getPointeeType()->isArithmeticType();
+      if (bytes) pointedAtAsBytes(reached);
+      return reached;
+    }
+    case CK_NoOp:
+    case CK_DerivedToBase:
+    case CK_UncheckedDerivedToBase:
+    case CK_BaseToDerived:
+    case CK_ConstructorConversion:
+      return either(of);
+    case CK_PointerToIntegral: {
+      const Places reached = value(of);
+      escape(reached);
+      return {};
+    }
+    case CK_IntegralToPointer:
+      value(of);
+      return isa<IntegerLiteral>(of->IgnoreParenImpCasts()) ? Places() : Places::anything();
+    default:
+      if (cast->getType()->isArithmeticType() && of->getType()->isArithmeticType()) {
+        either(of);
+        return {};
+      }
+      return unseen(cast);
+  }
+}
+
+Places PointsTo::unaryValue(const UnaryOperator *op) {
+  const Expr *of = op->getSubExpr();
+  if (op->getOpcode() == UO_AddrOf)
+    return of->getType()->isFunctionType() ? Places() : place(of);
+  if (op->isIncrementDecrementOp()) {
+    const Places at = place(of);
+    if (!of->getType()->isPointerType()) return {};
+    const Places moved = widened(load(at));
+    store(at, moved);
+    return moved;
+  }
+  const Places inner = either(of);
+  return op->getOpcode() == UO_Extension ? inner : Places();
+}
+
+Places PointsTo::binaryValue(const BinaryOperator *op) {
+  if (op->getOpcode() == BO_Assign) {
+    const Places right = value(op->getRHS());
+    assign(op->getLHS()->getType(), place(op->getLHS()), right);
+    return right;
+  }
+  if (op->isCompoundAssignmentOp()) {
+    value(op->getRHS());
+    const Places at = place(op->getLHS());
+    if (!op->getLHS()->getType()->isPointerType()) return {};
+    const Places moved = widened(load(at));
+    store(at, moved);
+    return moved;
+  }
+  if (op->isPtrMemOp()) return unseen(op);
+  const Places left = either(op->getLHS());
+  Places right = either(op->getRHS());
+  if (op->getOpcode() == BO_Comma) return right;
+  if (!op->getType()->isPointerType()) return {};
+  right.add(left);
+  return widened(right);
+}
+
+/// What is in braces is an object of its own, of which the variable becomes a copy.
+Places PointsTo::listValue(const InitListExpr *list) {
+  if (list->isSyntacticForm() && list->getSemanticForm()) list = list->getSemanticForm();
+  if (!isRecordOrArray(list->getType())) {
+    Places all;
+    for (const Expr *e : list->inits()) all.add(either(e));
+    return all;
+  }
+  const Places self = Places::one(list);
+  if (const auto *record = list->getType()->getAsRecordDecl()) {
+    if (record->isUnion() || (isa<CXXRecordDecl>(record) &&
+                              llvm::cast<CXXRecordDecl>(record)->getNumBases() > 0)) {
+      for (const Expr *e : list->inits()) initialises(e->getType(), self, e);
+      return self;
+    }
+    unsigned i = 0;
+    for (const FieldDecl *f : record->fields()) {
+      if (f->isUnnamedBitField()) continue;
+      if (i >= list->getNumInits()) break;
+      initialises(f->getType(), Places::one(list, field(*f)), list->getInit(i++));
+    }
+    return self;
+  }
+  for (const Expr *e : list->inits()) initialises(e->getType(), self, e);
+  if (list->hasArrayFiller())
+    initialises(list->getArrayFiller()->getType(), self, list->getArrayFiller());
+  return self;
+}
+
+Places PointsTo::member(const MemberExpr *m) {
+  if (const auto *v = dyn_cast<VarDecl>(m->getMemberDecl())) return Places::one(object(*v));
+  const auto *f = dyn_cast<FieldDecl>(m->getMemberDecl());
+  if (!f) return unseen(m);
+  const Places base = either(m->getBase());
+  Places result;
+  result.unknown = base.unknown;
+  const bool overlaid = f->getParent()->isUnion();
+  for (const Place &p : base.known)
+    result.known.insert({p.object, overlaid ? p.field : field(*f)});
+  return f->getType()->isReferenceType() ? load(result) : result;
+}
+
+Places PointsTo::place(const Expr *e) {
+  e = e->IgnoreParens();
+  if (!e->isGLValue()) return value(e);
+  if (const auto *ref = dyn_cast<DeclRefExpr>(e)) {
+    if (isa<FunctionDecl>(ref->getDecl())) return {};
+    const auto *v = dyn_cast<VarDecl>(ref->getDecl());
+    if (!v) return Places::anything();
+    const Places self = Places::one(object(*v));
+    return v->getType()->isReferenceType() ? load(self) : self;
+  }
+  if (const auto *m = dyn_cast<MemberExpr>(e)) return member(m);
+  if (const auto *sub = dyn_cast<ArraySubscriptExpr>(e)) {
+    either(sub->getIdx());
+    return widened(value(sub->getBase()));
+  }
+  if (const auto *op = dyn_cast<UnaryOperator>(e)) {
+    if (op->getOpcode() == UO_Deref) return value(op->getSubExpr());
+    if (op->isIncrementDecrementOp()) unaryValue(op);
+    return place(op->getSubExpr());
+  }
+  if (const auto *op = dyn_cast<BinaryOperator>(e)) {
+    binaryValue(op);
+    if (op->isAssignmentOp()) return place(op->getLHS());
+    return op->getOpcode() == BO_Comma ? place(op->getRHS()) : Places::anything();
+  }
+  if (const auto *op = dyn_cast<ConditionalOperator>(e)) {
+    value(op->getCond());
+    Places both = place(op->getTrueExpr());
+    both.add(place(op->getFalseExpr()));
+    return both;
+  }
+  if (const auto *c = dyn_cast<CallExpr>(e)) return call(c);
+  if (const auto *cast = dyn_cast<CastExpr>(e)) {
+    const CastKind kind = cast->getCastKind();
+    if (kind == CK_NoOp || kind == CK_LValueBitCast || kind == CK_DerivedToBase ||
+        kind == CK_UncheckedDerivedToBase || kind == CK_BaseToDerived)
+      return place(cast->getSubExpr());
+    return unseen(e);
+  }
+  if (isa<StringLiteral, PredefinedExpr>(e)) return {};
+  if (const auto *literal = dyn_cast<CompoundLiteralExpr>(e)) {
+    const Places self = Places::one(e);
+    initialises(e->getType(), self, literal->getInitializer());
+    return self;
+  }
+  if (const auto *kept = dyn_cast<MaterializeTemporaryExpr>(e)) {
+    const Places self = Places::one(e);
+    initialises(e->getType(), self, kept->getSubExpr());
+    return self;
+  }
+  if (const auto *full = dyn_cast<FullExpr>(e)) return place(full->getSubExpr());
+  if (const auto *standing = dyn_cast<CXXDefaultArgExpr>(e)) return place(standing->getExpr());
+  if (const auto *standing = dyn_cast<CXXDefaultInitExpr>(e)) return place(standing->getExpr());
+  return unseen(e);
+}
+
+}  // namespace nbcc::overlap
