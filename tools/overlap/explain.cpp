@@ -24,7 +24,10 @@ All ranks
   - No rank leaves earlier by return, break, continue or exit(), unless it ends without a collective. A continue
     behind the call is none: the next turn comes to it all the same. That a call of MPI fails is no way to
     differ: nothing can be relied on then.
-  - --library promises it for functions that no source here calls.
+    The same goes for what a function returns that is computed so, and for a local number that such a call has
+    just filled. A communicator counts as one where its variable is given one at a single place.
+  - --library promises it for functions that no source here calls; --alike names variables and fields that are the
+    same on all ranks.
 
 What stands between start and wait
   - It writes nothing that the call reads, arrays of counts and displacements included, and neither reads nor
@@ -32,6 +35,9 @@ What stands between start and wait
   - Memory is told apart by variable and by allocation. Pointers are followed through local variables; what is
     loaded from memory or comes out of a call may be anything whose address was given away. Parameters of a
     function may be the same memory, unless both are not and one says restrict.
+  - Where that is not enough, all sources together tell: what is stored in which field, what callers pass, which
+    functions return memory of their own making. Fields of a structure are memory of their own where an access
+    stays within them: a buffer has to be a constant number of a type that fits. Pointers do not travel by MPI.
   - Functions have the effects of their bodies, where these are in the same source, or of a table: C's library,
     mathematics, calls of MPI that are local. Others could do anything, unless they are declared
     __attribute__((const)) or pure, or --local names them.
@@ -47,6 +53,14 @@ What stands between start and wait
 
 Before the call, as above, and: nothing that its arguments are computed from is changed or declared, and no
 other collective is started.
+
+Loops
+  - A call may be under way into the next turn where nothing behind it in its turn, neither the loop's condition nor
+    its step, and nothing at the beginning of the next turn is in its way, all as above. It is waited for in the
+    next turn before the first statement that is, and behind the loop. No buffer may end with the turn or the loop.
+  - --persistent makes a call persistent before the loop where its arguments can be had there, and nothing in the
+    loop changes what they are computed from, arrays of counts, or any communicator; and where the loop is left at
+    its end or by break, so that the request is freed.
 
 At least --least operations must be there to run meanwhile; a loop counts as 100 turns.
 )";

@@ -59,31 +59,57 @@ void reachOutside(Finding &f, Program &program) {
   }
 }
 
+using AllNames = std::map<const clang::ASTContext *, Names>;
+
+/// `earlier`: others with a fix in the same block.
+void fix(Finding &f, Program &program, const Options &o, const std::vector<Finding> &earlier,
+         AllNames &names) {
+  const clang::ASTContext *context = &f.site.context();
+  Names &fresh = names.try_emplace(context, mainFile(*context)).first->second;
+  const bool early = f.window->workBefore >= o.least, behind = f.window->workBehind >= o.least;
+  // The wait of the turn before would stand behind a call that was moved up to where its inputs
+  // were ready.
+  const bool noneMoved =
+      std::ranges::none_of(earlier, [](const Finding &e) { return e.window->movesUp(e.site); });
+  if (!early && noneMoved)
+    if (const std::optional<Carried> carried = carriedOver(f.site, *f.window, program);
+        carried && carried->work >= f.window->workBehind + o.least) {
+      f.carried = carried;
+      f.fix = overlapTurns(f.site, *carried, fresh);
+      return;
+    }
+  if (!early && !behind) {
+    f.unchanged = "there is too little to do meanwhile (--least=" + std::to_string(o.least) + ")";
+    return;
+  }
+  if (o.persistent != Persistent::none && behind)
+    if (const clang::Stmt *loop = invariantIn(f.site, program, o.persistent, f.notPersistent)) {
+      f.fix = persistInLoop(f.site, *f.window, loop, o.persistent, fresh);
+      return;
+    }
+  f.fix = overlapInBlock(f.site, *f.window, early, fresh);
+}
+
 std::vector<Finding> look(Program &program, const Options &o) {
-  std::map<const clang::ASTContext *, Names> names;
+  AllNames names;
   std::map<const clang::CompoundStmt *, std::vector<Finding>> earlier;  // with a fix
   std::map<std::string, size_t> seen;
   std::vector<Finding> findings;
   for (Site &site : findSites(program)) {
-    Finding f{std::move(site), std::nullopt, std::nullopt, "", 0};
+    Finding f{.site = std::move(site)};
     if (f.site.block) {
       // What one before this one gives is there only behind its wait, unless that comes behind this
       // one, too.
       unsigned from = 0;
-      for (const Finding &e : earlier[f.site.block])
+      for (const Finding &e : earlier[f.site.block]) {
+        if (e.carried) from = std::max(from, e.carried->until);
         if (e.window->last < f.site.index) from = std::max(from, e.window->last + 1);
+      }
       f.window = findWindow(f.site, program, from);
       reachOutside(f, program);
     }
     if (f.window && f.site.against.empty()) {
-      const clang::ASTContext *context = &f.site.context();
-      Names &fresh = names.try_emplace(context, mainFile(*context)).first->second;
-      const bool early = f.window->workBefore >= o.least;
-      if (early || f.window->workBehind >= o.least)
-        f.fix = overlapInBlock(f.site, *f.window, early, fresh);
-      else
-        f.unchanged =
-            "there is too little to do meanwhile (--least=" + std::to_string(o.least) + ")";
+      fix(f, program, o, earlier[f.site.block], names);
       if (f.fix) earlier[f.site.block].push_back(f);
     }
     // A source that is compiled twice is changed if both ways agree.
@@ -110,7 +136,9 @@ bool rewrite(const std::vector<Finding> &findings) {
     if (!f.fix) continue;
     auto &[text, edits] = files[fileOf(f.site)];
     text = mainFile(f.site.context()).str();
-    edits.insert(edits.end(), f.fix->edits.begin(), f.fix->edits.end());
+    for (const Edit &e : f.fix->edits)  // several may want the same header
+      if (!e.text.starts_with("\n#include") || std::ranges::find(edits, e) == edits.end())
+        edits.push_back(e);
   }
   for (const auto &[name, changed] : files) {
     std::ofstream out(name, std::ios::binary);

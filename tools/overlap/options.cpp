@@ -8,6 +8,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iostream>
+#include <map>
 
 namespace nbcc::overlap {
 namespace {
@@ -58,7 +59,7 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
   app.set_version_flag("--version", "nbc-overlap " NBCC_VERSION);
   app.footer(footer);
   std::string folder;
-  std::vector<std::string> local;
+  std::vector<std::string> local, alike;
   app.add_option("source", o.sources, "Sources; with -p and none, all that were compiled there");
   app.add_option("-p", folder,
                  "Folder of compile_commands.json; else looked for above the first source");
@@ -72,11 +73,22 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
   app.add_option("--least", o.least,
                  "Operations that must be there to run meanwhile; a loop counts 100 times")
       ->capture_default_str();
+  app.add_option("--persistent", o.persistent,
+                 "In loops make the call persistent, by the names of MPI 4 (mpi4) or those of Open "
+                 "MPI's extension "
+                 "(mpix)")
+      ->transform(CLI::CheckedTransformer(std::map<std::string, Persistent>{
+          {"mpi4", Persistent::mpi4}, {"mpix", Persistent::mpix}}));
   app.add_option(
          "--local", local,
          "Functions without a body in sight that touch only what their arguments point at, keep no "
          "pointer, use no MPI and return: NAME,...")
-      ->delimiter(',');
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  app.add_option("--alike", alike,
+                 "Variables, and fields as FIELD or STRUCT.FIELD, that are the same on all ranks")
+      ->delimiter(',')
+      ->allow_extra_args(false);
   app.add_flag("--library", o.promises.library,
                "What no source here calls is called from elsewhere, on all ranks alike");
   app.add_flag("--across-clocks", o.promises.acrossClocks,
@@ -88,6 +100,7 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
     return app.exit(e) == 0 ? 0 : 2;
   }
   o.promises.local.insert(local.begin(), local.end());
+  o.promises.alike.insert(alike.begin(), alike.end());
   if (o.explain) return std::nullopt;
 
   std::string why;

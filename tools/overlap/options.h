@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "tools/overlap/loops.h"
 #include "tools/overlap/program.h"
 
 namespace clang::tooling {
@@ -23,6 +24,7 @@ struct Options {
   Promises promises;
   std::string profile, exportFixes;
   long least = 100;
+  Persistent persistent = Persistent::none;
   bool fix = false, explain = false;
 
   Options();

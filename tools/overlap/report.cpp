@@ -71,16 +71,23 @@ void printFinding(const Finding &f, const Measure *measure, std::ostream &out) {
     out << ": " << lines(site, site.index + 1, f.window->last) << " can run meanwhile";
   else
     out << ": nothing can run meanwhile";
+  if (f.carried) {
+    out << "; of the next turn " << lines(site, 0, f.carried->until - 1);
+  }
   if (measure && f.seconds > 0)
     out << " (" << f.seconds << (measure->bytes ? " bytes" : " s") << " in the profile)";
   out << '\n';
-  if (f.window) {
+  if (f.carried) {
+    note(f.carried->ends.at, "it must be complete here in the next turn: " + f.carried->ends.text);
+  } else if (f.window) {
     note(f.window->ends.at, "it must be complete here: " + f.window->ends.text);
     note(f.window->begins.at, "it cannot start before this: " + f.window->begins.text);
   }
-  for (const Remark &r : site.against) note(r.at, "not changed: " + r.text);
+  for (const Remark &r : site.against)
+    out << place(r.at, r.context ? *r.context : context) << "note: not changed: " << r.text << '\n';
   if (site.against.empty() && !f.unchanged.empty())
     note(site.call->getBeginLoc(), "not changed: " + f.unchanged);
+  if (!f.notPersistent.empty()) note(site.call->getBeginLoc(), f.notPersistent);
   if (f.fix) note(site.call->getBeginLoc(), "fix: " + f.fix->what);
 }
 

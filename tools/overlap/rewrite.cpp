@@ -16,16 +16,12 @@ namespace {
 
 using llvm::StringRef;
 
-/// The call's text, and where in the file.
-struct Spelled {
-  StringRef text;
-  unsigned name, nameEnd, close;  // of `MPI_Allreduce` and of `)`
-};
-
 unsigned offsetOf(clang::SourceLocation at, const clang::ASTContext &context) {
   const clang::SourceManager &files = context.getSourceManager();
   return files.getFileOffset(files.getSpellingLoc(at));
 }
+
+}  // namespace
 
 Spelled spell(const Site &site) {
   const StringRef text = mainFile(site.context());
@@ -36,7 +32,7 @@ Spelled spell(const Site &site) {
 }
 
 /// With a code to be kept, a start that failed has nothing to wait for, and the code is its own.
-std::string wait(const Site &site, const std::string &request, const std::string &indent) {
+std::string waitFor(const Site &site, const std::string &request, const std::string &indent) {
   const std::string call = "MPI_Wait(&" + request + ", MPI_STATUS_IGNORE)";
   if (site.result) {
     const std::string rc = site.result->getNameAsString();
@@ -47,8 +43,6 @@ std::string wait(const Site &site, const std::string &request, const std::string
   }
   return (site.checkedBy.empty() ? call : site.checkedBy + "(" + call + ")") + ";";
 }
-
-}  // namespace
 
 std::string Names::fresh(const std::string &wanted) {
   std::string name = wanted;
@@ -88,7 +82,7 @@ Fix overlapInBlock(const Site &site, const Window &w, bool early, Names &names) 
       const Extent whole = withLine(text, own);
       fix.edits.push_back({whole.begin, whole.end - whole.begin, ""});
     } else {
-      fix.edits.push_back({own.begin, own.end - own.begin, wait(site, request, indent)});
+      fix.edits.push_back({own.begin, own.end - own.begin, waitFor(site, request, indent)});
       fix.what += ", MPI_Wait here";
       return fix;
     }
@@ -101,7 +95,7 @@ Fix overlapInBlock(const Site &site, const Window &w, bool early, Names &names) 
   const clang::Stmt *last = site.statement(w.last);
   const Extent end = *extentOf(*last, context);
   fix.edits.push_back(
-      {behindComment(text, end.end), 0, "\n" + indent + wait(site, request, indent)});
+      {behindComment(text, end.end), 0, "\n" + indent + waitFor(site, request, indent)});
   fix.what += ", MPI_Wait behind line " + std::to_string(lineOf(last->getEndLoc(), context));
   return fix;
 }

@@ -47,6 +47,16 @@ class Names {
 /// window's beginning.
 Fix overlapInBlock(const Site &, const Window &, bool early, Names &);
 
+/// The call's text, and where in the file.
+struct Spelled {
+  llvm::StringRef text;
+  unsigned name, nameEnd, close;  // of `MPI_Allreduce` and of `)`
+};
+Spelled spell(const Site &);
+
+/// `MPI_Wait(...);`, with what is done with its code. `indent`: of further lines.
+std::string waitFor(const Site &, const std::string &request, const std::string &indent);
+
 /// The file's text with all edits made, which must not touch each other; at one place, in their
 /// order.
 std::string edited(llvm::StringRef text, const std::vector<Edit> &);

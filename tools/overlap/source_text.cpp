@@ -176,6 +176,24 @@ bool afterPragma(const Stmt &s, const ASTContext &context) {
   return line.starts_with("#pragma") || line.starts_with("_Pragma");
 }
 
+std::optional<unsigned> includesMpi(StringRef text) {
+  int conditions = 0;
+  for (size_t at = 0; at < text.size();) {
+    const size_t newline = std::min(text.find('\n', at), text.size());
+    StringRef line = text.slice(at, newline).trim();
+    at = newline + 1;
+    if (!line.consume_front("#")) continue;
+    line = line.ltrim();
+    if (line.starts_with("if")) ++conditions;
+    if (line.starts_with("endif")) --conditions;
+    if (!line.consume_front("include")) continue;
+    line = line.ltrim();
+    if ((line.starts_with("<mpi.h>") || line.starts_with("\"mpi.h\"")) && conditions == 0)
+      return static_cast<unsigned>(newline);
+  }
+  return std::nullopt;
+}
+
 bool hasWord(StringRef text, StringRef word) {
   const auto letter = [](char c) { return isAsciiIdentifierContinue(c); };
   for (size_t at = text.find(word); at != StringRef::npos; at = text.find(word, at + 1)) {

@@ -49,6 +49,10 @@ std::string checkingMacro(const clang::CallExpr &, const clang::ASTContext &);
 /// Whether a pragma stands on the line before.
 bool afterPragma(const clang::Stmt &, const clang::ASTContext &);
 
+/// Where the line of #include <mpi.h> ends; none: there is none, or it is in some configurations
+/// only.
+std::optional<unsigned> includesMpi(llvm::StringRef text);
+
 /// Whether a word stands anywhere in a text.
 bool hasWord(llvm::StringRef text, llvm::StringRef word);
 

@@ -167,6 +167,10 @@ bool declaresArgument(const Site &site, const Stmt &s) {
 
 }  // namespace
 
+std::optional<Remark> inTheWay(const Site &site, Program &program, const Effect &e) {
+  return Obstacle(site, program).below(e);
+}
+
 Window findWindow(const Site &site, Program &program, unsigned from) {
   const Obstacle obstacle(site, program);
   Window w;

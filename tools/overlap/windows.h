@@ -30,4 +30,7 @@ struct Window {
 /// `from`: the call does not move above this statement.
 Window findWindow(const Site &, Program &, unsigned from);
 
+/// Why a call that is under way must be complete before something happens. None: it may go on.
+std::optional<Remark> inTheWay(const Site &, Program &, const Effect &);
+
 }  // namespace nbcc::overlap

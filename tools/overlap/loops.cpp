@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// loops.cpp - what a loop's turns do to a call that is under way, and to what it is given.
+
+#include "tools/overlap/loops.h"
+
+#include <clang/AST/ASTContext.h>
+#include <clang/AST/Expr.h>
+#include <clang/AST/StmtCXX.h>
+#include <clang/Basic/SourceManager.h>
+
+#include <algorithm>
+
+#include "tools/overlap/buffers.h"
+#include "tools/overlap/source_text.h"
+
+namespace nbcc::overlap {
+
+using namespace clang;
+using llvm::dyn_cast;
+using llvm::isa;
+
+namespace {
+
+/// The loop whose body the call's block is, if it is a statement of a block, all of one configuration; else null.
+const Stmt *loopOf(const Site &site) {
+  ASTContext &context = site.in->getASTContext();
+  const Stmt *loop = site.block ? parentOf(site.block, context) : nullptr;
+  const auto *turns = loop ? dyn_cast<ForStmt>(loop) : nullptr;
+  const auto *while_ = loop ? dyn_cast<WhileStmt>(loop) : nullptr;
+  if ((!turns && !while_) || (turns && turns->getConditionVariable()) ||
+      (while_ && while_->getConditionVariable()))
+    return nullptr;
+  const Stmt *outer = parentOf(loop, context);
+  if (!outer || !isa<CompoundStmt>(outer) || outer->getBeginLoc().isMacroID() ||
+      loop->getBeginLoc().isMacroID() || afterPragma(*loop, context))
+    return nullptr;
+  const std::optional<Extent> extent = extentOf(*loop, context);
+  if (!extent || conditional(mainFile(context), extent->begin, extent->end)) return nullptr;
+  return loop;
+}
+
+bool isWithin(SourceLocation at, const Stmt *s, const SourceManager &files) {
+  at = files.getExpansionLoc(at);
+  const SourceLocation begin = files.getExpansionLoc(s->getBeginLoc());
+  const SourceLocation end = files.getExpansionLoc(s->getEndLoc());
+  return !files.isBeforeInTranslationUnit(at, begin) && !files.isBeforeInTranslationUnit(end, at);
+}
+
+/// Values that can be had before the loop as well: nothing is looked up in memory that may not be there.
+bool isPlain(const Expr *e, bool onlyAddress) {
+  e = e->IgnoreParens();
+  if (isa<IntegerLiteral, DeclRefExpr, UnaryExprOrTypeTraitExpr>(e)) return true;
+  if (const auto *cast = dyn_cast<CastExpr>(e)) {
+    const CastKind kind = cast->getCastKind();
+    const bool value = kind == CK_LValueToRValue;
+    return isPlain(cast->getSubExpr(), !value && (onlyAddress || kind == CK_ArrayToPointerDecay));
+  }
+  if (const auto *constant = dyn_cast<ConstantExpr>(e)) return isPlain(constant->getSubExpr(), false);
+  if (const auto *op = dyn_cast<UnaryOperator>(e)) {
+    if (op->getOpcode() == UO_AddrOf) return isPlain(op->getSubExpr(), true);
+    return op->getOpcode() == UO_Minus && isPlain(op->getSubExpr(), false);
+  }
+  if (const auto *op = dyn_cast<BinaryOperator>(e))
+    return (op->getOpcode() == BO_Add || op->getOpcode() == BO_Sub || op->getOpcode() == BO_Mul) &&
+           isPlain(op->getLHS(), false) && isPlain(op->getRHS(), false);
+  if (const auto *member = dyn_cast<MemberExpr>(e))
+    return !member->isArrow() && isPlain(member->getBase(), true);
+  if (const auto *sub = dyn_cast<ArraySubscriptExpr>(e))
+    return onlyAddress && isPlain(sub->getBase(), true) && isPlain(sub->getIdx(), false);
+  return false;
+}
+
+bool namesSomethingWithin(const Stmt *e, const Stmt *loop, const SourceManager &files) {
+  if (const auto *ref = dyn_cast<DeclRefExpr>(e))
+    if (isWithin(ref->getDecl()->getLocation(), loop, files)) return true;
+  return std::ranges::any_of(e->children(), [&](const Stmt *child) {
+    return child && namesSomethingWithin(child, loop, files);
+  });
+}
+
+}  // namespace
+
+std::optional<Carried> carriedOver(const Site &site, const Window &w, Program &program) {
+  const Stmt *loop = loopOf(site);
+  if (!loop || w.last + 1 != site.statements() || site.result || site.collective->isBarrier() ||
+      !extentOf(*site.statement(site.index), site.context()) ||
+      endsWithBlock(site, program.memory(*site.in)))
+    return std::nullopt;
+  const SourceManager &files = site.context().getSourceManager();
+  const auto why = [&](const Stmt *s) -> std::optional<Remark> {
+    for (const Effect &e : effectsOf(s, *site.in, program).all)
+      if (std::optional<Remark> r = inTheWay(site, program, e)) return r;
+    return std::nullopt;
+  };
+  if (const auto *turns = dyn_cast<ForStmt>(loop)) {
+    // A buffer that lives as long as the loop ends before the last wait.
+    if (turns->getInit() && namesSomethingWithin(site.call, turns->getInit(), files) &&
+        !isa<Expr>(turns->getInit()))
+      for (const Expr *argument : site.call->arguments())
+        if (argument->getType()->isPointerType() &&
+            namesSomethingWithin(argument, turns->getInit(), files))
+          return std::nullopt;
+    if ((turns->getCond() && why(turns->getCond())) || (turns->getInc() && why(turns->getInc())))
+      return std::nullopt;
+  } else if (why(llvm::cast<WhileStmt>(loop)->getCond())) {
+    return std::nullopt;
+  }
+  Carried result{loop, 0, w.workBehind, {site.call->getBeginLoc(), "the next one starts"}};
+  for (; result.until < site.index; ++result.until) {
+    const Stmt *s = site.statement(result.until);
+    if (std::optional<Remark> r = why(s)) {
+      result.ends = *r;
+      break;
+    }
+    if (!extentOf(*s, site.context())) return std::nullopt;
+    result.work += effectsOf(s, *site.in, program).work;
+  }
+  return result.until > 0 ? std::optional(result) : std::nullopt;
+}
+
+const Stmt *invariantIn(const Site &site, Program &program, Persistent names, std::string &why) {
+  const Stmt *loop = loopOf(site);
+  if (!loop) return nullptr;  // nothing to say
+  const SourceManager &files = site.context().getSourceManager();
+  const Memory &memory = program.memory(*site.in);
+  const auto no = [&](std::string reason) {
+    why = "not persistent: " + reason;
+    return nullptr;
+  };
+  if (site.inBranch || !site.checkedBy.empty() || site.result)
+    return no("the call is checked, or made in some turns only");
+  if (names == Persistent::mpix && site.collective->large)
+    return no("the extension has no calls for large counts");
+  if (names == Persistent::mpix && !includesMpi(mainFile(site.context())))
+    return no("there is no #include <mpi.h> that one of <mpi-ext.h> could follow");
+  for (const Expr *argument : site.call->arguments()) {
+    const std::string text = written(argument, site.context());
+    if (isMpiConstant(constantName(argument, site.context()))) continue;
+    if (!isPlain(argument, false)) return no(text + " may not be there before the loop");
+    if (namesSomethingWithin(argument, loop, files)) return no(text + " is declared in the loop");
+  }
+  // What the arguments are computed from, and arrays of counts, which stay in use until the request is freed.
+  Objects needed;
+  for (const Effect &e : site.naming.all) needed.add(e.objects);
+  for (unsigned i = 0; i < site.call->getNumArgs(); ++i)
+    if (site.collective->arguments[i] == 'a' || site.collective->arguments[i] == 'T')
+      needed.add(memory.pointedAt(site.call->getArg(i)));
+  for (const Effect &e : effectsOf(loop, *site.in, program).all) {
+    const bool writes = e.kind == Effect::writes || e.kind == Effect::opaque;
+    if (writes && !needed.empty() && memory.mayOverlap(e.objects, needed))
+      return no(e.what + " may change what the call is given");
+    if (e.kind == Effect::opaque) return no(e.what + " cannot be seen into");
+    if (e.kind == Effect::leaves || e.kind == Effect::enters || e.kind == Effect::exits)
+      return no(e.what + " passes by the end of the loop");
+    if (e.kind == Effect::mpi) return no(e.what + " may change what the call is given");
+  }
+  return loop;
+}
+
+}  // namespace nbcc::overlap

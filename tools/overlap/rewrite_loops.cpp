@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// rewrite_loops.cpp - a call in a loop's body gets parts before and behind the loop.
+
+#include <clang/AST/ASTContext.h>
+
+#include "tools/overlap/loops.h"
+#include "tools/overlap/source_text.h"
+
+namespace nbcc::overlap {
+
+using llvm::StringRef;
+
+Fix overlapTurns(const Site &site, const Carried &c, Names &names) {
+  const clang::ASTContext &context = site.context();
+  const StringRef text = mainFile(context);
+  const Extent loop = *extentOf(*c.loop, context);
+  const clang::Stmt *before = site.statement(c.until - 1);
+  const Extent last = *extentOf(*before, context);
+  const std::string outside = indentation(text, loop.begin).str();
+  const std::string inside = indentation(text, extentOf(*site.statement(site.index), context)->begin).str();
+  const std::string request = names.fresh(site.collective->request());
+  const Spelled call = spell(site);
+  Fix fix;
+  fix.edits = {
+      {loop.begin, 0, "MPI_Request " + request + " = MPI_REQUEST_NULL;\n" + outside},
+      {behindComment(text, last.end), 0, "\n" + inside + waitFor(site, request, inside)},
+      {call.name, call.nameEnd - call.name, site.collective->nonblocking()},
+      {call.close, 0, ", &" + request},
+      {behindComment(text, loop.end), 0, "\n" + outside + waitFor(site, request, outside)},
+  };
+  fix.what = site.collective->nonblocking() + " here, MPI_Wait behind line " +
+             std::to_string(lineOf(before->getEndLoc(), context)) + " of the next turn and behind the loop";
+  return fix;
+}
+
+Fix persistInLoop(const Site &site, const Window &w, const clang::Stmt *loop, Persistent how,
+                  Names &names) {
+  const clang::ASTContext &context = site.context();
+  const StringRef text = mainFile(context);
+  const Extent around = *extentOf(*loop, context);
+  const Extent own = *extentOf(*site.statement(site.index), context);
+  const Extent last = *extentOf(*site.statement(w.last), context);
+  const std::string outside = indentation(text, around.begin).str();
+  const std::string inside = indentation(text, own.begin).str();
+  const std::string request = names.fresh(site.collective->request());
+  const Spelled call = spell(site);
+  std::string name = site.collective->persistent();
+  if (how == Persistent::mpix) name.insert(3, "X");
+  Fix fix;
+  if (how == Persistent::mpix && !hasWord(text, "mpi-ext.h"))
+    fix.edits.push_back({*includesMpi(text), 0, "\n#include <mpi-ext.h>"});
+  fix.edits.push_back({around.begin, 0,
+                       "MPI_Request " + request + ";\n" + outside + name +
+                           text.slice(call.nameEnd, call.close).str() + ", MPI_INFO_NULL, &" +
+                           request + ");\n" + outside});
+  fix.edits.push_back({own.begin, own.end - own.begin, "MPI_Start(&" + request + ");"});
+  fix.edits.push_back(
+      {behindComment(text, last.end), 0, "\n" + inside + waitFor(site, request, inside)});
+  fix.edits.push_back(
+      {behindComment(text, around.end), 0, "\n" + outside + "MPI_Request_free(&" + request + ");"});
+  fix.what = name + " before the loop, MPI_Start here, MPI_Wait behind line " +
+             std::to_string(lineOf(site.statement(w.last)->getEndLoc(), context));
+  return fix;
+}
+
+}  // namespace nbcc::overlap
