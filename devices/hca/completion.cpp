@@ -150,7 +150,8 @@ void Engine::failResponder(QueuePair &qp, uint8_t syndrome) {
   fail(qp, syndrome);
 }
 
-/// One error completion for each entry that was started, is enabled, or waits to receive.
+/// One error completion for each entry that was started, is enabled, or waits to receive, unless
+/// that is an SRQ's: there it waits on.
 void Engine::flush(QueuePair &qp) {
   if (qp.state != State::Error) return;
   while (!qp.inFlight.empty()) completeSend(qp, qp.inFlight.pop(), MLX5_FLUSHED);
@@ -165,6 +166,7 @@ void Engine::flush(QueuePair &qp) {
     qp.next = static_cast<uint16_t>(qp.next + std::clamp(blocks, 1, left));
     completeSend(qp, m, MLX5_FLUSHED);
   }
+  if (qp.flags & NBC_HCA_QP_SHARED_RECEIVES) return;
   for (uint32_t receives = posted(qp); receives; --receives)
     completeReceive(qp, nullptr, qp.received++, MLX5_FLUSHED);
 }

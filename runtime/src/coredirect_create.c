@@ -3,7 +3,9 @@
 //
 // How long queues must be, coredirect_needs.c knows.
 //
-// Receives are posted when the plan is created, before any peer can know the queue.
+// Receives are posted when the plan is created, before any peer can know the queue. Those of peers'
+// pairs stay when a pair fails: a WAIT counts errors, too, and would let the adapter send on what
+// never came.
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,7 +58,8 @@ static int make_queue(nbc_plan *plan, uint32_t index, const struct need *n) {
       .log_rq = receiving ? log_of(n->room, facts->max_log_rq) : UINT32_MAX,
       .log_stride = n->stride ? log_of(n->stride, 31) : 4,
       .flags =
-          NBC_HCA_QP_CROSS_CHANNEL | (kind == NBC_QUEUE_MANAGEMENT ? 0 : NBC_HCA_QP_MANAGED_SEND)};
+          NBC_HCA_QP_CROSS_CHANNEL | (kind == NBC_QUEUE_MANAGEMENT ? 0 : NBC_HCA_QP_MANAGED_SEND) |
+          (kind >= NBC_QUEUE_EAGER ? NBC_HCA_QP_SHARED_RECEIVES : 0)};
   for (int side = 0; side < 2; ++side) {
     q->cq[side] = s->done.number;
     if (!n->completes[side] || kind == NBC_QUEUE_MANAGEMENT) continue;

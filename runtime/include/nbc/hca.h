@@ -68,7 +68,10 @@ struct nbc_hca_cq {
 
 enum {
   NBC_HCA_QP_CROSS_CHANNEL = 1, /* may hold WAIT, SEND_EN, calc */
-  NBC_HCA_QP_MANAGED_SEND = 2   /* started by SEND_EN only */
+  NBC_HCA_QP_MANAGED_SEND = 2,  /* started by SEND_EN only */
+  /* Its receives are a shared receive queue (SRQ) of this pair's own: when the pair fails, those
+   * that nothing has come into stay as they are, without a completion. */
+  NBC_HCA_QP_SHARED_RECEIVES = 4
 };
 
 struct nbc_hca_qp_request {

@@ -107,6 +107,26 @@ TEST(Completion, errorFlushesBothQueuesWithWhateverComesLater) {
   EXPECT_EQ(q.failed(), MLX5_LOCAL_QP_OP);
 }
 
+/// An SRQ is not its queue pair's: who waits for its receives is not told that they have come.
+TEST(Completion, receivesOfAnSrqStayWhenTheirQueuePairFails) {
+  Rig rig(1);
+  Queue &q = rig.queue(0, {.flags = NBC_HCA_QP_SHARED_RECEIVES}), &peer = rig.queue(0);
+  rig.connect(q, peer);
+  q.receive();
+  peer.post(send());
+  peer.ring();
+  rig.fabric.run();
+  EXPECT_EQ(q.receiveCq->poll()->opcode, MLX5_CQE_RESP_SEND);
+  q.receive();
+  q.post(Wqe(0x3f));
+  q.post(nop());
+  q.ring();
+  rig.fabric.run();
+  EXPECT_EQ(q.sendCq->poll()->syndrome, MLX5_LOCAL_QP_OP);
+  EXPECT_EQ(q.sendCq->poll()->syndrome, MLX5_FLUSHED);
+  EXPECT_EQ(q.receiveCq->count(), 0);
+}
+
 TEST(Completion, enableOfAFailedQueueFlushes) {
   Rig rig(1);
   Queue &mq = rig.management(0), &q = rig.queue(0, {.flags = NBC_HCA_QP_MANAGED_SEND});
