@@ -50,7 +50,7 @@ struct Device {
   Pace pace = {};
 };
 
-enum class Protocol { eager, rendezvous, automatic };
+enum class Protocol { eager, rendezvous, automatic, direct };  // libraries hold the number
 
 /// How long the blocks of the caller's buffers are: all alike, or each has a length and
 /// a place of its own, as in MPI's v- and w-variants.

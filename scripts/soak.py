@@ -27,7 +27,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 LIBRARY = ROOT / "stdlib_algos"
 # Of each target the protocols that it has, and those with blocks of lengths of their own.
 TARGETS = {
-    "coredirect": (["auto", "eager", "rendezvous"], ["auto", "rendezvous"]),
+    "coredirect": (["auto", "eager", "rendezvous", "direct"], ["auto", "rendezvous"]),
     "mpi": (["auto"], ["auto"]),
     "sci": (["auto"], ["auto"]),
     "shm": (["auto"], ["auto"]),
@@ -162,12 +162,15 @@ def main():
     parser.add_argument("--target", action="append", choices=TARGETS, help="[all of them]")
     parser.add_argument("--processes", type=int, default=2, help="at a time [2]")
     parser.add_argument("--timeout", type=float, default=900, help="seconds for a case [900]")
+    parser.add_argument("--protocol", action="append", choices=["auto", "eager", "rendezvous", "direct"],
+                        help="only this one; may be repeated [all that a target has]")
     o = parser.parse_args()
     nbcc = str(pathlib.Path(o.nbcc).resolve())
     if not os.access(nbcc, os.X_OK):
         parser.error(f"{o.nbcc} is not there, or cannot be run")
     first, last = ranges(o.seeds)[0], ranges(o.seeds)[-1]
     cases = all_cases(o.target or list(TARGETS), ranges(o.ranks), o.only)
+    cases = [case for case in cases if not o.protocol or case.protocol in o.protocol]
     terminal = sys.stderr.isatty()
     begin, runs, failed, ran = time.monotonic(), 0, 0, 0
 

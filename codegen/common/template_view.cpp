@@ -58,7 +58,8 @@ const nbc_segment *TemplateView::segment(const nbc_range &run, uint32_t queue,
 
 std::string TemplateView::variantName(const nbc_variant &v) const {
   if (v.flags & NBC_VARIANT_CREDIT) return "credit";
-  std::string name = v.protocol == NBC_EAGER ? "eager" : "rendezvous";
+  static const char *const protocols[NBC_PROTOCOLS] = {"eager", "rendezvous", "direct"};
+  std::string name = protocols[v.protocol % NBC_PROTOCOLS];
   if (v.flags & NBC_VARIANT_CALC) name = "calc";
   if (v.flags & NBC_VARIANT_IN_PLACE) name += " in-place";
   return name;

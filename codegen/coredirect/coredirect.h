@@ -44,6 +44,19 @@
 // all waits for CTS, else two ranks that exchange would wait for each other. Copies are RDMA WRITE
 // on LOOPBACK. A signal is a message without bytes, in both protocols like any other.
 //
+// Direct. For one call whose buffers the peers know (nbc_plan_options.call), as persistent ones
+// are. One queue pair for each peer, both ways, DIRECT, with a CQ each for receives and sends:
+//
+//   MQ:      SEND_EN sq(1) ..1 | ... | WAIT cq(1) #0, the token | SEND_EN sq(1) ..2 | WAIT cq(1) #1
+//   ... 1:       SEND, no bytes: the token | RDMA WRITE with immediate, to where rank 1 has said
+//   ...
+//
+// The token of a call goes first, to all that this rank receives from, and waits for nothing: so
+// that all of the call's places are free from its beginning on, legalize gives a room of its own to
+// each message whose place is not. As it is each end's first entry, what is received is the token,
+// then messages: one CQ counts both. Receives take no bytes and are posted ahead. Blocks of lengths
+// of their own cannot go direct, nor does the adapter reduce.
+//
 // Blocks of lengths of their own (TargetOptions::lengths): lengths and places are looked up at
 // the call, block by block (own_lengths.cpp). Which protocol must not depend on what a rank does
 // not know: eager is for allgather and reduce_scatter, where all know the longest block.

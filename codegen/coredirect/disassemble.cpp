@@ -35,6 +35,8 @@ const char *opcodeName(uint8_t opcode) {
       return "WRITE";
     case MLX5_SEND:
       return "SEND";
+    case MLX5_WRITE_IMM:
+      return "WRITEIMM";
     case MLX5_WAIT:
       return "WAIT";
     case MLX5_SEND_EN:
@@ -180,12 +182,21 @@ class Lister {
     if (at == NBC_SIDE_RECV) receivesUpTo(e.number, e.limit + 1);
     const int64_t more = int64_t{e.limit} + 1 - queue.waited[at];
     queue.waited[at] = std::max(queue.waited[at], e.limit + 1);
-    const char *which = facts.kind == NBC_QUEUE_CTS ? "CTS" : at == NBC_SIDE_RECV ? "recv" : "send";
+    const bool token = facts.kind == NBC_QUEUE_DIRECT && at == NBC_SIDE_RECV && getsToken(e.number);
+    const char *which = token && e.limit == 0         ? "token"
+                        : facts.kind == NBC_QUEUE_CTS ? "CTS"
+                        : at == NBC_SIDE_RECV         ? "recv"
+                                                      : "send";
     std::string whom = facts.kind == NBC_QUEUE_LOOPBACK ? " loopback"
                        : at == NBC_SIDE_RECV            ? cat(" from ", peer(facts))
                                                         : cat(" to ", peer(facts));
     line("mq", e.index, e.segments, "WAIT",
          cat("wait (", more, " ", which, " CQ)", whom, " for #", e.limit, signalled(e)));
+  }
+
+  /// A direct queue's first receive is for a token where its peer receives: if data go there.
+  bool getsToken(uint32_t q) const {
+    return !queues_[q].sends.empty() && queues_[q].sends.back().opcode == MLX5_WRITE_IMM;
   }
 
   /// What a message of no bytes on a CTS queue says.
@@ -211,10 +222,12 @@ class Lister {
         ++segments;
       }
       const nbc_queue &facts = view_.queues[q];
+      const bool token = facts.kind == NBC_QUEUE_DIRECT && queue.listed == 0 && getsToken(q);
       std::string task = facts.kind == NBC_QUEUE_CTS ? cat("recv ", clear(), " from ", peer(facts))
+                         : token                     ? cat("recv token from ", peer(facts))
                          : facts.kind == NBC_QUEUE_LOOPBACK ? std::string("recv result")
                                                             : cat("recv from ", peer(facts));
-      if (facts.kind != NBC_QUEUE_CTS) task += ": " + (what.empty() ? "no bytes" : what);
+      if (facts.kind != NBC_QUEUE_CTS && !token) task += ": " + (what.empty() ? "no bytes" : what);
       line(view_.queueName(q), queue.listed, segments, "RECV", task);
     }
   }
@@ -236,6 +249,10 @@ class Lister {
       std::string task;
       if (facts.kind == NBC_QUEUE_CTS)
         task = cat("send ", clear(), " to ", peer(facts));
+      else if (facts.kind == NBC_QUEUE_DIRECT && e.opcode == MLX5_SEND)
+        task = cat("send token to ", peer(facts));
+      else if (e.opcode == MLX5_WRITE_IMM)
+        task = cat("write to ", peer(facts), ": ", what.empty() ? "no bytes" : what);
       else if (e.opcode == MLX5_WRITE)
         task = cat("write ", what, " -> ", to);
       else if (facts.kind == NBC_QUEUE_LOOPBACK)
@@ -270,11 +287,30 @@ uint64_t queueEntries(const View &view, const nbc_variant &v) {
   return entries;
 }
 
+/// How many queue pairs there would be with three for each connection, as the papers count:
+/// connections serve both ways if all do.
+uint64_t indirectPairs(const View &view) {
+  std::vector<char> ways(view.queues.size());
+  for (const nbc_variant &v : view.variants)
+    for (const nbc_segment &s : view.segmentsOf(v.segments)) {
+      if (view.queues[s.queue].kind != NBC_QUEUE_DIRECT || s.ring != NBC_RING_SEND) continue;
+      for (const Entry &e : view.entries(s)) ways[s.queue] |= e.opcode == MLX5_SEND ? 1 : 2;
+    }
+  uint64_t one = 0, both = 0;
+  for (const char way : ways) {
+    one += way == 1 || way == 2;
+    both += way == 3;
+  }
+  return 3 * (one ? one + 2 * both : both);
+}
+
 /// How many calls may be under way at once on such an adapter, as the runtime counts; it takes no
-/// more than 1,024.
-uint32_t mostCalls(const Template &t, const Device &device) {
+/// more than 1,024, and of a direct plan one.
+uint32_t mostCalls(const Template &t, const View &view, const Device &device) {
   const nbc_hca_facts facts = coredirect_facts(device);
   uint32_t fit = 0;
+  for (const nbc_variant &v : view.variants)
+    if (v.protocol == NBC_DIRECT) return nbc_hca_fits(t.data(), t.bytes, 1, &facts, nullptr) == 0;
   for (uint32_t step = 1024; step > 0; step /= 2)
     if (fit + step <= 1024 && nbc_hca_fits(t.data(), t.bytes, fit + step, &facts, nullptr) == 0)
       fit += step;
@@ -292,10 +328,11 @@ void coredirect_printTasks(const Template &t, std::ostream &out) {
 void coredirect_printResources(const Template &t, std::ostream &out) {
   const View view(t);
   view.printTitle(out);
-  uint64_t pairs = 0, management = 0, completion = 0, slots = 0, entries = 0, hosts = 0;
+  uint64_t pairs = 0, direct = 0, management = 0, completion = 0, slots = 0, entries = 0, hosts = 0;
   for (const nbc_queue &q : view.queues) {
     management += q.kind == NBC_QUEUE_MANAGEMENT;
     pairs += q.peer < view.peers.size();
+    direct += q.kind == NBC_QUEUE_DIRECT;
     // A CQ for receives and one for sends; the first is of no use to the management
     // queue, the second to clear-to-sends.
     completion += q.kind == NBC_QUEUE_MANAGEMENT || q.kind == NBC_QUEUE_CTS ? 1 : 2;
@@ -309,8 +346,9 @@ void coredirect_printResources(const Template &t, std::ostream &out) {
         << " sends, " << queueEntries(view, v) << " work queue entries, " << view.hostSteps(v)
         << " host steps\n";
   }
-  out << "peer queue pairs: " << pairs << "\n"
-      << "management queues: " << management << "\n"
+  out << "peer queue pairs: " << pairs << "\n";
+  if (direct) out << "peer queue pairs of eager and rendezvous: " << indirectPairs(view) << "\n";
+  out << "management queues: " << management << "\n"
       << "completion queues: " << completion << "\n"
       << "receive slots: " << slots << "\n"
       << "work queue entries: " << entries << "\n"
@@ -319,7 +357,7 @@ void coredirect_printResources(const Template &t, std::ostream &out) {
       << "host steps: " << hosts << "\n";
   for (const Device &device : coredirect.devices)
     if (std::string_view(view.header.device) == device.name)
-      out << "calls under way: at most " << mostCalls(t, device) << "\n";
+      out << "calls under way: at most " << mostCalls(t, view, device) << "\n";
 }
 
 }  // namespace nbcc

@@ -133,10 +133,12 @@ class Emitter {
     for (const Variant &variant : variants_) {
       if (!variant.legal) continue;
       const Schedule &s = variant.legal->schedule;
-      for (size_t q = 0; q < strides_.size(); ++q)
+      for (size_t q = 0; q < strides_.size(); ++q) {
+        if (connections_.queues[q].kind == NBC_QUEUE_DIRECT) strides_[q] = MLX5_SEGMENT;
         for (const StepId i : variant.program.queues[q].receives)
           while (strides_[q] < MLX5_SEGMENT * s.steps[i].to.size)
             strides_[q] = strides_[q] ? 2 * strides_[q] : uint32_t{MLX5_SEGMENT};
+      }
     }
   }
 
@@ -144,6 +146,12 @@ class Emitter {
 
   bool ahead(const Variant &variant, size_t q) const {
     return variant.protocol == NBC_EAGER && connections_.queues[q].kind == NBC_QUEUE_EAGER;
+  }
+
+  /// Those that stand in a segment with bytes; direct: with that of the token.
+  uint32_t receivesOf(const QueueProgram &queue, size_t q) const {
+    const bool direct = connections_.queues[q].kind == NBC_QUEUE_DIRECT;
+    return static_cast<uint32_t>(queue.receives.size()) + (direct ? queue.clearToSends : 0);
   }
 
   void count() {
@@ -157,15 +165,20 @@ class Emitter {
         if (!queue.sends.empty()) ++n.segments;
         sends += static_cast<uint32_t>(queue.sends.size());
         n.code += queue.blocks * MLX5_WQEBB;
-        if (queue.clearToSends > 0) ++n.segments;
-        if (queue.receives.empty() || ahead(variant, q)) continue;
+        const bool direct = connections_.queues[q].kind == NBC_QUEUE_DIRECT;
+        if (queue.clearToSends > 0 && !direct) ++n.segments;
+        const uint32_t receives = receivesOf(queue, q);
+        if (receives == 0 || ahead(variant, q)) continue;
         ++n.segments;
-        n.code += static_cast<uint32_t>(queue.receives.size()) * strides_[q];
+        n.code += receives * strides_[q];
       }
       if (!variant.program.management.empty()) ++n.segments;
       n.code += static_cast<uint32_t>(variant.program.management.size()) * MLX5_WQEBB;
       bind = sends;
       n.relocs = sends + static_cast<uint32_t>(variant.data.size());
+      if (variant.protocol == NBC_DIRECT)
+        for (const Step &step : variant.legal->schedule.steps)
+          n.relocs += writesToPeer(step, variant.protocol);
       for (const Management &entry : variant.program.management) {
         bind += entry.opcode == MLX5_NOP ? 1 : 2;
         n.relocs += entry.opcode == MLX5_NOP ? 1 : 2;
@@ -256,7 +269,7 @@ class Emitter {
     nbc_segment &segment = segments_[segment_++];
     segment.queue = q;
     segment.ring = NBC_RING_RECV;
-    segment.entries = static_cast<uint32_t>(queue.receives.size());
+    segment.entries = receivesOf(queue, q);
     segment.bytes = segment.entries * strides_[q];
     segment.offset = used_;
   }
@@ -366,10 +379,12 @@ class Emitter {
       segment.entries = queue.blocks;
       segment.bytes = queue.blocks * MLX5_WQEBB;
       segment.send_cqes = queue.signalled;
-      uint32_t index = 0;
+      uint32_t index = 0, message = 0;
       for (const Post &post : queue.sends) {
         const Op op = post.step < 0 ? Op::signal : variant.legal->schedule.steps[post.step].op;
-        const uint8_t opcode = op == Op::copy ? MLX5_WRITE : MLX5_SEND;
+        const bool told = post.step >= 0 &&
+                          writesToPeer(variant.legal->schedule.steps[post.step], variant.protocol);
+        const uint8_t opcode = op == Op::copy ? MLX5_WRITE : told ? MLX5_WRITE_IMM : MLX5_SEND;
         unsigned char *wqe = control(q, index, opcode, post.segments, post.signalled);
         relocate(used_ + MLX5_CTRL_INDEX, NBC_RELOC_INDEX, q, index);
         bind(used_ + MLX5_CTRL_QPN, NBC_RELOC_QPN, q);
@@ -382,22 +397,28 @@ class Emitter {
           relocate(used_ + MLX5_SEGMENT, NBC_RELOC_RADDR, data->first);
           ++data;
           ++segments;
+        } else if (told) {
+          relocate(used_ + MLX5_SEGMENT, NBC_RELOC_TOLD, q, message);
+          ++segments;
         }
+        message += post.step >= 0;
         for (; segments < post.segments; ++segments)
           dataSegment(used_ + static_cast<uint32_t>(segments) * MLX5_SEGMENT, *data++, slot);
         used_ += blocksOf(post.segments) * MLX5_WQEBB;
         index += blocksOf(post.segments);
       }
     }
-    if (queue.clearToSends > 0) {
+    const bool direct = connections_.queues[q].kind == NBC_QUEUE_DIRECT;
+    if (queue.clearToSends > 0 && !direct) {
       nbc_segment &segment = segments_[segment_++];
       segment.queue = q;
       segment.ring = NBC_RING_RECV;
       segment.offset = used_;
       segment.entries = queue.clearToSends;
     }
-    if (queue.receives.empty() || ahead(variant, q)) return;
+    if (receivesOf(queue, q) == 0 || ahead(variant, q)) return;
     openReceives(q, queue);
+    if (direct && queue.clearToSends > 0) closeReceive(0, strides_[q]);
     for (const StepId i : queue.receives) {
       const uint32_t pieces = variant.legal->schedule.steps[i].to.size;
       for (uint32_t k = 0; k < pieces; ++k) dataSegment(used_ + k * MLX5_SEGMENT, *data++, slot);

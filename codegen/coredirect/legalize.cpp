@@ -3,7 +3,7 @@
 // enough.
 //
 //   schedule, in place   =>   calc, calc in place, eager, eager in place, rendezvous, rendezvous in
-//   place
+//   place;  or, where it is asked for, direct, direct in place
 //
 // in the order in which nbc_start tries them; calc first, since it fits few calls.
 // Each way has a file of its own, because each is a different idea: eager renames,
@@ -36,7 +36,8 @@ int64_t longest(const Device &device) {
 }
 
 std::string nameOf(const nbc_queue &queue, const Connections &connections) {
-  static const char *const purpose[] = {"management", "loopback", "eager", "clear-to-send", "data"};
+  static const char *const purpose[] = {"management", "loopback", "eager", "clear-to-send",
+                                        "data",       "messages", "direct"};
   if (queue.peer == kNone) return cat("the ", purpose[queue.kind], " queue");
   return cat("the ", purpose[queue.kind], " queue to rank ", connections.peers[queue.peer]);
 }
@@ -44,13 +45,14 @@ std::string nameOf(const nbc_queue &queue, const Connections &connections) {
 /// Calls under way share the queues, and receives are posted for three windows of them.
 void checkQueues(const std::vector<Legal> &ways, const Device &device, const TargetOptions &options,
                  Diag &diag) {
-  const int depth = std::max(options.depth, 1);
+  // Of a direct plan there is one call at a time.
+  const int depth = options.protocol == Protocol::direct ? 1 : std::max(options.depth, 1);
   const int64_t most = longest(device), room = int64_t{1} << std::min(device.logQueue, 15);
   int64_t rough = 0;
   for (const Legal &way : ways) {
     int64_t entries = 64;
     for (const Step &step : way.schedule.steps)
-      entries += blocksOf(segmentsOf(step)) + step.after.size + 4;
+      entries += blocksOf(segmentsOf(step, way.protocol)) + step.after.size + 4;
     rough = std::max(rough, entries);
   }
   if (rough * 3 * depth <= most) return;
@@ -66,10 +68,14 @@ void checkQueues(const std::vector<Legal> &ways, const Device &device, const Tar
       const bool management = q == connections.management;
       const int64_t entries = management ? program.management.size() : queue.blocks;
       sends[q] = std::max(sends[q], entries);
-      // Eager: sets for three windows. Clear-to-sends: a peer may be a call ahead.
+      // Eager: sets for three windows. Clear-to-sends: a peer may be a call ahead, as may the token
+      // of a direct one.
       const int64_t received = queue.receives.size(), clear = queue.clearToSends;
-      receives[q] = std::max({receives[q], received * (eager ? 3 * depth : depth),
-                              clear ? clear * (depth + 1) + 4 : 0});
+      if (connections.queues[q].kind == NBC_QUEUE_DIRECT)
+        receives[q] = std::max(receives[q], received + clear + 1);
+      else
+        receives[q] = std::max({receives[q], received * (eager ? 3 * depth : depth),
+                                clear ? clear * (depth + 1) + 4 : 0});
     }
     if (!eager || way.flags) continue;
     // Three windows' credits may be in a queue.
@@ -99,7 +105,8 @@ void checkQueues(const std::vector<Legal> &ways, const Device &device, const Tar
 /// What is too long by its messages alone, whatever becomes of it.
 void checkMessages(const Schedule &s, const Device &device, const TargetOptions &options,
                    Diag &diag) {
-  const int64_t depth = std::max(options.depth, 1), most = longest(device);
+  const int64_t depth = options.protocol == Protocol::direct ? 1 : std::max(options.depth, 1),
+                most = longest(device);
   std::vector<int64_t> sent(s.ranks);
   for (const Step &step : s.steps)
     if (step.op == Op::send || step.op == Op::signal) ++sent[step.peer];
@@ -108,6 +115,17 @@ void checkMessages(const Schedule &s, const Device &device, const TargetOptions 
     diag.error({}, "coredirect: a queue holds ", most, " entries on ", device.name,
                ", this schedule needs ", *peer * depth, " for what it sends to rank ",
                peer - sent.begin(), ": ", *peer, " for a call, ", depth, " calls under way");
+}
+
+/// The addresses of one call are told for good; those of blocks that differ are looked up in
+/// arrays of the caller's, which may say something else the next time.
+bool cannotGoDirect(const Schedule &s, Diag &diag) {
+  if (!collective(s).hasOwnLengths()) return false;
+  diag.error(
+      {}, "coredirect: own lengths: ", kindName(s),
+      " cannot go direct: its blocks' lengths and places are the call's, and a direct plan's "
+      "are told to the peers when it is made");
+  return true;
 }
 
 /// Of lengths of their own: ranks could not agree on it.
@@ -126,7 +144,9 @@ bool cannotGoEager(const Schedule &s, const TargetOptions &options, Diag &diag) 
 std::vector<Legal> coredirect_legalize(const Schedule &given, const Schedule *inPlace,
                                        const TargetOptions &options, Diag &diag) {
   const bool own = options.lengths == Blocks::each;
+  const bool direct = options.protocol == Protocol::direct;
   if (own && cannotGoEager(given, options, diag)) return {};
+  if (own && direct && cannotGoDirect(given, diag)) return {};
   const Calls calls(given, inPlace, options, "coredirect", diag);
   if (calls.all().empty()) return {};
   const Schedule &schedule = *calls.all().front().schedule;
@@ -148,7 +168,11 @@ std::vector<Legal> coredirect_legalize(const Schedule &given, const Schedule *in
   const auto each = [&](auto way) {
     for (const Calls::Call &call : calls.all()) way(*call.schedule, call.flags);
   };
-  if (options.protocol != Protocol::rendezvous && eagerToo) {
+  if (direct)
+    each([&](const Schedule &s, uint32_t flags) {
+      add(legalizeDirect(s, device, diag), NBC_DIRECT, flags);
+    });
+  if (options.protocol != Protocol::rendezvous && eagerToo && !direct) {
     EagerOptions eager{.slotPerBlock = options.slotPerBlock, .calc = true};
     if (std::ranges::all_of(
             calls.all(), [&](const Calls::Call &call) { return fitsCalc(*call.schedule, device); }))
@@ -160,7 +184,7 @@ std::vector<Legal> coredirect_legalize(const Schedule &given, const Schedule *in
       add(legalizeEager(s, device, eager, diag), NBC_EAGER, flags);
     });
   }
-  if (options.protocol != Protocol::eager)
+  if (options.protocol != Protocol::eager && !direct)
     each([&](const Schedule &s, uint32_t flags) {
       add(legalizeRendezvous(s, device, diag), NBC_RENDEZVOUS, flags);
     });

@@ -23,6 +23,8 @@ struct EagerOptions {
 /// be expressed, which was reported.
 Schedule legalizeEager(const Schedule &, const Device &, const EagerOptions &, Diag &);
 Schedule legalizeRendezvous(const Schedule &, const Device &, Diag &);
+/// The same where messages are written from afar, into memory that is free when the call begins.
+Schedule legalizeDirect(const Schedule &, const Device &, Diag &);
 
 /// Whether everything that is sent and reduced is one whole vector, so that a
 /// vector of one element is one slot of the adapter everywhere.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// legalize_rendezvous.cpp - rendezvous: data go to their final place, so little changes.
+// legalize_rendezvous.cpp - rendezvous and direct: data go to their final place, so little changes.
 //
 //   %0 = copy in -> out[3]         =>   %0 = copy in -> out[3] by nic
 //   %1 = reduce a, b -> c               %1 = reduce a, b -> c by host
@@ -10,6 +10,13 @@
 // them: both ends keep the message whole, so neither needs to know.
 //
 // Waits stay; who waited for a step waits for all that became of it.
+//
+// Direct: the same, but a message is written by its sender, into one place, at any time from the
+// beginning of the call on. So what goes to several places, or where something else has to be over
+// first, goes into a room of its own and is copied from there: the room waits for nothing.
+//
+//   %4 = recv -> out[1] after %2   =>   %4 = recv -> room4    %5 = copy room4 -> out[1] after %4,
+//   %2
 
 #include <algorithm>
 
@@ -21,8 +28,8 @@ namespace {
 
 class Rendezvous {
  public:
-  Rendezvous(const Schedule &s, const Device &device, Diag &diag)
-      : s_(s), device_(device), diag_(diag) {}
+  Rendezvous(const Schedule &s, const Device &device, bool direct, Diag &diag)
+      : s_(s), device_(device), direct_(direct), diag_(diag) {}
 
   Schedule run() {
     if (isLegal()) {
@@ -35,8 +42,9 @@ class Rendezvous {
     Ticks ticks(s_);
     ticks_ = &ticks;
     if (!ticks.fits()) {
-      diag_.error({}, "coredirect: rendezvous: the schedule of rank ", s_.rank, " of ", s_.ranks,
-                  " cuts its buffers into more than ", Ticks::kMost, " parts, which is the most");
+      diag_.error({}, "coredirect: ", direct_ ? "direct" : "rendezvous", ": the schedule of rank ",
+                  s_.rank, " of ", s_.ranks, " cuts its buffers into more than ", Ticks::kMost,
+                  " parts, which is the most");
       return {};
     }
     for (StepId i = 0; i < static_cast<StepId>(s_.steps.size()); ++i) step(i);
@@ -49,12 +57,16 @@ class Rendezvous {
   }
 
   size_t gather() const { return static_cast<size_t>(device_.maxGather); }
+  size_t scatter() const { return direct_ ? 1 : static_cast<size_t>(device_.maxScatter); }
+  bool isHeld(const Step &step) const {
+    return direct_ && (step.op == Op::recv || step.op == Op::await) && step.after.size > 0;
+  }
 
   bool isLegal() const {
     for (const Step &step : s_.steps) {
       if (step.op == Op::send && step.from.size > gather()) return false;
-      if (step.op == Op::recv && step.to.size > static_cast<size_t>(device_.maxScatter))
-        return false;
+      if (step.op == Op::recv && step.to.size > scatter()) return false;
+      if (isHeld(step)) return false;
       if (step.op == Op::copy && (step.to.size != 1 || step.from.size > gather())) return false;
       for (Section section : {s_.from(step), s_.to(step)})
         for (const Extent &e : section)
@@ -84,18 +96,27 @@ class Rendezvous {
       const StepId id = transfer(step, {&packed, 1}, {}, {});
       draft_->after(id, pack(step, from, room, waits));
       last = {id};
-    } else if (step.op == Op::recv && to.size() > static_cast<size_t>(device_.maxScatter)) {
+    } else if (isHeld(step) &&
+               to.empty()) {  // no bytes, so nobody has to wait for it to be written
+      const StepId id = transfer(step, {}, {}, {});
+      waits.push_back(id);
+      last = std::move(waits);
+    } else if (step.op == Op::recv && (to.size() > scatter() || isHeld(step))) {
       const BufferId room = draft_->addRoom(cat("packed", i), Role::scratch, to);
       const Extent packed = draft_->whole(room);
       const StepId id = transfer(step, {}, {}, {&packed, 1});
-      draft_->after(id, std::move(waits));
+      std::vector<StepId> first = {id};
+      if (direct_)
+        first.insert(first.end(), waits.begin(), waits.end());
+      else
+        draft_->after(id, std::move(waits));
       // The message is over only in the next round.
       Step later = step;
       later.round = step.round + 1;
       int64_t block = 0;
       for (const Extent &e : to) {
         const Extent part{room, 1, block, e.count};
-        last.push_back(write(later, {&part, 1}, e, {id}));
+        last.push_back(write(later, {&part, 1}, e, first));
         block += e.count;
       }
     } else {
@@ -165,6 +186,7 @@ class Rendezvous {
 
   const Schedule &s_;
   const Device &device_;
+  const bool direct_;
   Diag &diag_;
   Draft *draft_ = nullptr;
   const Ticks *ticks_ = nullptr;
@@ -175,7 +197,11 @@ class Rendezvous {
 }  // namespace
 
 Schedule legalizeRendezvous(const Schedule &s, const Device &device, Diag &diag) {
-  return Rendezvous(s, device, diag).run();
+  return Rendezvous(s, device, false, diag).run();
+}
+
+Schedule legalizeDirect(const Schedule &s, const Device &device, Diag &diag) {
+  return Rendezvous(s, device, true, diag).run();
 }
 
 }  // namespace nbcc::crosschannel

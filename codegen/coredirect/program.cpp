@@ -15,6 +15,10 @@
 // and they open the next one. Those that need nothing new go into a stage that
 // has been opened already.
 //
+// Direct: tokens first, one to each that sends to this rank; before the first send to a peer the
+// WAIT for its token. On a queue pair that serves both ways the token is each end's first entry of
+// a call, so it is known which completion is the token's and which are messages'.
+//
 // Linear in steps and waits.
 
 #include "codegen/coredirect/program.h"
@@ -43,7 +47,10 @@ class Builder {
  public:
   Builder(const Legal &legal, const Connections &connections)
       : s_(legal.schedule),
+        protocol_(legal.protocol),
         eager_(legal.protocol == NBC_EAGER),
+        rendezvous_(legal.protocol == NBC_RENDEZVOUS),
+        direct_(legal.protocol == NBC_DIRECT),
         connections_(connections),
         states_(connections.queues.size()),
         places_(s_.steps.size()) {
@@ -55,8 +62,10 @@ class Builder {
     std::vector<char> needed(s_.steps.size());  // by a step that does not just follow on its queue
     for (const Step &step : s_.steps)
       for (const StepId d : s_.after(step)) needed[d] = 1;
+    if (direct_) queueTokens();
     queueUp(needed);
-    if (!eager_) clearEarly();
+    if (rendezvous_) clearEarly();
+    if (direct_) sendTokens();
 
     const StepId count = static_cast<StepId>(s_.steps.size());
     for (StepId i = 0; i < count;) {
@@ -65,7 +74,7 @@ class Builder {
       while (end < count && s_.steps[end].round == s_.steps[i].round) ++end;
       for (StepId k = i; k < end; ++k)
         if (s_.steps[k].peer < 0) local(k);
-      if (!eager_)
+      if (rendezvous_)
         for (StepId k = i; k < end; ++k)
           if (receives(s_.steps[k])) clear(k);
       for (StepId k = i; k < end; ++k)
@@ -95,7 +104,36 @@ class Builder {
 
   uint32_t queueOf(const Step &step) const {
     if (step.peer < 0) return connections_.loopback;
-    return connections_.queue(eager_ ? NBC_QUEUE_EAGER : NBC_QUEUE_DATA, step);
+    return connections_.queue(direct_  ? NBC_QUEUE_DIRECT
+                              : eager_ ? NBC_QUEUE_EAGER
+                                       : NBC_QUEUE_DATA,
+                              step);
+  }
+
+  /// Who receives from a peer sends it a token, in front of all else, and who sends gets one.
+  void queueTokens() {
+    for (const Step &step : s_.steps) {
+      if (step.peer < 0) continue;
+      QueueProgram &queue = program_.queues[queueOf(step)];
+      if (sends(step)) {
+        queue.clearToSends = 1;
+      } else if (queue.sends.empty()) {
+        queue.sends.push_back({-1, 1});
+        queue.blocks = 1;
+      }
+    }
+  }
+
+  void sendTokens() {
+    for (uint32_t q = 0; q < program_.queues.size(); ++q)
+      if (const QueueProgram &queue = program_.queues[q];
+          !queue.sends.empty() && queue.sends.front().step < 0)
+        enable(q, 1);
+  }
+
+  /// Receives of a queue that are over when the last one is.
+  uint32_t completionsOf(const QueueProgram &queue) const {
+    return static_cast<uint32_t>(queue.receives.size()) + (direct_ ? queue.clearToSends : 0);
   }
 
   /// Which entries the queues hold: order within a queue is that of the steps.
@@ -108,15 +146,15 @@ class Builder {
       QueueProgram &queue = program_.queues[place.queue];
       if (receives(step)) {
         place.side = NBC_SIDE_RECV;
-        place.completion = static_cast<uint32_t>(queue.receives.size());
+        place.completion = completionsOf(queue);
         queue.receives.push_back(i);
-        if (eager_) return;
+        if (!rendezvous_) return;
         const uint32_t cts = connections_.queue(NBC_QUEUE_CTS, step);
         program_.queues[cts].sends.push_back({-1, 1});
         program_.queues[cts].blocks += 1;
         return;
       }
-      const int segments = segmentsOf(step);
+      const int segments = segmentsOf(step, protocol_);
       queue.blocks += blocksOf(segments);
       place.enabled = queue.blocks;
       Post post{i, static_cast<uint8_t>(segments)};
@@ -129,7 +167,7 @@ class Builder {
         place.completion = queue.signalled++;
       }
       queue.sends.push_back(post);
-      if (step.peer >= 0 && !eager_)
+      if (step.peer >= 0 && rendezvous_)
         ++program_.queues[connections_.queue(NBC_QUEUE_CTS, step)].clearToSends;
     };
     for (StepId i = 0; i < static_cast<StepId>(s_.steps.size()); ++i) add(i);
@@ -140,7 +178,8 @@ class Builder {
       if (last.signalled) continue;
       last.signalled = true;
       const uint32_t completion = queue.signalled++;
-      if (s_.steps[last.step].op != Op::reduce) places_[last.step].completion = completion;
+      if (last.step >= 0 && s_.steps[last.step].op != Op::reduce)
+        places_[last.step].completion = completion;
     }
   }
 
@@ -285,7 +324,8 @@ class Builder {
 
   void send(StepId i) {
     ensureAll(i);
-    if (!eager_) {
+    if (direct_) waitFor(places_[i].queue, NBC_SIDE_RECV, 0);
+    if (rendezvous_) {
       const uint32_t cts = connections_.queue(NBC_QUEUE_CTS, s_.steps[i]);
       waitFor(cts, NBC_SIDE_RECV, states_[cts].clears++);
     }
@@ -298,8 +338,8 @@ class Builder {
       for (uint32_t q = 0; q < program_.queues.size(); ++q) {
         if (connections_.queues[q].kind == NBC_QUEUE_CTS) continue;
         const QueueProgram &queue = program_.queues[q];
-        const size_t all = side == NBC_SIDE_RECV ? queue.receives.size() : queue.signalled;
-        if (all > 0) waitFor(q, side, static_cast<uint32_t>(all - 1));
+        const uint32_t all = side == NBC_SIDE_RECV ? completionsOf(queue) : queue.signalled;
+        if (all > 0) waitFor(q, side, all - 1);
       }
     mark();
     std::vector<StepId> rest = std::move(pending_);
@@ -315,7 +355,8 @@ class Builder {
   }
 
   const Schedule &s_;
-  const bool eager_;
+  const uint32_t protocol_;
+  const bool eager_, rendezvous_, direct_;
   const Connections &connections_;
   std::vector<State> states_;
   std::vector<Place> places_;
@@ -332,7 +373,9 @@ Connections::Connections(std::span<const Legal> legals, const TargetOptions &opt
   bool rendezvous = false, adapter = false, symmetric = true;
   std::vector<char> ways;  // rank -> bit 0: received from, bit 1: sent to
   for (const Legal &legal : legals) {
-    (legal.protocol == NBC_EAGER ? eager_ : rendezvous) = true;
+    (legal.protocol == NBC_EAGER    ? eager_
+     : legal.protocol == NBC_DIRECT ? direct_
+                                    : rendezvous) = true;
     ways.resize(static_cast<size_t>(legal.schedule.ranks));
     for (const Step &step : legal.schedule.steps) {
       adapter |= step.unit == Unit::nic;
@@ -360,7 +403,9 @@ Connections::Connections(std::span<const Legal> legals, const TargetOptions &opt
   if (adapter) loopback = add(NBC_QUEUE_LOOPBACK, kNone, NBC_BOTH_WAYS);
   for (uint32_t p = 0; p < peers.size(); ++p) {
     const char way = ways[peers[p]];
-    if (way == 3 && symmetric && (!options.symmetric || options.symmetric(peers[p]))) {
+    if (direct_) {
+      first_[0][peers[p]] = first_[1][peers[p]] = add(NBC_QUEUE_DIRECT, p, NBC_BOTH_WAYS);
+    } else if (way == 3 && symmetric && (!options.symmetric || options.symmetric(peers[p]))) {
       connect(p, NBC_BOTH_WAYS);
     } else {
       if (way & 2) connect(p, NBC_TO_PEER);
@@ -373,6 +418,7 @@ uint32_t Connections::queue(nbc_queue_kind kind, const Step &step) const {
   const uint32_t first = first_[sends(step)][step.peer];
   switch (kind) {
     case NBC_QUEUE_EAGER:
+    case NBC_QUEUE_DIRECT:
       return first;
     case NBC_QUEUE_CTS:
       return first + eager_;
@@ -418,9 +464,13 @@ Program creditsOf(const Legal &legal, const Connections &connections) {
   return program;
 }
 
-int segmentsOf(const Step &step) {
+bool writesToPeer(const Step &step, uint32_t protocol) {
+  return protocol == NBC_DIRECT && sends(step);
+}
+
+int segmentsOf(const Step &step, uint32_t protocol) {
   const int data = static_cast<int>(step.from.size + step.with.size);
-  return 1 + data + (step.op == Op::copy);  // a WRITE says where to
+  return 1 + data + (step.op == Op::copy || writesToPeer(step, protocol));  // a WRITE says where to
 }
 
 }  // namespace nbcc::crosschannel

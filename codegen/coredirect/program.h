@@ -18,7 +18,7 @@ using codegen::kNone;
 /// The queues of a rank: which there are follows from all its variants. Two ranks
 /// share queue pairs for both ways if each of them sends to just those it receives
 /// from (standard exchange); else each way has its own (ring, Bruck). Both ends must
-/// come to the same answer: TargetOptions::symmetric.
+/// come to the same answer: TargetOptions::symmetric. Direct: one each, always both ways.
 struct Connections {
   std::vector<uint32_t> peers;
   std::vector<nbc_queue> queues;
@@ -31,7 +31,7 @@ struct Connections {
 
  private:
   std::vector<uint32_t> first_[2];  // receiving, sending: rank -> its first queue
-  bool eager_ = false;
+  bool eager_ = false, direct_ = false;
 };
 
 /// An entry of the management queue.
@@ -46,7 +46,7 @@ struct Management {
 
 /// An entry of another send queue.
 struct Post {
-  StepId step;  // whose data; -1: none (clear to send)
+  StepId step;  // whose data; -1: none (clear to send, token)
   uint8_t segments;
   bool signalled = false;
 };
@@ -56,7 +56,7 @@ struct QueueProgram {
   std::vector<StepId> receives;  // those that `posted` are counted only
   uint32_t blocks = 0;           // WQEBBs of `sends`
   uint32_t signalled = 0;
-  uint32_t clearToSends = 0;  // receives of no bytes
+  uint32_t clearToSends = 0;  // receives of no bytes; direct: of the token, before all others
 };
 
 struct StageProgram {
@@ -77,7 +77,10 @@ Program programOf(const Legal &, const Connections &);
 Program creditsOf(const Legal &, const Connections &);
 
 /// Segments of 16 bytes that the work queue entry of a step takes.
-int segmentsOf(const Step &);
+int segmentsOf(const Step &, uint32_t protocol);
+
+/// Whether it is a WRITE to where a peer has said.
+bool writesToPeer(const Step &, uint32_t protocol);
 
 /// Basic blocks that an entry of so many segments takes.
 constexpr uint32_t blocksOf(int segments) {

@@ -22,6 +22,9 @@
 // schedule stands behind, tells just those that eager variants receive from and
 // waits for just those that they send to.
 //
+// Direct: a receive starts where its sender gets the token, so that all tokens come before any WAIT
+// is asked as of any start; its place has to be free then, which is a dependency as all others.
+//
 // That the device's queues are long enough the runtime counts (nbc_hca_fits), from the bytes, too.
 //
 // Long, since it is one state: the queues as they were read, which every check looks at.
@@ -44,6 +47,7 @@ using namespace codegen;
 using namespace crosschannel;
 
 constexpr int64_t kNever = INT64_MAX;
+constexpr StepId kToken = -1;
 
 bool receives(const Step &step) {
   return step.op == Op::recv || step.op == Op::await;
@@ -81,8 +85,15 @@ struct EagerPeers {
 class Verifier {
  public:
   /// `s`: null for CREDIT.
-  Verifier(const View &view, const nbc_variant &variant, const Schedule *s, bool eager, Diag &diag)
-      : view_(view), variant_(variant), s_(s), eager_(eager), diag_(diag) {}
+  Verifier(const View &view, const nbc_variant &variant, const Schedule *s, uint32_t protocol,
+           Diag &diag)
+      : view_(view),
+        variant_(variant),
+        s_(s),
+        eager_(protocol == NBC_EAGER),
+        rendezvous_(protocol == NBC_RENDEZVOUS),
+        direct_(protocol == NBC_DIRECT),
+        diag_(diag) {}
 
   void run(std::vector<uint32_t> &owners) {
     PlaceVerifier places(view_, *s_, static_cast<uint32_t>(&variant_ - view_.variants.data()),
@@ -119,18 +130,19 @@ class Verifier {
     std::vector<int64_t> started;   // sends: the position of the SEND_EN
     std::vector<uint32_t> signals;  // completion -> send
     uint32_t receives = 0;
-    std::vector<int64_t> known[2];  // completion -> the position of the WAIT, by side
-    std::vector<StepId> sendSteps, receiveSteps;
-    uint32_t enabled = 0;     // basic blocks
-    size_t enabledSends = 0;  // entries
-    uint32_t credits = 0;     // WAITs of CREDIT
+    std::vector<int64_t> known[2];                // completion -> the position of the WAIT, by side
+    std::vector<StepId> sendSteps, receiveSteps;  // kToken: of no step
+    uint32_t enabled = 0;                         // basic blocks
+    size_t enabledSends = 0;                      // entries
+    uint32_t credits = 0;                         // WAITs of CREDIT
   };
   struct Place {
     uint32_t queue = UINT32_MAX;
     uint32_t send = UINT32_MAX;  // its entry: a SEND or WRITE, or the clear-to-send of a receive
     uint32_t sendQueue = UINT32_MAX;
     uint32_t receive = UINT32_MAX;  // its number among the receives of `queue`
-    uint32_t clear = UINT32_MAX;    // rendezvous sends: where leave to start comes from
+    uint32_t clear = UINT32_MAX;    // sends: where leave to start comes from, but eager
+    uint32_t number = UINT32_MAX;   // direct sends: of the place that the peer has told
     int64_t stage = -1;             // of the host
     int64_t order = -1;
   };
@@ -141,6 +153,7 @@ class Verifier {
   }
 
   std::string say(StepId i) const {
+    if (i == kToken) return "the token";
     const Step &step = s_->steps[i];
     std::string text = cat("step %", i, " (", name(step.op));
     if (step.peer >= 0) text += cat(receives(step) ? " from " : " to ", step.peer);
@@ -226,7 +239,7 @@ class Verifier {
   bool identify() {
     places_.resize(s_->steps.size());
     // By kind, and whether it is for what goes to the peer.
-    std::vector<uint32_t> peerQueue[3][2];
+    std::vector<uint32_t> peerQueue[NBC_QUEUE_DIRECT - NBC_QUEUE_EAGER + 1][2];
     for (auto &of : peerQueue)
       for (std::vector<uint32_t> &way : of) way.assign(s_->ranks, UINT32_MAX);
     uint32_t loopback = UINT32_MAX;
@@ -238,6 +251,7 @@ class Verifier {
       if (queue.direction != NBC_TO_PEER) of[0][view_.peers[queue.peer]] = q;
       if (queue.direction != NBC_FROM_PEER) of[1][view_.peers[queue.peer]] = q;
     }
+    if (direct_) tokens(peerQueue[NBC_QUEUE_DIRECT - NBC_QUEUE_EAGER][0]);
     int64_t order = 0;
     for (StepId i = 0; i < static_cast<StepId>(s_->steps.size()); ++i) {
       const Step &step = s_->steps[i];
@@ -247,10 +261,13 @@ class Verifier {
         hostSteps_.push_back(i);
         continue;
       }
-      const uint32_t kind = (eager_ ? NBC_QUEUE_EAGER : NBC_QUEUE_DATA) - NBC_QUEUE_EAGER;
+      const uint32_t kind = (direct_  ? NBC_QUEUE_DIRECT
+                             : eager_ ? NBC_QUEUE_EAGER
+                                      : NBC_QUEUE_DATA) -
+                            NBC_QUEUE_EAGER;
       const bool to = !receives(step);
       place.queue = step.peer < 0 ? loopback : peerQueue[kind][to][step.peer];
-      const uint32_t cts = eager_ || step.peer < 0
+      const uint32_t cts = !rendezvous_ || step.peer < 0
                                ? place.queue
                                : peerQueue[NBC_QUEUE_CTS - NBC_QUEUE_EAGER][to][step.peer];
       if (place.queue == UINT32_MAX || cts == UINT32_MAX) {
@@ -262,17 +279,26 @@ class Verifier {
         place.receive = static_cast<uint32_t>(queue.receiveSteps.size());
         queue.receiveSteps.push_back(i);
       }
+      if (direct_ && receives(step)) {  // it starts when the token is sent
+        place.sendQueue = place.queue;
+        place.send = 0;
+        continue;
+      }
       if (!receives(step)) {
         place.sendQueue = place.queue;
-      } else if (!eager_) {
+      } else if (rendezvous_) {
         place.sendQueue = cts;
+      }
+      if (direct_ && step.peer >= 0) {
+        place.clear = place.queue;
+        place.number = messages_[place.queue]++;
       }
       if (place.sendQueue != UINT32_MAX) {
         Queue &sends = queues_[place.sendQueue];
         place.send = static_cast<uint32_t>(sends.sendSteps.size());
         sends.sendSteps.push_back(i);
       }
-      if (!eager_ && step.peer >= 0 && !receives(step))
+      if (rendezvous_ && step.peer >= 0 && !receives(step))
         queues_[place.clear = cts].receiveSteps.push_back(i);
     }
     for (uint32_t q = 0; q < queues_.size(); ++q) {
@@ -290,12 +316,28 @@ class Verifier {
     for (uint32_t q = 0; q < queues_.size(); ++q) {
       const Queue &queue = queues_[q];
       if (&queue == mq_ || view_.queues[q].kind == NBC_QUEUE_CTS) continue;
-      for (uint32_t k = 0; k < queue.sends.size(); ++k) dataOf(queue.sendSteps[k], queue.sends[k]);
+      for (uint32_t k = 0; k < queue.sends.size(); ++k)
+        if (queue.sendSteps[k] != kToken)
+          dataOf(queue.sendSteps[k], queue.sends[k]);
+        else if (queue.sends[k].opcode != MLX5_SEND || queue.sends[k].segments != 1)
+          wrong("entry 0 of ", view_.queueName(q), " is not a token");
       const nbc_segment *posted = view_.segment(variant_.segments, q, NBC_RING_RECV);
       for (uint32_t k = 0; posted && posted->bytes > 0 && k < queue.receives; ++k)
         dataOf(queue.receiveSteps[k], *posted, k);
     }
     return hosts();
+  }
+
+  /// Of direct queues: in front of what is sent to those that this rank receives from, and of what
+  /// is received from those that it sends to.
+  void tokens(const std::vector<uint32_t> &queueOf) {
+    messages_.assign(queues_.size(), 0);
+    for (const Step &step : s_->steps) {
+      if (step.peer < 0 || queueOf[step.peer] == UINT32_MAX) continue;
+      Queue &queue = queues_[queueOf[step.peer]];
+      std::vector<StepId> &steps = receives(step) ? queue.sendSteps : queue.receiveSteps;
+      if (steps.empty()) steps.push_back(kToken);
+    }
   }
 
   template <class... Part>
@@ -306,15 +348,17 @@ class Verifier {
 
   void dataOf(StepId i, const Entry &e) {
     const Step &step = s_->steps[i];
-    const bool write = step.op == Op::copy;
-    uint32_t segments = 1 + write;
-    bool target = !write;
-    bool right = e.opcode == (write ? MLX5_WRITE : MLX5_SEND);
+    const bool write = step.op == Op::copy, told = direct_ && step.peer >= 0;
+    uint32_t segments = 1 + (write || told);
+    bool target = !write && !told;
+    bool right = e.opcode == (write ? MLX5_WRITE : told ? MLX5_WRITE_IMM : MLX5_SEND);
     data_->why = "it has another opcode";
     data_->want(s_->from(step), s_->with(step));
     for (const nbc_reloc &r : view_.relocsAt(variant_.relocs, e.offset, e.blocks * MLX5_WQEBB)) {
       if (!right) break;
-      target |= r.rule == NBC_RELOC_RADDR;
+      target |= write && r.rule == NBC_RELOC_RADDR;
+      target |= told && r.rule == NBC_RELOC_TOLD && r.what == places_[i].queue &&
+                r.addend == places_[i].number && r.at == e.offset + MLX5_SEGMENT;
       if (r.rule != NBC_RELOC_SGE && r.rule != NBC_RELOC_SLOT) continue;
       right = dataSegment(r, e.offset + segments++ * MLX5_SEGMENT);
     }
@@ -343,6 +387,11 @@ class Verifier {
     const uint32_t stride = posted.bytes / posted.entries;
     uint32_t place = posted.offset + number * stride;
     bool right = true;
+    if (i == kToken) {
+      if (!view_.relocsAt(variant_.relocs, place, stride).empty())
+        wrong("the token's receive is for data");
+      return;
+    }
     data_->want(s_->to(s_->steps[i]));
     for (const nbc_reloc &r : view_.relocsAt(variant_.relocs, place, stride)) {
       right = right && dataSegment(r, place);
@@ -429,10 +478,25 @@ class Verifier {
       if (&queue != mq_)
         for (size_t k = 0; k < queue.sends.size(); ++k)
           if (queue.started[k] != kNever)
-            phases[queue.started[k]] =
-                std::min(phases[queue.started[k]], phaseOfStart(s_->steps[queue.sendSteps[k]]));
+            phases[queue.started[k]] = std::min(
+                phases[queue.started[k]],
+                queue.sendSteps[k] == kToken ? -1 : phaseOfStart(s_->steps[queue.sendSteps[k]]));
     for (size_t p = mq_->sends.size(); p-- > 0;) phases[p] = std::min(phases[p], phases[p + 1]);
     for (const auto &[position, step, clear] : waits_) tooEarly(position, step, clear);
+    if (direct_) tokensFirst();
+  }
+
+  /// Who is waited for may wait for this rank's token.
+  void tokensFirst() {
+    size_t first = 0;
+    while (first < mq_->sends.size() && mq_->sends[first].opcode != MLX5_WAIT) ++first;
+    for (uint32_t q = 0; q < queues_.size(); ++q) {
+      const Queue &queue = queues_[q];
+      if (queue.sendSteps.empty() || queue.sendSteps[0] != kToken) continue;
+      if (queue.started[0] > static_cast<int64_t>(first))
+        wrong("the token on ", view_.queueName(q), " is not sent before entry ", first,
+              " of mq waits: ranks can wait for each other for ever");
+    }
   }
 
   void enable(const Entry &e, int64_t position) {
@@ -471,15 +535,19 @@ class Verifier {
     if (e.limit >= known.size()) return wrong(who(), ", but there are only ", known.size());
     const StepId step = side == NBC_SIDE_SEND ? queue.sendSteps[queue.signals[e.limit]]
                                               : queue.receiveSteps[e.limit];
-    const Place &place = places_[step];
+    if (step == kToken && side == NBC_SIDE_RECV) {  // peers send it first of all
+      if (known[0] == kNever) known[0] = position;
+      return;
+    }
     // Can it come at all? What brings it must have been started.
+    const Place place = step == kToken ? Place{.send = 0} : places_[step];
     if (side == NBC_SIDE_SEND || (place.send != UINT32_MAX && !clear)) {
       const uint32_t q = side == NBC_SIDE_SEND ? e.number : place.sendQueue;
       if (queues_[q].started[place.send] > position)
         return wrong(who(), ", that of ", say(step), ", which is not started before");
     }
     for (uint32_t k = e.limit + 1; k-- > 0 && known[k] == kNever;) known[k] = position;
-    waits_.push_back({position, step, clear});
+    if (step != kToken) waits_.push_back({position, step, clear});
   }
 
   void waitForCredit(const Entry &e) {
@@ -611,26 +679,27 @@ class Verifier {
                                  : cat(", the WAIT for the other is entry ", end));
   }
 
-  /// A rendezvous send starts when the receiver has said so.
+  /// A send starts when the receiver has said so.
   void leave(StepId i) {
     const Step &step = s_->steps[i];
     const uint32_t cts = places_[i].clear;
-    const int64_t known = queues_[cts].known[NBC_SIDE_RECV][places_[i].send];
+    const uint32_t number = direct_ ? 0 : places_[i].send;
+    const int64_t known = queues_[cts].known[NBC_SIDE_RECV][number];
     if (known < startOf(i)) return;
     diag_.error(step.loc, "coredirect: variant ", view_.variantName(variant_), ": ", say(i),
                 " may start before rank ", step.peer, " is clear to receive: no WAIT for number ",
-                places_[i].send, " of ", view_.queueName(cts), " comes before entry ", startOf(i),
-                " of mq");
+                number, " of ", view_.queueName(cts), " comes before entry ", startOf(i), " of mq");
   }
 
   const View &view_;
   const nbc_variant &variant_;
   const Schedule *s_;
-  const bool eager_;
+  const bool eager_, rendezvous_, direct_;
   Diag &diag_;
   PlaceVerifier *data_ = nullptr;  // while run() runs
   std::vector<Queue> queues_;
   std::vector<Place> places_;
+  std::vector<uint32_t> messages_;  // direct: queue -> those sent so far
   std::vector<StepId> hostSteps_;
   Queue *mq_ = nullptr;
   uint32_t mqNumber_ = UINT32_MAX;
@@ -668,14 +737,13 @@ void coredirect_verifyTemplate(const Template &t, std::span<const Legal> legals,
     const nbc_variant &variant = view.variants[v];
     if (v == legals.size()) {
       if (variant.flags == NBC_VARIANT_CREDIT)
-        Verifier(view, variant, nullptr, true, diag).runCredits(peers);
+        Verifier(view, variant, nullptr, NBC_EAGER, diag).runCredits(peers);
       else
         diag.error({}, "coredirect: variant ", v, " is not that of credits");
     } else if (variant.protocol != legals[v].protocol || variant.flags != legals[v].flags) {
       diag.error({}, "coredirect: variant ", v, " is not what it was emitted from");
     } else {
-      Verifier(view, variant, &legals[v].schedule, legals[v].protocol == NBC_EAGER, diag)
-          .run(owners);
+      Verifier(view, variant, &legals[v].schedule, legals[v].protocol, diag).run(owners);
     }
   }
 }

@@ -34,12 +34,13 @@ std::vector<Entry> View::entries(const nbc_segment &segment) const {
 }
 
 std::string View::queueName(uint32_t queue) const {
-  static const char *const names[] = {"mq", "loopback", "eager", "cts", "data"};
+  static const char *const names[] = {"mq",   "loopback", "eager", "cts",
+                                      "data", "messages", "direct"};
   if (queue >= queues.size()) return cat("queue ", queue, "?");
   const nbc_queue &q = queues[queue];
-  if (q.peer >= peers.size()) return names[q.kind];
+  if (q.peer >= peers.size()) return names[q.kind % std::size(names)];
   static const char *const ways[] = {" ", " to ", " from "};
-  return cat(names[q.kind], ways[q.direction % std::size(ways)], peers[q.peer]);
+  return cat(names[q.kind % std::size(names)], ways[q.direction % std::size(ways)], peers[q.peer]);
 }
 
 }  // namespace nbcc::crosschannel

@@ -8,7 +8,7 @@ namespace nbcc {
 
 std::vector<Legal> mpi_legalize(const Schedule &given, const Schedule *inPlace,
                                 const TargetOptions &options, Diag &diag) {
-  if (options.protocol == Protocol::eager) {
+  if (options.protocol == Protocol::eager || options.protocol == Protocol::direct) {
     diag.error({}, "mpi: there is no protocol to choose: which messages go eager MPI decides");
     return {};
   }

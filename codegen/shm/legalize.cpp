@@ -15,7 +15,7 @@ namespace nbcc {
 
 std::vector<Legal> shm_legalize(const Schedule &given, const Schedule *inPlace,
                                 const TargetOptions &options, Diag &diag) {
-  if (options.protocol == Protocol::eager) {
+  if (options.protocol == Protocol::eager || options.protocol == Protocol::direct) {
     diag.error({}, "shm: there is no protocol to choose: the runtime knows each message's length");
     return {};
   }

@@ -131,8 +131,9 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
       ->delimiter(',')
       ->allow_extra_args(false);
   app.add_option("--device", device, "which adapter");
-  app.add_option("--protocol", protocol, "auto prepares both")
-      ->check(CLI::IsMember({"auto", "eager", "rendezvous"}));
+  app.add_option("--protocol", protocol,
+                 "auto prepares eager and rendezvous; direct: for one call, persistent")
+      ->check(CLI::IsMember({"auto", "eager", "rendezvous", "direct"}));
   app.add_option("--lengths", lengths,
                  "equal: of all blocks; each: as in MPI's v- and w-variants; equal,each: a library "
                  "for both")
@@ -429,6 +430,7 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
   }
   if (protocol == "eager") o.targetOptions.protocol = Protocol::eager;
   if (protocol == "rendezvous") o.targetOptions.protocol = Protocol::rendezvous;
+  if (protocol == "direct") o.targetOptions.protocol = Protocol::direct;
   for (const std::string &length : lengths) {
     o.lengths.push_back(length == "each" ? Blocks::each : Blocks::equal);
     if (std::ranges::count(o.lengths, o.lengths.back()) > 1)

@@ -66,6 +66,9 @@ class Runner {
     const bool never =
         o.vary && o.targetOptions.lengths == Blocks::each && c.kind() == ast::Kind::reduce_scatter;
     for (Variation::Call &call : variation_.calls) call.inPlace = call.inPlace && !never;
+    // One call, again and again; in place its own results would be the next one's input.
+    if (direct() && variation_.calls.front().inPlace) variation_.calls.resize(1);
+    if (direct()) std::ranges::fill(variation_.calls, Variation::Call(variation_.calls.front()));
     calls_.emplace(c.collective(), o, seed, variation_, written_.neighbors, written_.own);
   }
 
@@ -75,8 +78,9 @@ class Runner {
     if (o_.compute > 0 && !device_.runUnseen)
       return diag_.error(Loc(), "--compute: the software device of target ", o_.target->name,
                          " has no hosts that look away");
-    if (!prepare()) return;
+    ranks_ = std::vector<Rank>(static_cast<size_t>(o_.ranks));
     prepareCalls();
+    if (!prepare()) return;
     if (threads())
       runThreads();
     else
@@ -87,6 +91,7 @@ class Runner {
   }
 
  private:
+  bool direct() const { return o_.targetOptions.protocol == Protocol::direct; }
   bool threads() const { return o_.clock == Clock::real || device_.threads; }
   int calls() const { return static_cast<int>(variation_.calls.size()); }
   const Variation::Call &shape(int call) const {
@@ -118,11 +123,11 @@ class Runner {
 
   /// Communicator and plan of each rank; then all connections.
   bool prepare() {
-    ranks_ = std::vector<Rank>(static_cast<size_t>(o_.ranks));
     nbc_plan_options plan = planOptions();
     for (int64_t r = 0; r < o_.ranks; ++r) {
       Rank &rank = ranks_[static_cast<size_t>(r)];
       const Template &t = templates_[static_cast<size_t>(r)];
+      if (direct()) plan.call = &rank.calls.front()->arguments;
       rank.end = {&exchange_, static_cast<int>(r)};
       rank.devices = device_.add();
       nbc_bootstrap bootstrap = exchange_.bootstrap(&rank.end, threads());
@@ -143,6 +148,14 @@ class Runner {
     for (int64_t r = 0; r < o_.ranks; ++r)
       for (int n = 0; n < calls(); ++n)
         ranks_[static_cast<size_t>(r)].calls.push_back(calls_->make(r, n));
+    if (direct())
+      for (Rank &rank : ranks_)
+        for (const auto &call : rank.calls) call->arguments = rank.calls.front()->arguments;
+  }
+
+  /// Calls that a rank may have under way; direct: it may look at one's results before the next.
+  bool mayStart(const Rank &rank) const {
+    return rank.started < rank.calls.size() && (!direct() || rank.started == rank.waiting);
   }
 
   void startNext(Rank &rank) {
@@ -154,7 +167,7 @@ class Runner {
   }
 
   void startAll(Rank &rank) {
-    while (rank.problem.empty() && rank.started < rank.calls.size()) startNext(rank);
+    while (rank.problem.empty() && mayStart(rank)) startNext(rank);
   }
 
   static void note(Rank &rank, const char *what, int status) {
@@ -170,6 +183,7 @@ class Runner {
       if (!done) break;
       call.done = true;
       ++rank.waiting;
+      if (direct()) startAll(rank);
     }
     return !rank.problem.empty() || rank.waiting == rank.calls.size();
   }
@@ -238,7 +252,7 @@ class Runner {
     for (uint64_t before = UINT64_MAX; busy_ > 0;) {
       std::vector<Rank *> idle;
       for (Rank &rank : ranks_)
-        if (rank.problem.empty() && rank.started < rank.calls.size()) idle.push_back(&rank);
+        if (rank.problem.empty() && mayStart(rank)) idle.push_back(&rank);
       if (!idle.empty()) startNext(*idle[variation_.below(idle.size())]);
       const uint64_t limit = idle.empty() ? UINT64_MAX : variation_.below(64);
       if (!device_.run(seen, limit) || !idle.empty()) continue;
@@ -282,7 +296,8 @@ class Runner {
     for (int64_t r = 0; r < o_.ranks; ++r) {
       Rank &rank = ranks_[static_cast<size_t>(r)];
       if (!rank.problem.empty()) diag_.error(Loc(), "rank ", r, ": ", rank.problem);
-      for (int n = 0; n < calls() && rank.calls[static_cast<size_t>(n)]->done; ++n)
+      const int looked = direct() ? 1 : calls();  // all are in the same buffers
+      for (int n = 0; n < looked && rank.calls[static_cast<size_t>(n)]->done; ++n)
         calls_->check(r, n, *rank.calls[static_cast<size_t>(n)], diag_);
     }
     for (const std::string &finding : device_.wrong())
@@ -312,6 +327,7 @@ class Runner {
     };
     line("calls") << calls() << " on each rank: "
                   << (calc         ? "reduced on the adapter"
+                      : direct()   ? "direct"
                       : rendezvous ? "rendezvous"
                       : eager      ? "eager"
                                    : "local");

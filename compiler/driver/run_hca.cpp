@@ -135,7 +135,7 @@ RunDevice hcaDevice(const Options &o, uint64_t seed) {
   d.report = [s](int64_t messages) {
     hca::Counters n = s->fabric.counters();
     return std::vector<std::pair<std::string, std::string>>{
-        {"messages", messagesLine(n, messages, "clear-to-send, credits, loopback")},
+        {"messages", messagesLine(n, messages, "clear-to-send, credits, tokens, loopback")},
         {"entries", cat(n.entries, " carried out by the adapters, of these ", n.waits,
                         " waits and ", n.enables, " enables")}};
   };

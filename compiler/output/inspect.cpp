@@ -90,7 +90,7 @@ void printTemplates(const nbc_library &lib, uint32_t algorithm, std::ostream &ou
 }
 
 void printTarget(const nbc_library &lib, const nbc_library_target &t, std::ostream &out) {
-  constexpr const char *protocols[] = {"eager", "rendezvous", "eager and rendezvous"};
+  constexpr const char *protocols[] = {"eager", "rendezvous", "eager and rendezvous", "direct"};
   out << "  target " << nbc_library_text(&lib, t.name) << ", device "
       << nbc_library_text(&lib, t.device) << ": " << nbc_library_text(&lib, t.facts) << "; "
       << protocols[t.protocol] << ", depth " << t.depth << ", "

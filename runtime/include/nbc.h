@@ -227,6 +227,8 @@ int nbc_register(nbc_comm *, void *begin, size_t bytes);
  * are fine. Thread safe. */
 int nbc_deregister(nbc_comm *, void *begin, size_t bytes);
 
+struct nbc_call;
+
 /* How a plan is made. Zero: the default, in brackets. The same on all ranks, or nbc_plan_connect
  * fails there. */
 struct nbc_plan_options {
@@ -240,6 +242,12 @@ struct nbc_plan_options {
                          messages by what the device can send */
   uint16_t first_sq_index; /* where queue indices begin: to test that they wrap */
   uint32_t first_cq_index; /* likewise */
+  /* The one call that the plan is for, as MPI's persistent ones are: needed by templates made with
+   * --protocol=direct, and by no others. Its buffers are made known to the device and told to the
+   * peers, so they must stay until nbc_plan_free(), and nbc_deregister() of them is refused until
+   * then; the struct itself need not stay. Count and type are equal on all ranks, buffers are each
+   * rank's own. [null: any calls] */
+  const struct nbc_call *call;
 };
 
 /* Makes a plan of a template, which must be aligned to 8 and is copied. `options` may be null.
@@ -248,7 +256,8 @@ struct nbc_plan_options {
  *
  * Errors, after which there is no plan:
  *
- * - NBC_ERROR_ARGUMENT: a null pointer, or options out of range.
+ * - NBC_ERROR_ARGUMENT: a null pointer, options out of range, a call for a template of any calls,
+ * or none for a template of one; of such a plan also what nbc_start() would say of the call.
  * - NBC_ERROR_TEMPLATE: a damaged template, or one for another rank, another number of ranks, or a
  *   target that the communicator has no device of.
  * - NBC_ERROR_UNSUPPORTED: first indices, on a device that cannot begin there.
@@ -272,7 +281,7 @@ const char *nbc_plan_why(void);
  * bootstrap. Once for each plan; on failure the plan can only be freed, and so on all ranks.
  *
  * - NBC_ERROR_ARGUMENT: null, a plan that is connected already, or a peer's plan is of another
- *   algorithm, collective, root, depth or length limits.
+ *   algorithm, collective, root, depth or length limits, or for a call of another length.
  * - NBC_ERROR_TEMPLATE: a peer's template does not fit.
  * - NBC_ERROR_BOOTSTRAP: `get` or `fence` has failed.
  * - NBC_ERROR_MEMORY, NBC_ERROR_RESOURCES, NBC_ERROR_DEVICE: of the system, of the device.
@@ -329,6 +338,7 @@ struct nbc_plan_info {
   size_t memory;                                   /* bytes of staging, slots and rings */
   uint32_t depth;                                  /* likewise */
   uint64_t calls, eager, rendezvous, calc, queued; /* calls; queued: had to wait for depth */
+  uint64_t direct;                                 /* likewise */
   uint64_t host_steps;                             /* reductions and copies between stages */
   /* How many blocks the caller's buffers have, unless in place. Of neighbor_* the template alone
    * knows it: that of `in`, `out` has to be what the communicator says. */
@@ -387,11 +397,16 @@ typedef struct nbc_request {
  * afterwards, but not its arrays. Until the call is done the buffers must stay, and not be touched
  * (`in` may be read).
  *
+ * Of a plan for one call (nbc_plan_options.call) `call` is that one, or null; operator and
+ * user_context may be others. It is under way once at a time: its peers write into its buffers.
+ *
  * Errors, after which nothing is under way on this rank and the request is not in use:
  *
  * - NBC_ERROR_ARGUMENT: a null pointer, also of a buffer that this rank needs for more than no
  *   bytes; a plan that is not connected; a type or operator that does not exist, or not for each
- *   other; NBC_IN_PLACE for the wrong buffer; counts, displacements or types that cannot be.
+ *   other; NBC_IN_PLACE for the wrong buffer; counts, displacements or types that cannot be; a
+ *   plan for one call, and this is another.
+ * - NBC_ERROR_BUSY: a plan for one call, which is under way.
  * - NBC_ERROR_TOO_LONG: more bytes than the plan, or the device, can do.
  * - NBC_ERROR_UNSUPPORTED: counts of its own for each block where the template is for equal ones,
  * or in place where it has no variant for that.

@@ -322,6 +322,25 @@ static int set_arguments(nbc_plan *plan, struct call *c, const struct nbc_call *
   return 0;
 }
 
+int plan_describe_bound(nbc_plan *plan, struct call *c) {
+  int status = set_arguments(plan, c, &plan->bound);
+  c->base[NBC_ROLE_STAGING] = plan->staging;
+  return status;
+}
+
+// Buffers, count and type are those that the peers were told of; operators are the host's.
+static bool is_bound(const nbc_plan *plan, const struct nbc_call *call) {
+  const struct nbc_call *b = &plan->bound;
+  const void *const told[CALLER_ROLES] = {b->in, b->out, b->data};
+  const void *const given[CALLER_ROLES] = {call->in, call->out, call->data};
+  for (uint32_t role = 0; role < CALLER_ROLES; ++role)
+    if (told[role] != given[role] && (plan->significant >> role & 1 || role == plan->replaced))
+      return false;
+  if (plan->tables.header->kind == NBC_BARRIER) return true;
+  return b->count == call->count && b->type == call->type &&
+         (b->type != NBC_OPAQUE || b->element_bytes == call->element_bytes);
+}
+
 static int acquire(nbc_plan *plan, struct call *c) {
   if (!plan->target->acquire) return 0;
   int status = plan->target->acquire(plan, c);
@@ -339,6 +358,9 @@ static int start(nbc_plan *plan, const struct nbc_call *call, struct call *c) {
   // There may be room by now.
   if (plan->under_way == plan->depth && !plan->starting) move(plan);
   if (plan->status) return plan->status;
+  if (plan->direct && plan->oldest) return NBC_ERROR_BUSY;
+  if (!call) call = &plan->bound;
+  if (plan->direct && !is_bound(plan, call)) return NBC_ERROR_ARGUMENT;
   c->acquired = false;
   int status = set_arguments(plan, c, call);
   if (!status) status = acquire(plan, c);
@@ -360,13 +382,15 @@ static int start(nbc_plan *plan, const struct nbc_call *call, struct call *c) {
 
   ++plan->info.calls;
   if (c->variant->flags & NBC_VARIANT_CALC) ++plan->info.calc;
-  ++*(c->variant->protocol == NBC_EAGER ? &plan->info.eager : &plan->info.rendezvous);
+  ++*(c->variant->protocol == NBC_EAGER    ? &plan->info.eager
+      : c->variant->protocol == NBC_DIRECT ? &plan->info.direct
+                                           : &plan->info.rendezvous);
   advance(plan);
   return 0;
 }
 
 int nbc_start(nbc_plan *plan, const struct nbc_call *call, nbc_request *request) {
-  if (!plan || !call || !request || !plan->connected) return NBC_ERROR_ARGUMENT;
+  if (!plan || !request || !plan->connected || (!call && !plan->direct)) return NBC_ERROR_ARGUMENT;
   fetch_warm(&plan->warm);
   fetch(request, sizeof(struct call));
   plan_lock(plan);

@@ -42,11 +42,7 @@ static void copy_to_ring(uint8_t *ring, uint32_t mask, uint64_t from, const uint
 
 // --- prepare ---
 
-struct keys {
-  uint32_t l[ROLES], r[ROLES];
-};
-
-static struct keys keys_of(const nbc_plan *plan, const struct call *c) {
+struct keys coredirect_keys(const nbc_plan *plan, const struct call *c) {
   struct keys keys = {{0}, {0}};
   for (int role = 0; role < CALLER_ROLES; ++role) {
     if (c->registration[role] < 0) continue;
@@ -79,9 +75,9 @@ static int prepare_slow(nbc_plan *plan, struct call *c, const struct nbc_reloc *
   return 0;
 }
 
-static int prepare(nbc_plan *plan, struct call *c) {
+int coredirect_prepare(nbc_plan *plan, struct call *c) {
   const struct patches *v = (const struct patches *)c->variant->target;
-  struct keys keys = keys_of(plan, c);
+  struct keys keys = coredirect_keys(plan, c);
   uint8_t *code = plan->code;
   for (uint32_t i = 0; i < v->slow_count; ++i) {
     int status = prepare_slow(plan, c, &plan->tables.relocs[v->slow[i]], &keys);
@@ -294,11 +290,12 @@ static bool went_wrong(nbc_plan *plan, const struct use *u) {
   return s->hca->ops->failed(s->hca, q->number) != 0;
 }
 
-// Clear-to-send and credits that have come: room for as many again.
+// Clear-to-send and credits that have come, and all of a direct call: room for as many again.
 static void repost_plain(nbc_plan *plan, const struct patches *v) {
   struct coredirect *s = state_of(plan);
   for (const struct use *u = v->uses, *end = u + v->use_count; u < end; ++u) {
-    if (!u->received || plan->tables.queues[u->queue].kind != NBC_QUEUE_CTS) continue;
+    const uint32_t kind = plan->tables.queues[u->queue].kind;
+    if (!u->received || (kind != NBC_QUEUE_CTS && kind != NBC_QUEUE_DIRECT)) continue;
     s->queues[u->queue].received += u->received;
     publish_receives(&s->queues[u->queue]);
   }
@@ -355,7 +352,7 @@ const struct target coredirect = {
     .connect = coredirect_connect,
     .acquire = coredirect_acquire,
     .release = coredirect_release,
-    .prepare = prepare,
+    .prepare = coredirect_prepare,
     .admit = admit,
     .enable = enable,
     .poll = poll,

@@ -4,8 +4,8 @@
 // codegen/coredirect/coredirect.h says what stands in the queues and why.
 // coredirect_check.c looks at the bytes of a template, coredirect_needs.c counts how long queues
 // must be, coredirect_create.c makes them and turns relocations into patches, coredirect_calc.c
-// agrees on what adapters reduce, coredirect_comm.c is what plans share, coredirect.c carries calls
-// out.
+// agrees on what adapters reduce, coredirect_direct.c tells where messages are to go,
+// coredirect_comm.c is what plans share, coredirect.c carries calls out.
 //
 // A call patches the plan's own copy of the code, then copies segments into rings.
 // Patches are relocations sorted by rule, with all that is known when the plan
@@ -107,7 +107,15 @@ struct coredirect {
   bool memory_known;
   uint32_t access[CALLER_ROLES];
   int hint[CALLER_ROLES];
+  struct call *bound;  // of a direct plan: it keeps memory known; null: none
 };
+
+// What a piece of memory is called by: of each role, for this rank and for its peers.
+struct keys {
+  uint32_t l[ROLES], r[ROLES];
+};
+struct keys coredirect_keys(const nbc_plan *, const struct call *);
+int coredirect_prepare(nbc_plan *, struct call *);
 
 // coredirect_comm.c
 int coredirect_attach(struct nbc_device *, void **shared);
@@ -136,6 +144,14 @@ int coredirect_fits(const struct tables *, uint32_t depth, const struct need *, 
 // coredirect_calc.c: before and after the ranks have met.
 int coredirect_publish_calc(nbc_plan *);
 int coredirect_agree_on_calc(nbc_plan *);
+
+// coredirect_direct.c: of direct plans, else nothing. `messages` counts those of a queue that go to
+// its peer, or come from there.
+int coredirect_bind_call(nbc_plan *);
+void coredirect_unbind_call(nbc_plan *);
+uint32_t coredirect_messages(const nbc_plan *, uint32_t queue, enum nbc_ring);
+int coredirect_tell_places(nbc_plan *, uint32_t queue);
+int coredirect_hear_places(nbc_plan *, uint32_t queue, uint32_t told);
 
 int coredirect_check(const struct tables *, const char **why);
 int coredirect_create(nbc_plan *);

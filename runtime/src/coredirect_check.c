@@ -57,8 +57,11 @@ static int check_send(const struct tables *s, const struct nbc_variant *v, uint3
 static int check_managed(const struct tables *s, const char **why) {
   bool managed = false;
   for (uint32_t i = 0; i < s->header->queues.count; ++i) {
-    if (s->queues[i].kind > NBC_QUEUE_DATA)
-      return damaged(why, "queue %u: kind %u, which is no work queue", i, s->queues[i].kind);
+    const uint32_t kind = s->queues[i].kind;
+    const bool direct = s->header->variants.count && s->variants[0].protocol == NBC_DIRECT;
+    if ((kind > NBC_QUEUE_DATA && kind != NBC_QUEUE_DIRECT) ||
+        (kind >= NBC_QUEUE_EAGER && (kind == NBC_QUEUE_DIRECT) != direct))
+      return damaged(why, "queue %u: kind %u, which is no work queue of its variants", i, kind);
     managed |= s->queues[i].kind == NBC_QUEUE_MANAGEMENT;
   }
   if (managed) return 0;
@@ -82,6 +85,12 @@ static bool is_behind_control(uint32_t rule) {
   return rule != NBC_RELOC_INDEX && rule != NBC_RELOC_QPN && rule != NBC_RELOC_OPMOD;
 }
 
+// The second segment of a WRITE to a peer, which all of its data segments follow.
+static bool says_where_to(const struct tables *s, struct nbc_range segments, uint32_t at) {
+  return at >= MLX5_SEGMENT && begins_entry(s, segments, at - MLX5_SEGMENT) &&
+         s->code[at - MLX5_SEGMENT + MLX5_CTRL_OPCODE] == MLX5_WRITE_IMM;
+}
+
 // A fixed field of an entry: at this offset in its 16 bytes, or anything.
 static int check_fields(const struct tables *s, struct nbc_range segments, struct nbc_range relocs,
                         const char **why) {
@@ -92,11 +101,13 @@ static int check_fields(const struct tables *s, struct nbc_range segments, struc
       [NBC_RELOC_ENABLE_QPN] = 12, [NBC_RELOC_RADDR] = 0,
       [NBC_RELOC_ROOM] = 0,        [NBC_RELOC_CREDIT] = 8,
       [NBC_RELOC_OPMOD] = 0,       [NBC_RELOC_SLOT] = 0,
+      [NBC_RELOC_TOLD] = 0,
   };
   for (uint32_t i = relocs.begin; i < relocs.begin + relocs.count; ++i) {
     uint32_t rule = s->relocs[i].rule, at = s->relocs[i].at;
     if (at % MLX5_SEGMENT != field[rule] ||
-        (is_behind_control(rule) && begins_entry(s, segments, at - field[rule])))
+        (is_behind_control(rule) && begins_entry(s, segments, at - field[rule])) ||
+        (rule == NBC_RELOC_TOLD && !says_where_to(s, segments, at)))
       return damaged(why, "relocation %u: rule %u at %u, which is no such field", i, rule, at);
   }
   return 0;

@@ -57,9 +57,9 @@ static int make_queue(nbc_plan *plan, uint32_t index, const struct need *n) {
       .log_sq = log_of(n->sends, facts->max_log_sq),
       .log_rq = receiving ? log_of(n->room, facts->max_log_rq) : UINT32_MAX,
       .log_stride = n->stride ? log_of(n->stride, 31) : 4,
-      .flags =
-          NBC_HCA_QP_CROSS_CHANNEL | (kind == NBC_QUEUE_MANAGEMENT ? 0 : NBC_HCA_QP_MANAGED_SEND) |
-          (kind >= NBC_QUEUE_EAGER ? NBC_HCA_QP_SHARED_RECEIVES : 0)};
+      .flags = NBC_HCA_QP_CROSS_CHANNEL |
+               (kind == NBC_QUEUE_MANAGEMENT ? 0 : NBC_HCA_QP_MANAGED_SEND) |
+               (kind >= NBC_QUEUE_EAGER ? NBC_HCA_QP_SHARED_RECEIVES : 0)};
   for (int side = 0; side < 2; ++side) {
     q->cq[side] = s->done.number;
     if (!n->completes[side] || kind == NBC_QUEUE_MANAGEMENT) continue;
@@ -99,7 +99,7 @@ static int make_queue(nbc_plan *plan, uint32_t index, const struct need *n) {
     mlx5_put32(q->rq + (size_t)i * q->stride + MLX5_DATA_LKEY, MLX5_INVALID_LKEY);
     mlx5_put64(q->rq + (size_t)i * q->stride + MLX5_DATA_ADDR, 0);
   }
-  if (kind == NBC_QUEUE_CTS) {
+  if (kind == NBC_QUEUE_CTS || kind == NBC_QUEUE_DIRECT) {
     q->received += (uint32_t)n->receives;
     __atomic_store_n(&q->doorbell[0], __builtin_bswap32(q->received & 0xffff), __ATOMIC_RELEASE);
   }
@@ -207,6 +207,8 @@ static void add_reloc(const nbc_plan *plan, struct patches *v, const struct nbc_
     case NBC_RELOC_ENABLE_QPN:
     case NBC_RELOC_ROOM:
       break;  // bound once, not at a call
+    case NBC_RELOC_TOLD:
+      break;  // when the peer has told, for good
     case NBC_RELOC_PIECES:
       break;  // of another target
   }
@@ -298,12 +300,13 @@ static int make_all_patches(nbc_plan *plan) {
 struct record {
   uint8_t address[32];
   uint64_t identity;
-  uint32_t numbers[NBC_DIRECTIONS][NBC_QUEUE_DATA + 1];  // by kind; UINT32_MAX: none
+  uint32_t numbers[NBC_DIRECTIONS][NBC_QUEUE_DIRECT + 1];  // by kind; UINT32_MAX: none
+  uint32_t places;                                         // direct: that are told
 };
 
 // The queues of a peer: indices, UINT32_MAX where none.
 struct ends {
-  uint32_t queues[NBC_DIRECTIONS][NBC_QUEUE_DATA + 1];
+  uint32_t queues[NBC_DIRECTIONS][NBC_QUEUE_DIRECT + 1];
 };
 
 // Of each peer. Null: no memory.
@@ -331,11 +334,16 @@ static int publish(nbc_plan *plan) {
     struct record record = {.identity = plan_identity(plan)};
     memcpy(record.address, endpoint_of(plan)->address, sizeof record.address);
     for (int way = 0; way < NBC_DIRECTIONS; ++way)
-      for (int kind = 0; kind <= NBC_QUEUE_DATA; ++kind) {
+      for (int kind = 0; kind <= NBC_QUEUE_DIRECT; ++kind) {
         uint32_t queue = table[i].queues[way][kind];
         record.numbers[way][kind] =
             queue == UINT32_MAX ? UINT32_MAX : state_of(plan)->queues[queue].number;
       }
+    const uint32_t direct = table[i].queues[NBC_BOTH_WAYS][NBC_QUEUE_DIRECT];
+    if (direct != UINT32_MAX) {
+      record.places = coredirect_messages(plan, direct, NBC_RING_RECV);
+      status = coredirect_tell_places(plan, direct);
+    }
     char key[48];
     snprintf(key, sizeof key, "nbc.%u.%u", plan->number, plan->tables.peers[i]);
     if (b->put(b->context, key, &record, sizeof record)) status = NBC_ERROR_BOOTSTRAP;
@@ -359,12 +367,14 @@ static int meet(nbc_plan *plan, uint32_t peer, const struct ends *ends) {
                                                             [NBC_TO_PEER] = NBC_FROM_PEER,
                                                             [NBC_FROM_PEER] = NBC_TO_PEER};
   for (int way = 0; way < NBC_DIRECTIONS; ++way)
-    for (int kind = NBC_QUEUE_EAGER; kind <= NBC_QUEUE_DATA; ++kind) {
+    for (int kind = NBC_QUEUE_EAGER; kind <= NBC_QUEUE_DIRECT; ++kind) {
       uint32_t queue = ends->queues[way][kind], there = record.numbers[mirror[way]][kind];
       if ((queue == UINT32_MAX) != (there == UINT32_MAX)) return NBC_ERROR_TEMPLATE;
       if (queue == UINT32_MAX) continue;
       int status =
           hca->ops->connect_qp(hca, state_of(plan)->queues[queue].number, record.address, there);
+      if (!status && kind == NBC_QUEUE_DIRECT)
+        status = coredirect_hear_places(plan, queue, record.places);
       if (status) return status;
     }
   return 0;
@@ -422,13 +432,15 @@ int coredirect_create(nbc_plan *plan) {
   }
   if (status) return status;
   for (uint32_t set = 0; set < plan->sets; ++set) coredirect_post_set(plan, set);
-  status = publish(plan);
+  status = coredirect_bind_call(plan);
+  if (!status) status = publish(plan);
   return status ? status : coredirect_publish_calc(plan);
 }
 
 void coredirect_destroy(nbc_plan *plan) {
   struct coredirect *s = state_of(plan);
   if (!s) return;
+  coredirect_unbind_call(plan);
   struct nbc_hca *hca = s->hca;
   for (uint32_t i = 0; i < plan->tables.header->queues.count && s->queues; ++i)
     if (s->queues[i].made) hca->ops->destroy_qp(hca, s->queues[i].number);

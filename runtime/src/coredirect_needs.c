@@ -8,6 +8,7 @@
 //   eager receives    3 D sets
 //   clear-to-send     D + 1 times the most of a variant, and 3 credits; ring room for one more
 //   data, loopback    D times the most of a variant
+//   direct            the most of a variant, and one; there D is 1
 //   CQs               one entry: only the adapter counts, and the last entry shows an error. But
 //                     that of the management queue, which is polled: D times the most stages, and
 //                     some for errors of queues that signal nothing
@@ -33,6 +34,11 @@
 // one of them is spare. The first window waits for no credit that came, and has a receive posted
 // for it all the same: one more in the ring.
 //
+// Direct. One call at a time, so a rank has seen the end of call n - 1 and posted again what that
+// one used when it begins n. Data of n wait for its token of n. A peer's token of n may come as
+// soon as that one has what this rank has sent in n - 1: before the end of n - 1 is seen here, one
+// more than the call's own. Who gets no token has one to spare.
+//
 // Data. Nobody sends data before this rank's clear-to-send, which it sends behind its receive.
 //
 // Indices. WQEs are counted in 16 bits, and a limit is compared with what was executed in a half
@@ -54,7 +60,8 @@
 // Half of what 16 bits count, in which indices compare.
 enum { HALF_WINDOW = 1 << 15 };
 
-static int add_segment(const struct nbc_segment *g, bool credit, struct need *needs) {
+static int add_segment(const struct tables *s, const struct nbc_segment *g, bool credit,
+                       struct need *needs) {
   struct need *n = &needs[g->queue];
   uint32_t *most;
   if (g->ring == NBC_RING_SEND)
@@ -65,6 +72,7 @@ static int add_segment(const struct nbc_segment *g, bool credit, struct need *ne
   n->completes[g->ring == NBC_RING_SEND ? NBC_SIDE_SEND : NBC_SIDE_RECV] |=
       g->ring == NBC_RING_SEND ? g->send_cqes != 0 : g->entries != 0;
   if (g->ring == NBC_RING_SEND || g->bytes == 0) return 0;
+  if (s->queues[g->queue].kind == NBC_QUEUE_DIRECT) return 0;  // its bytes are for the peer
   uint32_t stride = g->bytes / g->entries;
   if (n->stride && n->stride != stride) return NBC_ERROR_TEMPLATE;
   n->stride = stride;
@@ -73,9 +81,10 @@ static int add_segment(const struct nbc_segment *g, bool credit, struct need *ne
 
 static void sum_up(uint32_t kind, uint64_t depth, struct need *n) {
   n->sends = depth * n->posted + 3 * (uint64_t)n->credit_posted;
-  n->receives = kind == NBC_QUEUE_EAGER ? 3 * depth * n->received
-                : kind == NBC_QUEUE_CTS ? (depth + 1) * n->received + 3
-                                        : depth * n->received;
+  n->receives = kind == NBC_QUEUE_EAGER    ? 3 * depth * n->received
+                : kind == NBC_QUEUE_CTS    ? (depth + 1) * n->received + 3
+                : kind == NBC_QUEUE_DIRECT ? (uint64_t)n->received + 1
+                                           : depth * n->received;
   if (!n->completes[NBC_SIDE_RECV]) n->receives = 0;
   n->room = n->receives ? n->receives + (kind == NBC_QUEUE_CTS) : 0;
 }
@@ -83,15 +92,16 @@ static void sum_up(uint32_t kind, uint64_t depth, struct need *n) {
 int coredirect_needs(const struct tables *s, uint32_t depth, struct need *needs, uint64_t *polled) {
   const struct nbc_range ahead = s->header->ahead_segments;
   uint64_t stages = 1;
+  if (s->header->variants.count && s->variants[0].protocol == NBC_DIRECT) depth = 1;
   int status = 0;
   for (uint32_t i = 0; i < ahead.count && !status; ++i)
-    status = add_segment(&s->segments[ahead.begin + i], false, needs);
+    status = add_segment(s, &s->segments[ahead.begin + i], false, needs);
   for (uint32_t i = 0; i < s->header->variants.count; ++i) {
     const struct nbc_variant *v = &s->variants[i];
     bool credit = v->flags & NBC_VARIANT_CREDIT;
     if (v->stages.count > stages) stages = v->stages.count;
     for (uint32_t g = 0; g < v->segments.count && !status; ++g)
-      status = add_segment(&s->segments[v->segments.begin + g], credit, needs);
+      status = add_segment(s, &s->segments[v->segments.begin + g], credit, needs);
     for (uint32_t r = 0; r < v->bind.count; ++r) {
       const struct nbc_reloc *reloc = &s->relocs[v->bind.begin + r];
       if (reloc->rule == NBC_RELOC_CQN) needs[reloc->what].completes[reloc->side] = true;
@@ -112,6 +122,7 @@ static const char *name_of(const struct tables *s, uint32_t queue, char text[64]
       [NBC_QUEUE_EAGER] = "eager",
       [NBC_QUEUE_CTS] = "clear-to-send",
       [NBC_QUEUE_DATA] = "data",
+      [NBC_QUEUE_DIRECT] = "direct",
   };
   static const char *const ways[] = {
       [NBC_BOTH_WAYS] = "with", [NBC_TO_PEER] = "to", [NBC_FROM_PEER] = "from"};

@@ -190,7 +190,7 @@ static int check_small_tables(const struct nbc_library *lib, const char **why) {
       (const struct nbc_library_target *)nbc_library_table(lib, lib->targets);
   for (uint32_t i = 0; i < lib->targets.count; ++i)
     if (!is_text(lib, t[i].name) || !is_text(lib, t[i].device) || !is_text(lib, t[i].facts) ||
-        t[i].protocol > 2 || t[i].lengths >= NBC_LENGTHS)
+        t[i].protocol > 3 || t[i].lengths >= NBC_LENGTHS)
       return unfit(why, "target %u has no name, or options that are not there", i);
   return 0;
 }

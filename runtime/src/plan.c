@@ -28,11 +28,32 @@ static uint64_t round_up(uint64_t n, uint64_t to) {
   return (n + to - 1) / to * to;
 }
 
+// The one call that the plan is for, if its template is of such.
+static int set_bound(nbc_plan *plan, const struct nbc_call *call) {
+  const struct tables *s = &plan->tables;
+  plan->direct = s->header->variants.count && s->variants[0].protocol == NBC_DIRECT;
+  if (plan->direct == (call != NULL)) {
+    if (!call) return 0;
+    const uint64_t size =
+        call->type == NBC_OPAQUE ? call->element_bytes : nbc_type_size(call->type);
+    plan->bound = *call;
+    if (s->header->kind == NBC_BARRIER) return 0;
+    return __builtin_mul_overflow(size, call->count, &plan->bound_block) ? NBC_ERROR_TOO_LONG : 0;
+  }
+  plan->why =
+      call ? "a template that is not direct serves any call: nbc_plan_options.call is for one"
+           : "a direct template is for one call, which nbc_plan_options.call has to name";
+  return NBC_ERROR_ARGUMENT;
+}
+
 static int set_options(nbc_plan *plan, const struct nbc_plan_options *given) {
   static const struct nbc_plan_options none = {0};
   const struct nbc_plan_options *o = given ? given : &none;
   plan->depth = o->depth ? o->depth : DEFAULT_DEPTH;
   if (plan->depth > MOST_DEPTH) return NBC_ERROR_ARGUMENT;
+  int status = set_bound(plan, o->call);
+  if (status) return status;
+  if (plan->direct) plan->depth = 1;
   plan->sets = 3 * plan->depth;
   plan->eager_bytes = o->eager_bytes;
   plan->slot_memory = o->slot_memory ? o->slot_memory : DEFAULT_SLOT_MEMORY;
@@ -47,6 +68,8 @@ static int set_options(nbc_plan *plan, const struct nbc_plan_options *given) {
   if (plan->eager_bytes > INT32_MAX || plan->max_bytes > MOST_MEMORY) return NBC_ERROR_ARGUMENT;
   plan->stride[NBC_EAGER] = round_up(plan->eager_bytes, 16);
   plan->stride[NBC_RENDEZVOUS] = round_up(plan->max_bytes, 16);
+  if (plan->bound_block > MOST_MEMORY) return NBC_ERROR_TOO_LONG;
+  plan->stride[NBC_DIRECT] = round_up(plan->bound_block ? plan->bound_block : 1, 16);
   plan->first_sq_index = o->first_sq_index;
   plan->first_cq_index = o->first_cq_index;
   return 0;
@@ -174,6 +197,7 @@ static uint64_t measure_variant(nbc_plan *plan, struct variant *variant) {
   uint64_t longest = plan->target->longest(plan) / u.longest;
   if (variant->limit > longest) variant->limit = longest;
   uint64_t most = v->protocol == NBC_EAGER ? plan->eager_bytes
+                  : plan->direct           ? plan->bound_block
                   : u.staging              ? plan->max_bytes
                                            : UINT64_MAX;
   if (v->flags & NBC_VARIANT_CALC) most = plan->stride[v->protocol];
@@ -404,8 +428,9 @@ uint64_t plan_identity(const nbc_plan *plan) {
   const struct nbc_template *t = plan->tables.header;
   uint64_t hash = 0xcbf29ce484222325u;
   for (const char *c = t->algorithm; *c; ++c) hash = (hash ^ (uint8_t)*c) * 0x100000001b3u;
-  const uint64_t values[] = {t->kind,     t->ranks,          t->root,        t->lengths,
-                             plan->depth, plan->eager_bytes, plan->max_bytes};
+  const uint64_t values[] = {t->kind,         t->ranks,     t->root,
+                             t->lengths,      plan->depth,  plan->eager_bytes,
+                             plan->max_bytes, plan->direct, plan->bound_block};
   for (size_t i = 0; i < sizeof values / sizeof *values; ++i)
     hash = (hash ^ values[i]) * 0x100000001b3u;
   return hash;

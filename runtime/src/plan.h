@@ -92,8 +92,9 @@ struct nbc_plan {
   bool starting;     // in nbc_start, of a target that lets the host's work wait
   bool own_lengths;  // blocks have lengths of their own
   bool reduces;      // calls need an operator
+  bool direct;       // it is for the call `bound`, one at a time
   struct usual usual;
-  uint64_t stride[2];                // by protocol
+  uint64_t stride[NBC_PROTOCOLS];    // by protocol
   uint8_t *memory;                   // slots, then staging
   const struct nbc_variant *credit;  // null: none
   struct variant *variants;
@@ -113,6 +114,9 @@ struct nbc_plan {
   uint32_t first_cq_index;
   uint64_t eager_bytes, max_bytes, slot_memory;
   uint64_t caller_blocks[2][CALLER_ROLES];  // [in place]
+
+  struct nbc_call bound;  // direct
+  uint64_t bound_block;   // bytes of its blocks
 
   // Lengths of their own: blocks of one call, and pieces of all that are under way.
   struct block *blocks[CALLER_ROLES];
@@ -183,6 +187,8 @@ int lengths_find(nbc_plan *, struct call *);
 
 // call.c
 
+// Of the call that a direct plan is for: what nbc_start would find, but that nothing is admitted.
+int plan_describe_bound(nbc_plan *, struct call *);
 // What nbc_test does for the plan's calls. Returns whether something was moved on.
 bool plan_move(nbc_plan *);
 // Whether its calls can end at all; asked seldom. If they cannot, they have ended.

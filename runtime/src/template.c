@@ -164,10 +164,10 @@ static int check_queues(const struct tables *s, const char **why) {
     if (rank >= t->ranks || rank == t->rank)
       return damaged(why, "peer %u: rank %u of %u, the own one is %u", i, rank, t->ranks, t->rank);
   }
-  uint32_t alone[NBC_QUEUE_MESSAGES + 1] = {0};
+  uint32_t alone[NBC_QUEUE_DIRECT + 1] = {0};
   for (uint32_t i = 0; i < t->queues.count; ++i) {
     const struct nbc_queue *q = &s->queues[i];
-    if (q->kind > NBC_QUEUE_MESSAGES) return damaged(why, "queue %u: kind %u", i, q->kind);
+    if (q->kind > NBC_QUEUE_DIRECT) return damaged(why, "queue %u: kind %u", i, q->kind);
     if (is_alone(q->kind) ? q->peer != UINT32_MAX || alone[q->kind]++ : q->peer >= t->peers.count)
       return damaged(why, "queue %u: peer %u of %u, or a second of kind %u", i, q->peer,
                      t->peers.count, q->kind);
@@ -265,6 +265,10 @@ static int check_segments(const struct tables *s, struct nbc_range range, bool a
                        g->entries, g->send_cqes);
     } else {
       uint32_t stride = g->entries ? g->bytes / g->entries : 0;
+      // A direct queue's tell of places, one each.
+      bool direct = kind == NBC_QUEUE_DIRECT;
+      if (direct && stride != 16)
+        return damaged(why, "segment %u: %u bytes of %u places", i, g->bytes, g->entries);
       bool fits = g->bytes == 0 || (g->entries && g->bytes % g->entries == 0 && stride >= 16 &&
                                     (stride & (stride - 1)) == 0 && kind != NBC_QUEUE_CTS);
       if (!fits || ahead != (kind == NBC_QUEUE_EAGER) || kind == NBC_QUEUE_MANAGEMENT ||
@@ -321,10 +325,10 @@ static int check_reloc(const struct tables *s, uint32_t index, enum list list,
       [NBC_RELOC_ENABLE_QPN] = {QUEUE, 4, BIND}, [NBC_RELOC_RADDR] = {PIECE, 12, CALL},
       [NBC_RELOC_ROOM] = {BUFFER, 16, AHEAD},    [NBC_RELOC_CREDIT] = {QUEUE, 4, CALL},
       [NBC_RELOC_OPMOD] = {QUEUE, 1, CALL},      [NBC_RELOC_SLOT] = {PIECE, 16, CALL},
-      [NBC_RELOC_PIECES] = {PIECE, 16, CALL},
+      [NBC_RELOC_PIECES] = {PIECE, 16, CALL},    [NBC_RELOC_TOLD] = {QUEUE, 12, CALL},
   };
   const struct nbc_reloc *r = &s->relocs[index];
-  if (r->rule > NBC_RELOC_PIECES || rules[r->rule].list != list || r->side > NBC_SIDE_RECV)
+  if (r->rule > NBC_RELOC_TOLD || rules[r->rule].list != list || r->side > NBC_SIDE_RECV)
     return damaged(why, "relocation %u: rule %u, side %u", index, r->rule, r->side);
   if (!segment_at(s, segments, r->at, rules[r->rule].width))
     return damaged(why, "relocation %u: %u bytes at %u lie in no segment of its variant", index,
@@ -339,7 +343,9 @@ static int check_reloc(const struct tables *s, uint32_t index, enum list list,
   if (r->rule == NBC_RELOC_OPMOD) return 0;
   switch (rules[r->rule].what) {
     case QUEUE:
-      if (r->what >= s->header->queues.count) break;
+      if (r->what >= s->header->queues.count ||
+          (r->rule == NBC_RELOC_TOLD) > (s->queues[r->what].kind == NBC_QUEUE_DIRECT))
+        break;
       return 0;
     case BUFFER:
       if (r->what >= s->header->buffers.count || s->buffers[r->what].role != NBC_ROLE_SLOTS ||
@@ -390,7 +396,7 @@ static int check_variant_pieces(const struct tables *s, const struct nbc_variant
 static int check_variant(const struct tables *s, uint32_t index, const char **why) {
   const struct nbc_template *t = s->header;
   const struct nbc_variant *v = &s->variants[index];
-  if (v->protocol > NBC_RENDEZVOUS || v->flags > 7 || !inside(v->stages, t->stages.count) ||
+  if (v->protocol >= NBC_PROTOCOLS || v->flags > 7 || !inside(v->stages, t->stages.count) ||
       !inside(v->segments, t->segments.count) || !inside(v->bind, t->relocs.count) ||
       !inside(v->relocs, t->relocs.count) || v->stages.count == 0)
     return damaged(why, "variant %u: a range beyond its table, or flags %u", index, v->flags);
@@ -402,6 +408,11 @@ static int check_variant(const struct tables *s, uint32_t index, const char **wh
       return damaged(why, "variant %u: protocol %u, flags %u, where blocks may differ", index,
                      v->protocol, v->flags);
   }
+  if ((v->protocol == NBC_DIRECT) != (s->variants[0].protocol == NBC_DIRECT) ||
+      (v->protocol == NBC_DIRECT &&
+       (t->lengths == NBC_LENGTHS_EACH || v->flags & ~(uint32_t)NBC_VARIANT_IN_PLACE)))
+    return damaged(why, "variant %u: protocol %u, flags %u, of blocks of lengths %u", index,
+                   v->protocol, v->flags, t->lengths);
   if (v->flags & NBC_VARIANT_CREDIT && (v->protocol != NBC_EAGER || index + 1 != t->variants.count))
     return damaged(why, "variant %u: credits, but not the last or not eager", index);
   int status = check_segments(s, v->segments, false, why);

@@ -11,6 +11,7 @@
 #include <sstream>
 #include <vector>
 
+#include "codegen/common/template_view.h"
 #include "codegen/target.h"
 #include "devices/hca/hca.h"
 #include "nbc.h"
@@ -47,7 +48,20 @@ void plan(const Template &t, const nbc_template &header) {
   nbc_device *device = &fabric.addAdapter()->device;
   nbc_comm *comm = nullptr;
   wanted(nbc_comm_create(&bootstrap, &device, 1, &comm) == 0, "no communicator");
-  const nbc_plan_options options = {.depth = 2, .eager_bytes = 64, .max_bytes = 256};
+  // A direct one is for one call, whose memory the adapter gets to know.
+  const codegen::TemplateView view(t);
+  uint64_t most = header.ranks;
+  for (const nbc_buffer &b : view.buffers)
+    if (b.role <= NBC_ROLE_DATA) most = std::max(most, b.blocks);
+  const bool direct = !view.variants.empty() && view.variants[0].protocol == NBC_DIRECT;
+  std::vector<uint64_t> memory(direct && most <= 1024 ? 2 * most + 2 : 0);
+  const nbc_call bound = {.in = memory.data(),
+                          .out = memory.data() + memory.size() / 2,
+                          .data = memory.data() + memory.size() / 2,
+                          .count = 1,
+                          .type = NBC_U64};
+  const nbc_plan_options options = {
+      .depth = 2, .eager_bytes = 64, .max_bytes = 256, .call = memory.empty() ? nullptr : &bound};
   nbc_plan *made = nullptr;
   const int status = nbc_plan_create(comm, t.data(), t.bytes, &options, &made);
   wanted(*nbc_plan_why() != 0, "refused without a reason");
@@ -57,8 +71,9 @@ void plan(const Template &t, const nbc_template &header) {
     const size_t blocks = std::max({info.in_blocks, info.out_blocks, info.data_blocks});
     if (blocks <= 1024) {
       std::vector<uint64_t> in(blocks + 1), out(blocks + 1);
-      const nbc_call call = {
+      const nbc_call any = {
           .in = in.data(), .out = out.data(), .data = out.data(), .count = 1, .type = NBC_U64};
+      const nbc_call &call = direct ? bound : any;
       nbc_request request;
       int done = 0;
       if (nbc_start(made, &call, &request) == 0) {

@@ -9,6 +9,7 @@
 //   data came: 1, done at the first test: 1
 
 #include <mpi.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,16 +64,20 @@ int main(int argc, char **argv) {
   struct nbc_mpi_options options = {.devices = &hca, .device_count = (size_t)with_hca};
   nbc_comm *comm;
   must(nbc_comm_create_mpi_with(MPI_COMM_WORLD, &options, &comm), "communicator");
-  struct nbc_template *t = read_template(argv[2 + with_hca], rank);
-  nbc_plan *plan;
-  must(nbc_plan_create(comm, t, t->bytes, NULL, &plan), "plan");
-  must(nbc_plan_connect(plan), "connect");
-
   uint64_t *in = (uint64_t *)calloc(ELEMENTS, 8);
   uint64_t *out = (uint64_t *)calloc((size_t)ranks * ELEMENTS, 8);
   if (!in || !out) must(NBC_ERROR_MEMORY, "buffers");
   for (size_t i = 0; i < ELEMENTS; ++i) in[i] = (size_t)rank * 1000000 + i + 1;
   struct nbc_call call = {.in = in, .out = out, .count = ELEMENTS, .type = NBC_U64};
+
+  struct nbc_template *t = read_template(argv[2 + with_hca], rank);
+  const struct nbc_variant *first =
+      (const struct nbc_variant *)((const char *)t + t->variants.offset);
+  const bool direct = t->variants.count && first->protocol == NBC_DIRECT;
+  const struct nbc_plan_options for_this = {.call = direct ? &call : NULL};
+  nbc_plan *plan;
+  must(nbc_plan_create(comm, t, t->bytes, &for_this, &plan), "plan");
+  must(nbc_plan_connect(plan), "connect");
   nbc_request request;
   int found[2] = {0, 0}, of_all[2];
   must(nbc_start(plan, &call, &request), "start");

@@ -80,8 +80,8 @@ bool keepsOrder(const Template &right, const Template &other, uint32_t variant) 
 
 class Planter {
  public:
-  Planter(const std::string &algorithm, int64_t ranks, Count &count)
-      : algorithm_(algorithm), compiled_(algorithm, 0, Protocol::automatic), count_(count) {
+  Planter(const std::string &algorithm, int64_t ranks, Protocol protocol, Count &count)
+      : algorithm_(algorithm), compiled_(algorithm, 0, protocol), count_(count) {
     EXPECT_EQ(compiled_.said.str(), "");
     Compilation &c = *compiled_.compilation;
     const Topology topology =
@@ -173,12 +173,13 @@ class Planter {
     o.count = 3;
     o.calls = 4;
     bool all = true;
+    const bool direct = compiled_.options.targetOptions.protocol == Protocol::direct;
     for (const Protocol protocol : {Protocol::eager, Protocol::rendezvous})
       for (const bool inPlace : {false, true})
         for (uint64_t seed = 1; seed <= 6; ++seed) {
           std::ostringstream said;
           Diag diag(said);
-          o.targetOptions.protocol = protocol;
+          if (!direct) o.targetOptions.protocol = protocol;
           o.inPlace = inPlace && hasInPlace(compiled_.compilation->collective());
           runTemplates(*compiled_.compilation, templates_, {}, seed, o, said, diag);
           all &= diag.ok();
@@ -200,10 +201,20 @@ class Planter {
 TEST(Order, eachWrongEntryOfTheLibraryIsFound) {
   Count count;
   for (const std::string &algorithm : library())
-    for (const int64_t ranks : {2, 5, 8}) Planter(algorithm, ranks, count);
+    for (const int64_t ranks : {2, 5, 8}) Planter(algorithm, ranks, Protocol::automatic, count);
   std::cout << count.mutants << " mistakes in " << count.templates << " templates, "
             << count.accepted << " of them are none\n";
   EXPECT_GT(count.mutants, 20000u);
+  EXPECT_LT(count.accepted, count.mutants / 200);
+}
+
+TEST(Order, eachWrongEntryOfADirectPlanIsFound) {
+  Count count;
+  for (const std::string &algorithm : library())
+    for (const int64_t ranks : {2, 5}) Planter(algorithm, ranks, Protocol::direct, count);
+  std::cout << count.mutants << " mistakes in " << count.templates << " templates, "
+            << count.accepted << " of them are none\n";
+  EXPECT_GT(count.mutants, 2000u);
   EXPECT_LT(count.accepted, count.mutants / 200);
 }
 

@@ -175,7 +175,8 @@ TEST(Resources, compilerAndRuntimeCountAlike) {
   size_t fit = 0, refused = 0;
   for (const char *algorithm : {"allgather/ring", "allgather/bruck", "allreduce/recursive_doubling",
                                 "gather/linear", "barrier/dissemination"})
-    for (const Protocol protocol : {Protocol::eager, Protocol::rendezvous, Protocol::automatic}) {
+    for (const Protocol protocol :
+         {Protocol::eager, Protocol::rendezvous, Protocol::direct, Protocol::automatic}) {
       Compiled all(algorithm, 5, protocol);
       ASSERT_EQ(all.said.str(), "");
       for (const int log : {5, 6, 8}) {

@@ -29,6 +29,8 @@ constexpr Case kCases[] = {
     {"allreduce/recursive_doubling", 4, Protocol::rendezvous, 5},  // copies on the loopback queue
     {"alltoall/bruck", 4, Protocol::rendezvous, 2},
     {"barrier/dissemination", 5, Protocol::eager, 1},
+    {"allgather/bruck", 5, Protocol::direct, 3},
+    {"allreduce/recursive_doubling", 4, Protocol::direct, 0},
 };
 
 TEST(Wraps, mayComeAtAnyEntry) {

@@ -253,7 +253,7 @@ TEST(Library, eachPromiseBrokenOnce) {
        [](Library &l) { l.table<nbc_library_parameter>(l.header()->parameters)->name = 4096; }},
       {"source 0 has no name", [](Library &l) { *l.table<uint32_t>(l.header()->sources) = 4096; }},
       {"target 0 has no name", [&](Library &l) { target(l)->name = 4096; }},
-      {"target 0 has no name", [&](Library &l) { target(l)->protocol = 3; }},
+      {"target 0 has no name", [&](Library &l) { target(l)->protocol = 4; }},
       {"target 0 has no name", [&](Library &l) { target(l)->lengths = NBC_LENGTHS; }},
       {"template 0 is of", [&](Library &l) { made(l, 0)->ranks = 0; }},
       {"template 1 is of", [&](Library &l) { made(l, 1)->rank = 2; }},

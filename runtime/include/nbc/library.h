@@ -120,7 +120,7 @@ struct nbc_library_function {
 struct nbc_library_target {
   uint32_t name, device;        /* text */
   uint32_t facts;               /* text, for people: what the compiler took the device to be */
-  uint32_t protocol;            /* as the compiler numbers them; 2: all */
+  uint32_t protocol;            /* as the compiler numbers them; 2: eager and rendezvous */
   uint32_t depth;               /* calls under way at once */
   uint32_t lengths;             /* enum nbc_lengths */
   uint32_t slot_per_block, pad; /* 1: as by --slot-per-block */

@@ -181,7 +181,8 @@ enum nbc_queue_kind {
   NBC_QUEUE_EAGER,      /* per peer: into posted slots; managed */
   NBC_QUEUE_CTS,        /* per peer: clear-to-send and credits, no bytes; managed */
   NBC_QUEUE_DATA,       /* per peer: rendezvous data; managed */
-  NBC_QUEUE_MESSAGES    /* to and from all peers: records (message_record.h) */
+  NBC_QUEUE_MESSAGES,   /* to and from all peers: records (message_record.h) */
+  NBC_QUEUE_DIRECT      /* per peer, both ways: tokens, and data to their final place; managed */
 };
 
 /* Whom a queue pair serves: data both ways, or only what goes to the peer, or only
@@ -195,7 +196,9 @@ struct nbc_queue {
   uint32_t direction; /* enum nbc_direction */
 };
 
-enum nbc_protocol { NBC_EAGER, NBC_RENDEZVOUS };
+/* DIRECT: for one call only, whose buffers the peers were told when the plan was made
+ * (nbc_plan_options.call). If there is a variant of it all are, and peers have DIRECT queues. */
+enum nbc_protocol { NBC_EAGER, NBC_RENDEZVOUS, NBC_DIRECT, NBC_PROTOCOLS };
 
 enum nbc_variant_flags {
   NBC_VARIANT_IN_PLACE = 1, /* for MPI_IN_PLACE: `in` is not read */
@@ -213,7 +216,12 @@ enum nbc_variant_flags {
  *
  * Receives of EAGER queues stand in ahead_segments only. Those of CTS queues have no
  * bytes; they are counted, and posted ahead. Those of DATA and LOOPBACK are posted in
- * nbc_start. Sends on CTS queues are never signalled. */
+ * nbc_start. Sends on CTS queues are never signalled.
+ *
+ * Of a DIRECT queue a RECV segment's entries are 16 bytes, a data segment each. What is posted,
+ * ahead of the calls, has no bytes: the data segments say where messages are to be written, in
+ * their order, which the peer is told. The first has none where the peer's token comes first; its
+ * SEND segment has a token in front where it receives. */
 
 /* One way to carry out the call. nbc_start takes the first that fits. */
 struct nbc_variant {
@@ -264,8 +272,11 @@ enum nbc_reloc_rule {
   NBC_RELOC_CREDIT, /* be32: index of the latest credit expected on the CQ, mod 2^24 */
   NBC_RELOC_OPMOD,  /* calc: 1 byte, the enum mlx5_calc of the call's op and type */
   NBC_RELOC_SLOT,   /* calc: what: a piece. be32 16, be32 lkey, be64 address: 16 bytes */
-  NBC_RELOC_PIECES /* shm, sci, what verbs sends: what: a piece. 16 bytes, as message_record.h says,
-                      of it and of the  `extra` pieces after it in the table, wherever each lies */
+  NBC_RELOC_PIECES, /* shm, sci, what verbs sends: what: a piece. 16 bytes, as message_record.h
+                      says, of it and of the  `extra` pieces after it in the table, wherever each
+                      lies */
+  NBC_RELOC_TOLD /* what: a DIRECT queue. be64 address, be32 rkey: 12 bytes, of the place that the
+                    peer has told for its receive `addend`, tokens not counted */
 };
 
 /* A CQ is named by its queue and side: one CQ per peer and purpose. */
@@ -276,7 +287,7 @@ struct nbc_reloc {
   uint8_t rule, side;
   uint16_t pad;
   uint32_t what;   /* if not said above: a queue */
-  uint32_t addend; /* INDEX, ENABLE, WAIT, ROOM */
+  uint32_t addend; /* INDEX, ENABLE, WAIT, ROOM, TOLD */
   uint32_t extra;  /* SGE, ROOM, PIECES */
 };
 

@@ -86,7 +86,11 @@ std::vector<std::string> survivors(const Schedule &s, const TargetOptions &optio
       if (e.opcode == MLX5_NOP) continue;
       const bool later = options.slotPerBlock && isMerelyLater(entries, e);
       mutant("drop", [&](Template &t) { drop(t, e); }, later && e.opcode == MLX5_SEND_EN);
-      mutant("one more", [&](Template &t) { shift(t, e, 1); }, later && e.opcode == MLX5_WAIT);
+      // For a message of an earlier round instead of a token that came before it.
+      const bool behind = options.protocol == Protocol::direct && isMerelyLater(entries, e);
+      mutant(
+          "one more", [&](Template &t) { shift(t, e, 1); },
+          (later || behind) && e.opcode == MLX5_WAIT);
       mutant("one less", [&](Template &t) { shift(t, e, -1); });
     }
   }
@@ -98,9 +102,10 @@ TEST(VerifyTemplate, NoticesEveryBrokenEntry) {
   for (const Case &c : cases)
     for (const int P : c.ranks)
       for (const int me : {0, P / 2, P - 1})
-        for (const bool perBlock : {false, true}) {
+        for (const int way : {0, 1, 2}) {
           TargetOptions options;
-          options.slotPerBlock = perBlock;
+          options.slotPerBlock = way == 1;
+          if (way == 2) options.protocol = Protocol::direct;
           const std::vector<std::string> left = survivors(passed(c.make(P, me)), options, mutants);
           EXPECT_TRUE(left.empty()) << c.name << " " << me << " of " << P << ": " << left.size()
                                     << " not noticed, " << left.front();
