@@ -1,15 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""table.py BUILD [--ranks N] [--mpi openmpi|mpich] [--app NAME...] [--repeat N] [--noise US HZ] [--json]
+"""table.py BUILD [--ranks N] [--mpi openmpi|mpich] [--app NAME...] [--repeat N] [--noise US HZ] [--overlap] [--json]
 
 Time of the applications, of their communication, and what the variants gain: with the MPI's own
 collectives and with libnbc-mpi.so in front of them. The runs of an application are interleaved;
 figures are medians. A gain is against the blocking variant with the MPI alone, as is the share of
 it that communication takes. With --noise, `noise` runs beside them on all cores: bursts of so many
 microseconds, so many of them a second.
+
+With --overlap there is a fourth variant, which nbc-overlap makes of the blocking one (rewritten.py): how many calls it
+changes is said first. It has no figure for communication: waits stand where the program's own clock does not run.
+Its share of what the best hand-written variant gains is what a tool gets without knowing the program.
 """
 
 import argparse
+import contextlib
 import json
 import os
 import pathlib
@@ -17,8 +22,12 @@ import re
 import statistics
 import subprocess
 import sys
+import tempfile
+
+import rewritten
 
 VARIANTS = ["blocking", "nonblocking", "persistent"]
+OVERLAP = "overlap"
 # Some tenths of a second each, on two cores.
 APPS = {
     "cg": ["--size=96"],
@@ -36,12 +45,12 @@ REPORT = re.compile(r"seconds=([\d.]+) communication=([\d.]+).* right$", re.MULT
 SECONDS = 600
 
 
-def run(options, app, arguments, variant, dropin):
+def run(options, app, arguments, variant, dropin, program=None):
     """(seconds, communication)"""
     launcher, preload = LAUNCHERS[options.mpi]
     library = options.build / "lib" / options.mpi / "libnbc-mpi.so"
     command = [*launcher, *(preload(library) if dropin else []), "-n", str(options.ranks),
-               options.build / "bin" / f"app-{app}-{options.mpi}", f"--variant={variant}", *arguments]
+               program or options.build / "bin" / f"app-{app}-{options.mpi}", f"--variant={variant}", *arguments]
     done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
     report = REPORT.search(done.stdout)
     if done.returncode or not report:
@@ -49,22 +58,27 @@ def run(options, app, arguments, variant, dropin):
     return float(report[1]), float(report[2])
 
 
-def measure(options, app):
+def measure(options, app, program):
     """{(variant, dropin): (seconds, communication)}"""
-    times = {(variant, dropin): [] for variant in VARIANTS for dropin in (False, True)}
+    variants = [*VARIANTS, OVERLAP] if program else VARIANTS
+    times = {(variant, dropin): [] for variant in variants for dropin in (False, True)}
     for _ in range(options.repeat):
         for (variant, dropin), found in times.items():
-            found.append(run(options, app, APPS[app], variant, dropin))
+            if variant == OVERLAP:
+                found.append(run(options, app, APPS[app], "blocking", dropin, program))
+            else:
+                found.append(run(options, app, APPS[app], variant, dropin))
     return {key: tuple(statistics.median(column) for column in zip(*found)) for key, found in times.items()}
 
 
 def show(app, times):
     whole = times["blocking", False][0]
-    for variant in VARIANTS:
+    for variant in sorted({variant for variant, _ in times}, key=[*VARIANTS, OVERLAP].index):
         cells = ""
         for dropin in (False, True):
             seconds, communication = times[variant, dropin]
-            cells += f"{1e3 * seconds:11.1f} {1e3 * communication:8.1f} {100 * (1 - seconds / whole):6.1f} %"
+            told = "-" if variant == OVERLAP else f"{1e3 * communication:.1f}"
+            cells += f"{1e3 * seconds:11.1f} {told:>8} {100 * (1 - seconds / whole):6.1f} %"
         print(f"{app if variant == VARIANTS[0] else '':12}{variant:12}{cells}", flush=True)
 
 
@@ -76,6 +90,7 @@ def main():
     parser.add_argument("--app", choices=APPS, action="append")
     parser.add_argument("--repeat", type=int, default=5)
     parser.add_argument("--noise", nargs=2, metavar=("US", "HZ"))
+    parser.add_argument("--overlap", action="store_true")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     options.build = options.build.resolve()
@@ -91,7 +106,12 @@ def main():
                   f"{'':24}{'time':>11} {'commun.':>8} {'gain':>8}{'time':>11} {'commun.':>8} {'gain':>8}")
         results = []
         for app in options.app or APPS:
-            times = measure(options, app)
+            with tempfile.TemporaryDirectory() if options.overlap else contextlib.nullcontext() as folder:
+                program = None
+                if options.overlap:
+                    program, calls, fixed, _ = rewritten.make(options.build, app, options.mpi, pathlib.Path(folder))
+                    print(f"{app}: nbc-overlap rewrites {fixed} of {calls} calls", file=sys.stderr)
+                times = measure(options, app, program)
             if options.json:
                 results += [{"app": app, "variant": variant, "libnbc-mpi": dropin, "ranks": options.ranks,
                              "seconds": seconds, "communication": communication}
