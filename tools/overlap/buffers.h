@@ -13,8 +13,8 @@
 
 namespace nbcc::overlap {
 
-/// What argument i points at. A field of a structure, where its length can be told and is no more than that;
-/// else the whole structure.
+/// What argument i points at. A field of a structure, where its length can be told and is no more
+/// than that; else the whole structure.
 Objects bufferOf(const clang::CallExpr &, const Collective &, unsigned i, const Memory &,
                  const clang::ASTContext &);
 

@@ -21,7 +21,8 @@ using llvm::isa;
 
 namespace {
 
-/// The loop whose body the call's block is, if it is a statement of a block, all of one configuration; else null.
+/// The loop whose body the call's block is, if it is a statement of a block, all of one
+/// configuration; else null.
 const Stmt *loopOf(const Site &site) {
   ASTContext &context = site.in->getASTContext();
   const Stmt *loop = site.block ? parentOf(site.block, context) : nullptr;
@@ -46,7 +47,8 @@ bool isWithin(SourceLocation at, const Stmt *s, const SourceManager &files) {
   return !files.isBeforeInTranslationUnit(at, begin) && !files.isBeforeInTranslationUnit(end, at);
 }
 
-/// Values that can be had before the loop as well: nothing is looked up in memory that may not be there.
+/// Values that can be had before the loop as well: nothing is looked up in memory that may not be
+/// there.
 bool isPlain(const Expr *e, bool onlyAddress) {
   e = e->IgnoreParens();
   if (isa<IntegerLiteral, DeclRefExpr, UnaryExprOrTypeTraitExpr>(e)) return true;
@@ -55,7 +57,8 @@ bool isPlain(const Expr *e, bool onlyAddress) {
     const bool value = kind == CK_LValueToRValue;
     return isPlain(cast->getSubExpr(), !value && (onlyAddress || kind == CK_ArrayToPointerDecay));
   }
-  if (const auto *constant = dyn_cast<ConstantExpr>(e)) return isPlain(constant->getSubExpr(), false);
+  if (const auto *constant = dyn_cast<ConstantExpr>(e))
+    return isPlain(constant->getSubExpr(), false);
   if (const auto *op = dyn_cast<UnaryOperator>(e)) {
     if (op->getOpcode() == UO_AddrOf) return isPlain(op->getSubExpr(), true);
     return op->getOpcode() == UO_Minus && isPlain(op->getSubExpr(), false);
@@ -139,7 +142,8 @@ const Stmt *invariantIn(const Site &site, Program &program, Persistent names, st
     if (!isPlain(argument, false)) return no(text + " may not be there before the loop");
     if (namesSomethingWithin(argument, loop, files)) return no(text + " is declared in the loop");
   }
-  // What the arguments are computed from, and arrays of counts, which stay in use until the request is freed.
+  // What the arguments are computed from, and arrays of counts, which stay in use until the request
+  // is freed.
   Objects needed;
   for (const Effect &e : site.naming.all) needed.add(e.objects);
   for (unsigned i = 0; i < site.call->getNumArgs(); ++i)

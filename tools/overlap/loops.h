@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// loops.h - calls that are the same in each turn of a loop, or that may be under way into the next one.
+// loops.h - calls that are the same in each turn of a loop, or that may be under way into the next
+// one.
 //
 //   MPI_Request r = MPI_REQUEST_NULL;         MPI_Request r;
 //   for (...) {                               MPI_Allreduce_init(..., &r);
@@ -10,9 +11,9 @@
 //   }                                         }
 //   MPI_Wait(&r, MPI_STATUS_IGNORE);          MPI_Request_free(&r);
 //
-// On the left the wait of one turn stands in the next, before the first statement that the call is in the way of.
-// No buffer is doubled: what the next turn does until then touches none. The request is null where nothing was
-// started, and the wait does nothing.
+// On the left the wait of one turn stands in the next, before the first statement that the call is
+// in the way of. No buffer is doubled: what the next turn does until then touches none. The request
+// is null where nothing was started, and the wait does nothing.
 
 #pragma once
 
@@ -34,7 +35,8 @@ struct Carried {
 std::optional<Carried> carriedOver(const Site &, const Window &, Program &);
 Fix overlapTurns(const Site &, const Carried &, Names &);
 
-/// The loop before which the call can be made persistent, of which it is a statement; null, and `why` says why not.
+/// The loop before which the call can be made persistent, of which it is a statement; null, and
+/// `why` says why not.
 const clang::Stmt *invariantIn(const Site &, Program &, Persistent, std::string &why);
 Fix persistInLoop(const Site &, const Window &, const clang::Stmt *loop, Persistent, Names &);
 

@@ -22,7 +22,8 @@ namespace {
 /// Whether an object of a type has room for a pointer.
 bool holdsPointers(QualType type) {
   type = type.getCanonicalType();
-  if (const ArrayType *array = type->getAsArrayTypeUnsafe()) return holdsPointers(array->getElementType());
+  if (const ArrayType *array = type->getAsArrayTypeUnsafe())
+    return holdsPointers(array->getElementType());
   if (const auto *record = type->getAsRecordDecl()) {
     for (const FieldDecl *f : record->fields())
       if (holdsPointers(f->getType())) return true;
@@ -38,7 +39,8 @@ PointsTo::PointsTo(Program &program) : program_(program) {
 }
 
 void PointsTo::solve() {
-  // Each round passes on what the one before has found; a chain of calls takes as many as it is long.
+  // Each round passes on what the one before has found; a chain of calls takes as many as it is
+  // long.
   constexpr int most = 200;
   for (int round = 0; round < most; ++round) {
     changed_ = false;
@@ -71,8 +73,7 @@ void PointsTo::enters(const FunctionDecl &f) {
   const bool byOthers = f.isMain() || program_.addressTaken(f) || (method && method->isVirtual()) ||
                         (program_.promises().library && f.isExternallyVisible());
   if (byOthers) {
-    for (const ParmVarDecl *p : f.parameters())
-      store(Places::one(object(*p)), Places::anything());
+    for (const ParmVarDecl *p : f.parameters()) store(Places::one(object(*p)), Places::anything());
     if (method) store(Places::one(self(*method)), Places::anything());
   }
   const auto *made = dyn_cast<CXXConstructorDecl>(&f);
@@ -132,7 +133,8 @@ void PointsTo::readsBytes(const Places &from) {
 /// Its pointers may be moved byte by byte, which is not followed.
 void PointsTo::pointedAtAsBytes(const Places &places) {
   for (const Place &p : places.known) {
-    const bool field = p.field && !holdsPointers(static_cast<const FieldDecl *>(p.field)->getType());
+    const bool field =
+        p.field && !holdsPointers(static_cast<const FieldDecl *>(p.field)->getType());
     if (field || (!pointerVariables_.contains(p.object) && load(Places::one(p.object)).empty()))
       continue;
     escape(Places::one(p.object));

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // points_to.h - what the pointers of a whole program may point at.
 //
-// memory.h looks at one function, for which a pointer that was loaded from memory may be anything. Here all
-// sources are looked at together: what is stored in which field of which object, what callers pass, what functions
-// return. A field keeps apart what is stored in it; elements of an array do not. Statements have no order, and a
-// function has one set of values for all its callers.
+// memory.h looks at one function, for which a pointer that was loaded from memory may be anything.
+// Here all sources are looked at together: what is stored in which field of which object, what
+// callers pass, what functions return. A field keeps apart what is stored in it; elements of an
+// array do not. Statements have no order, and a function has one set of values for all its callers.
 //
-// A function that returns memory of its own making, and keeps no pointer to it, is taken as an allocation where it
-// is called, so that a program's own xmalloc() tells its callers apart.
+// A function that returns memory of its own making, and keeps no pointer to it, is taken as an
+// allocation where it is called, so that a program's own xmalloc() tells its callers apart.
 //
-// What goes to code that is not seen has escaped: such code may write to it, and what it holds escapes with it.
+// What goes to code that is not seen has escaped: such code may write to it, and what it holds
+// escapes with it.
 
 #pragma once
 
@@ -94,8 +95,8 @@ class PointsTo {
   std::set<const void *> escaped_;
   std::map<std::string, const void *> names_;  // what is one in several sources
   std::map<const void *, const void *> ids_;
-  std::set<const void *> pointerVariables_;  // or structures that hold some
-  const clang::FunctionDecl *in_ = nullptr;        // whose `this` it is
+  std::set<const void *> pointerVariables_;         // or structures that hold some
+  const clang::FunctionDecl *in_ = nullptr;         // whose `this` it is
   const clang::FunctionDecl *returning_ = nullptr;  // a lambda has returns of its own
   bool changed_ = false, solved_ = false;
 };

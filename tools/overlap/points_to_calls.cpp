@@ -67,8 +67,8 @@ Places PointsTo::ofContainer(const CallExpr *call, const Expr *container, llvm::
   const Places self = arrow ? value(container) : either(container);
   const bool puts = method == "push_back" || method == "resize" || method == "assign" ||
                     method == "operator=" || method == "reserve" || method == "clear";
-  const bool reads = pointsIntoContainer(method) || readsShapeOfContainer(method) ||
-                     method == "operator[]";
+  const bool reads =
+      pointsIntoContainer(method) || readsShapeOfContainer(method) || method == "operator[]";
   for (unsigned i = first; i < call->getNumArgs(); ++i) {
     const Expr *argument = call->getArg(i);
     const Places reached = either(argument);
@@ -122,8 +122,7 @@ Places PointsTo::call(const CallExpr *call) {
   }
 
   if (!f) either(call->getCallee());
-  const bool keepsNothing =
-      f && !returnsPointer && (isMathematics(*f) || f->hasAttr<PureAttr>());
+  const bool keepsNothing = f && !returnsPointer && (isMathematics(*f) || f->hasAttr<PureAttr>());
   const bool mpi = f && isMpi(*f) && !mpiKeeps(f->getName().str());
   const bool local = f && program_.isLocal(*f);
   Places given;
@@ -148,8 +147,8 @@ Places PointsTo::call(const CallExpr *call) {
 
 void PointsTo::constructs(const Places &to, const CXXConstructExpr *made) {
   const CXXConstructorDecl *by = made->getConstructor();
-  if (by->isCopyOrMoveConstructor() && (by->isTrivial() || by->isDefaulted() ||
-                                        isContainer(made->getType())))
+  if (by->isCopyOrMoveConstructor() &&
+      (by->isTrivial() || by->isDefaulted() || isContainer(made->getType())))
     return copy(to, either(made->getArg(0)));
   if (by->isTrivial()) return;
   if (const FunctionDecl *body = definition(*by)) {

@@ -26,7 +26,8 @@ bool isRecordOrArray(QualType type) {
 
 }  // namespace
 
-/// Whether the end of an object runs code that is not looked at: of its parts, or of no source here.
+/// Whether the end of an object runs code that is not looked at: of its parts, or of no source
+/// here.
 bool PointsTo::endsUnseen(QualType type) const {
   type = QualType(type->getBaseElementTypeUnsafe(), 0);
   const CXXRecordDecl *record = type->getAsCXXRecordDecl();
@@ -38,7 +39,8 @@ bool PointsTo::endsUnseen(QualType type) const {
     return element && element->hasDefinition() && !element->hasTrivialDestructor() &&
            !isContainer(of->getTemplateArgs()[0].getAsType());
   }
-  if (!record->getDestructor() || !definition(*record->getDestructor()) || record->getNumBases() > 0)
+  if (!record->getDestructor() || !definition(*record->getDestructor()) ||
+      record->getNumBases() > 0)
     return true;
   for (const FieldDecl *f : record->fields()) {
     const CXXRecordDecl *part = f->getType()->getBaseElementTypeUnsafe()->getAsCXXRecordDecl();
@@ -165,12 +167,14 @@ Places PointsTo::value(const Expr *e) {
   }
   if (const auto *c = dyn_cast<CallExpr>(e)) return call(c);
   if (const auto *list = dyn_cast<InitListExpr>(e)) return listValue(list);
-  if (const auto *literal = dyn_cast<CompoundLiteralExpr>(e)) return value(literal->getInitializer());
+  if (const auto *literal = dyn_cast<CompoundLiteralExpr>(e))
+    return value(literal->getInitializer());
   if (const auto *full = dyn_cast<FullExpr>(e)) return value(full->getSubExpr());
   if (const auto *bound = dyn_cast<CXXBindTemporaryExpr>(e)) return value(bound->getSubExpr());
   if (const auto *standing = dyn_cast<CXXDefaultArgExpr>(e)) return value(standing->getExpr());
   if (const auto *standing = dyn_cast<CXXDefaultInitExpr>(e)) return value(standing->getExpr());
-  if (const auto *put = dyn_cast<SubstNonTypeTemplateParmExpr>(e)) return value(put->getReplacement());
+  if (const auto *put = dyn_cast<SubstNonTypeTemplateParmExpr>(e))
+    return value(put->getReplacement());
   if (isa<CXXThisExpr>(e)) {
     const auto *method = in_ ? dyn_cast<CXXMethodDecl>(in_) : nullptr;
     return method ? load(Places::one(self(*method))) : Places::anything();
@@ -207,7 +211,8 @@ Places PointsTo::value(const Expr *e) {
   }
   if (isa<IntegerLiteral, FloatingLiteral, CharacterLiteral, ImaginaryLiteral, CXXBoolLiteralExpr,
           CXXNullPtrLiteralExpr, GNUNullExpr, UnaryExprOrTypeTraitExpr, OffsetOfExpr,
-          ImplicitValueInitExpr, CXXScalarValueInitExpr, TypeTraitExpr, DeclRefExpr, SizeOfPackExpr>(e))
+          ImplicitValueInitExpr, CXXScalarValueInitExpr, TypeTraitExpr, DeclRefExpr,
+          SizeOfPackExpr>(e))
     return {};
   if (const auto *lambda = dyn_cast<LambdaExpr>(e)) {
     // Whoever it is given to calls it with what he likes; what it captures goes by its name.
@@ -276,8 +281,7 @@ Places PointsTo::castValue(const CastExpr *cast) {
 
 Places PointsTo::unaryValue(const UnaryOperator *op) {
   const Expr *of = op->getSubExpr();
-  if (op->getOpcode() == UO_AddrOf)
-    return of->getType()->isFunctionType() ? Places() : place(of);
+  if (op->getOpcode() == UO_AddrOf) return of->getType()->isFunctionType() ? Places() : place(of);
   if (op->isIncrementDecrementOp()) {
     const Places at = place(of);
     if (!of->getType()->isPointerType()) return {};
@@ -322,8 +326,8 @@ Places PointsTo::listValue(const InitListExpr *list) {
   }
   const Places self = Places::one(list);
   if (const auto *record = list->getType()->getAsRecordDecl()) {
-    if (record->isUnion() || (isa<CXXRecordDecl>(record) &&
-                              llvm::cast<CXXRecordDecl>(record)->getNumBases() > 0)) {
+    if (record->isUnion() ||
+        (isa<CXXRecordDecl>(record) && llvm::cast<CXXRecordDecl>(record)->getNumBases() > 0)) {
       for (const Expr *e : list->inits()) initialises(e->getType(), self, e);
       return self;
     }
@@ -349,8 +353,7 @@ Places PointsTo::member(const MemberExpr *m) {
   Places result;
   result.unknown = base.unknown;
   const bool overlaid = f->getParent()->isUnion();
-  for (const Place &p : base.known)
-    result.known.insert({p.object, overlaid ? p.field : field(*f)});
+  for (const Place &p : base.known) result.known.insert({p.object, overlaid ? p.field : field(*f)});
   return f->getType()->isReferenceType() ? load(result) : result;
 }
 

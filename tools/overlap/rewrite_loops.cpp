@@ -17,7 +17,8 @@ Fix overlapTurns(const Site &site, const Carried &c, Names &names) {
   const clang::Stmt *before = site.statement(c.until - 1);
   const Extent last = *extentOf(*before, context);
   const std::string outside = indentation(text, loop.begin).str();
-  const std::string inside = indentation(text, extentOf(*site.statement(site.index), context)->begin).str();
+  const std::string inside =
+      indentation(text, extentOf(*site.statement(site.index), context)->begin).str();
   const std::string request = names.fresh(site.collective->request());
   const Spelled call = spell(site);
   Fix fix;
@@ -29,7 +30,8 @@ Fix overlapTurns(const Site &site, const Carried &c, Names &names) {
       {behindComment(text, loop.end), 0, "\n" + outside + waitFor(site, request, outside)},
   };
   fix.what = site.collective->nonblocking() + " here, MPI_Wait behind line " +
-             std::to_string(lineOf(before->getEndLoc(), context)) + " of the next turn and behind the loop";
+             std::to_string(lineOf(before->getEndLoc(), context)) +
+             " of the next turn and behind the loop";
   return fix;
 }
 
