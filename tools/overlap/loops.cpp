@@ -32,8 +32,10 @@ const Stmt *loopOf(const Site &site) {
       (while_ && while_->getConditionVariable()))
     return nullptr;
   const Stmt *outer = parentOf(loop, context);
-  if (!outer || !isa<CompoundStmt>(outer) || outer->getBeginLoc().isMacroID() ||
-      loop->getBeginLoc().isMacroID() || afterPragma(*loop, context))
+  const Stmt *around = outer ? parentOf(outer, context) : nullptr;
+  if (!outer || !isa<CompoundStmt>(outer) || (around && isa<SwitchStmt>(around)) ||
+      outer->getBeginLoc().isMacroID() || loop->getBeginLoc().isMacroID() ||
+      afterPragma(*loop, context))
     return nullptr;
   const std::optional<Extent> extent = extentOf(*loop, context);
   if (!extent || conditional(mainFile(context), extent->begin, extent->end)) return nullptr;

@@ -45,6 +45,12 @@ bool isBranch(const Stmt *s, const Stmt *parent) {
          !i->getConditionVariable();
 }
 
+/// Then a case may jump past the request's declaration.
+bool isOfSwitch(const Stmt *block, ASTContext &context) {
+  const Stmt *parent = parentOf(block, context);
+  return parent && isa<SwitchStmt>(parent);
+}
+
 bool hasCompoundLiteral(const Stmt *s) {
   return isa<CompoundLiteralExpr>(s) || std::ranges::any_of(s->children(), [](const Stmt *child) {
            return child && hasCompoundLiteral(child);
@@ -135,6 +141,8 @@ void findBlock(Site &site) {
   site.index = static_cast<unsigned>(found - site.block->body_begin());
   site.behind = site.index + 1;
   if (found == site.block->body_end()) site.block = nullptr;
+  if (site.inBranch && site.block && isOfSwitch(site.block, context))
+    refuse("a case may jump past the request");
 }
 
 Site makeSite(const Collective &collective, const CallExpr *call, const FunctionDecl *in,
@@ -195,8 +203,8 @@ std::optional<Site> outside(const Site &site, Program &program) {
     parent = parentOf(at, context);
   }
   const auto *block = parent ? dyn_cast<CompoundStmt>(parent) : nullptr;
-  if (!block || block->getBeginLoc().isMacroID() || afterPragma(*at, context) ||
-      endsWithBlock(site, program.memory(*site.in)))
+  if (!block || isOfSwitch(block, context) || block->getBeginLoc().isMacroID() ||
+      afterPragma(*at, context) || endsWithBlock(site, program.memory(*site.in)))
     return std::nullopt;
   Site result = site;
   result.block = block;

@@ -173,6 +173,54 @@ static void ends(int rank) {
   work();
 }
 
+// The same function is asked for its result and for its end.
+static int chosen(int rank) {
+  if (rank == 77) exit(1);
+  return rank == 3;
+}
+static void by_result(int rank) {
+  if (chosen(5) || N > 3) {
+    work();
+  }
+  if (chosen(rank)) {
+    // CHECK: [[#@LINE+2]]:5: remark: MPI_Gather
+    // CHECK-NEXT: note: not changed: whether a rank comes here depends on 'chosen(rank)'
+    MPI_Gather(in, 1, MPI_DOUBLE, out, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    work();
+  }
+}
+static void behind(int rank) {
+  chosen(rank);
+  int way = chosen(rank);
+  for (int i = 0; i < 3; ++i) {
+    if (way) {
+      // CHECK: [[#@LINE+2]]:7: remark: MPI_Gather
+      // CHECK-NEXT: note: not changed: whether a rank comes here depends on
+      MPI_Gather(in, 1, MPI_DOUBLE, out, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+      work();
+    }
+  }
+}
+
+// What a rank may end in is asked for when it is called; what it returns, behind that.
+static void turns(int rank) {
+  chosen(rank);
+  if (chosen(rank)) return;
+  // CHECK: [[#@LINE+2]]:3: remark: MPI_Gather
+  // CHECK-NEXT: note: not changed: whether a rank comes here depends on 'chosen(rank)'
+  MPI_Gather(in, 1, MPI_DOUBLE, out, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+  work();
+}
+static void later(int rank) {
+  for (int i = 0; i < 3; ++i) {
+    // CHECK: [[#@LINE+2]]:5: remark: MPI_Gather
+    // CHECK-NEXT: note: not changed: whether a rank comes here depends on
+    MPI_Gather(in, 1, MPI_DOUBLE, out, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    work();
+    if (chosen(rank)) return;
+  }
+}
+
 int main(int argc, char **argv) {
   int rank;
   MPI_Init(&argc, &argv);
@@ -185,6 +233,10 @@ int main(int argc, char **argv) {
   two_groups(rank);
   one_group(rank);
   promised(&c, rank);
+  by_result(rank);
+  behind(rank);
+  turns(rank);
+  later(rank);
   ends(rank);
   MPI_Finalize();
 }
