@@ -7,9 +7,9 @@
 // MPI wants this to end: a rank inside the MPI moves its collectives on. Ours the MPI does not
 // know, so MPI_Recv becomes MPI_Irecv and a loop, for as long as there are any. What makes
 // communicators, windows and files has no such form: it waits, in a loop of ours, until all of the
-// communicator are there (an MPI_Ibarrier; no rank can leave these calls before all have entered).
-// That must be decided alike on all ranks, so it is done always. Not covered: synchronisation of
-// windows, collective calls of files, MPI_Comm_create_group and MPI_Intercomm_create.
+// communicator are there (meet()). That must be decided alike on all ranks, so it is done always.
+// Not covered: synchronisation of windows, collective calls of files, MPI_Comm_create_group and
+// MPI_Intercomm_create.
 
 #include <memory>
 #include <new>
@@ -46,10 +46,9 @@ int until(Look look) {
 }
 
 void gather(MPI_Comm comm) {
-  if (not_for_us() || comm == MPI_COMM_NULL) return;
+  if (not_for_us()) return;
   Lock lock;
-  MPI_Request request;
-  if (PMPI_Ibarrier(comm, &request) == MPI_SUCCESS) wait_below(lock, &request, MPI_STATUS_IGNORE);
+  meet(lock, comm);
 }
 
 }  // namespace
@@ -222,6 +221,19 @@ GATHERED(MPI_Win_allocate_shared, comm,
 GATHERED(MPI_File_open, comm,
          (MPI_Comm comm, const char *name, int mode, MPI_Info info, MPI_File *made),
          (comm, name, mode, info, made))
+
+// MPI_Comm_free is allowed to wait for all ranks.
+extern "C" int MPI_Comm_free(MPI_Comm *comm) {
+  if (comm && !leave()) empty_queue(*comm);
+  return PASS(MPI_Comm_free)(comm);
+}
+ALSO(MPI_Comm_free)
+
+extern "C" int MPI_Comm_disconnect(MPI_Comm *comm) {
+  if (comm && !leave()) empty_queue(*comm);
+  return PASS(MPI_Comm_disconnect)(comm);
+}
+ALSO(MPI_Comm_disconnect)
 
 // --- operators, and the end ---
 

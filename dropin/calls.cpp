@@ -106,11 +106,12 @@ int run_again(Lock &lock, const Habit &h, MPI_Comm comm) {
   return error ? raise(comm, error) : MPI_SUCCESS;
 }
 
-int pass_blocking(Lock &lock, const Forms &forms) {
-  if (!busy()) return lock.outside(forms.pass);
-  MPI_Request request;
-  int error = lock.outside([&] { return forms.pass_nonblocking(&request); });
-  return error ? error : wait_below(lock, &request, MPI_STATUS_IGNORE);
+// Inside the MPI nobody moves our calls on, for which another rank may wait before it comes here.
+// So all meet first. A nonblocking call in its place would not do: it meets no blocking one of a
+// rank that has none of ours under way, and that one cannot know.
+int pass_blocking(Lock &lock, const Incoming &in, MPI_Comm comm, const Forms &forms) {
+  if (!in.line.objection) meet(lock, comm);
+  return lock.outside(forms.pass);
 }
 
 Request *make_request(const Incoming &in, const Operation &o, const char *name) {
@@ -160,7 +161,8 @@ int blocking(const Operation &o, const Forms &forms) try {
   if (const Habit *h = c ? habit_of(*c, o) : nullptr) return run_again(lock, *h, o.comm);
   Incoming in = take_in(c, o);
   Plan *plan = get_plan(lock, in, o, forms.name);
-  return plan ? run(lock, *in.communicator, *plan, o, in.line.bytes) : pass_blocking(lock, forms);
+  return plan ? run(lock, *in.communicator, *plan, o, in.line.bytes)
+              : pass_blocking(lock, in, o.comm, forms);
 } catch (const std::bad_alloc &) {
   return raise(o.comm, MPI_ERR_NO_MEM);
 }
@@ -245,6 +247,12 @@ int collect(Request *r, MPI_Request *request, MPI_Status *status) {
     *request = MPI_REQUEST_NULL;
   }
   return error ? raise(comm, error) : MPI_SUCCESS;
+}
+
+void empty_queue(MPI_Comm comm) {
+  Lock lock;
+  Communicator *c = Communicator::known(comm);
+  if (c && c->calls) drain(lock, *c);
 }
 
 void free_request(Request *r) {

@@ -83,12 +83,14 @@ void wait_a_while(Lock &, unsigned round, nbc_request *ours = nullptr);
 
 /// Waits for a call of the MPI's own.
 int wait_below(Lock &, MPI_Request *, MPI_Status *);
+/// Waits until all ranks of a communicator, of both groups, have come here: none of them needs a
+/// call of ours any more to enter what the MPI does next. All ranks call it, or none.
+void meet(Lock &, MPI_Comm);
 
 /// How MPI would do it.
 struct Forms {
   const char *name;  // "MPI_Allreduce"
   FunctionRef<int()> pass;
-  FunctionRef<int(MPI_Request *)> pass_nonblocking;
 };
 int blocking(const Operation &, const Forms &);
 int nonblocking(const Operation &, const char *name, FunctionRef<int(MPI_Request *)> pass,
@@ -100,6 +102,9 @@ int persistent(const Operation &, const char *name, FunctionRef<int(MPI_Request 
 int start(Request *);
 /// Ends a request that is done or idle, as MPI_Wait leaves it. A status of MPI's.
 int collect(Request *, MPI_Request *, MPI_Status *);
+/// Before MPI_Comm_free: what the queue holds may be the MPI's after all, and that needs the
+/// communicator.
+void empty_queue(MPI_Comm);
 /// MPI_Request_free.
 void free_request(Request *);
 /// As MPI_Wait leaves it for what has no message.

@@ -8,15 +8,12 @@ using namespace nbcc::dropin;
 #define ALL(...) __VA_ARGS__
 
 #define BLOCKING(...) BLOCKING_(__VA_ARGS__)
-#define BLOCKING_(name, nonblocking_name, parameters, arguments, operation) \
-  extern "C" int name parameters {                                          \
-    auto pass = [&] { return PASS(name) arguments; };                       \
-    if (not_for_us()) return pass();                                        \
-    auto pass_nonblocking = [&](MPI_Request *request) {                     \
-      return PASS(nonblocking_name)(ALL arguments, request);                \
-    };                                                                      \
-    return blocking(operation, {#name, pass, pass_nonblocking});            \
-  }                                                                         \
+#define BLOCKING_(name, parameters, arguments, operation) \
+  extern "C" int name parameters {                        \
+    auto pass = [&] { return PASS(name) arguments; };     \
+    if (not_for_us()) return pass();                      \
+    return blocking(operation, {#name, pass});            \
+  }                                                       \
   ALSO(name)
 
 #define NONBLOCKING(...) NONBLOCKING_(__VA_ARGS__)
@@ -46,9 +43,9 @@ using namespace nbcc::dropin;
 
 #define COUNT int
 #define DISPLACEMENT int
-#define COLLECTIVE(Name, name, parameters, arguments, operation)      \
-  BLOCKING(MPI_##Name, MPI_I##name, parameters, arguments, operation) \
-  NONBLOCKING(MPI_I##name, parameters, arguments, operation)          \
+#define COLLECTIVE(Name, name, parameters, arguments, operation) \
+  BLOCKING(MPI_##Name, parameters, arguments, operation)         \
+  NONBLOCKING(MPI_I##name, parameters, arguments, operation)     \
   PERSISTENT(INIT(Name), parameters, arguments, operation)
 #define WITHOUT_COUNTS
 #include "dropin/collectives.def"
@@ -59,9 +56,9 @@ using namespace nbcc::dropin;
 #if MPI_VERSION >= 4
 #define COUNT MPI_Count
 #define DISPLACEMENT MPI_Aint
-#define COLLECTIVE(Name, name, parameters, arguments, operation)              \
-  BLOCKING(MPI_##Name##_c, MPI_I##name##_c, parameters, arguments, operation) \
-  NONBLOCKING(MPI_I##name##_c, parameters, arguments, operation)              \
+#define COLLECTIVE(Name, name, parameters, arguments, operation) \
+  BLOCKING(MPI_##Name##_c, parameters, arguments, operation)     \
+  NONBLOCKING(MPI_I##name##_c, parameters, arguments, operation) \
   PERSISTENT(MPI_##Name##_init_c, parameters, arguments, operation)
 #include "dropin/collectives.def"
 #endif

@@ -65,10 +65,14 @@ struct Within {
 Communicator *Communicator::of(MPI_Comm comm) {
   const Place &p = place_of(comm);
   if (p.comm.load(std::memory_order_relaxed) == comm && comm != MPI_COMM_NULL) return p.found;
-  return find(comm);
+  return find(comm, true);
 }
 
-Communicator *Communicator::find(MPI_Comm comm) {
+Communicator *Communicator::known(MPI_Comm comm) {
+  return keyval == MPI_KEYVAL_INVALID ? nullptr : find(comm, false);
+}
+
+Communicator *Communicator::find(MPI_Comm comm, bool make_it) {
   const Within here;
   if (over || comm == MPI_COMM_NULL) return nullptr;
   if (keyval == MPI_KEYVAL_INVALID &&
@@ -79,6 +83,7 @@ Communicator *Communicator::find(MPI_Comm comm) {
   if (PMPI_Comm_get_attr(comm, keyval, &value, &found)) return nullptr;
   auto *c = static_cast<Communicator *>(value);
   if (!found) {
+    if (!make_it) return nullptr;
     sweep();
     try {
       std::unique_ptr<Communicator> made = make(comm);

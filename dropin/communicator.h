@@ -63,6 +63,8 @@ class Communicator {
   /// intercommunicator; no memory). Begins to make it, and waits for nobody. Collective calls only
   /// may ask. A few nanoseconds, for those that were asked for lately.
   static Communicator *of(MPI_Comm);
+  /// The same, or null if there is none yet: nobody has to ask alike.
+  static Communicator *known(MPI_Comm);
   /// Ends all that are left, before MPI_Finalize. Calls that are still under way are abandoned.
   static void end_all();
   /// Moves on what is being made, and ends what has been freed and is used no more.
@@ -93,6 +95,7 @@ class Communicator {
   /// starts. One that all ranks have given back serves again.
   Plan *plan(const Operation &, const Choice &, std::uint64_t bytes, bool own = false);
   const char *why() const { return why_.c_str(); }
+  void set_why(const char *why) { why_ = why; }
 
   /// Calls that use it; freed by the user, it ends with the last of them: in advance_all().
   void hold() { ++holds_; }
@@ -122,7 +125,7 @@ class Communicator {
   using List = std::list<std::unique_ptr<Communicator>>;
 
   Communicator() = default;
-  static Communicator *find(MPI_Comm);
+  static Communicator *find(MPI_Comm, bool make_it);
   static std::unique_ptr<Communicator> make(MPI_Comm);
   static int on_delete(MPI_Comm, int, void *, void *);
   static bool sweep();  // true: nothing is being made

@@ -29,7 +29,7 @@ constexpr const char *no_kind = "a collective that is not MPI's";
 constexpr const char *aliased = "one buffer for both sides";
 
 Outline refused(const char *why) {
-  return {.refusal = why};
+  return {.refusal = why, .objection = why != other_type};
 }
 
 // What is to be known of one side.

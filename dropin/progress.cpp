@@ -158,6 +158,18 @@ int wait_below(Lock &lock, MPI_Request *request, MPI_Status *status) {
   }
 }
 
+void meet(Lock &lock, MPI_Comm comm) {
+  int two_groups = 0;
+  if (comm == MPI_COMM_NULL) return;  // MPI says so
+  PMPI_Comm_test_inter(comm, &two_groups);
+  // Between groups a barrier tells of the other group alone; a second one of what that was told.
+  for (int i = 0; i < 1 + two_groups; ++i) {
+    MPI_Request request;
+    if (PMPI_Ibarrier(comm, &request) != MPI_SUCCESS) return;
+    wait_below(lock, &request, MPI_STATUS_IGNORE);
+  }
+}
+
 bool finish_all(double seconds) {
   for (double begin = PMPI_Wtime(); busy() && PMPI_Wtime() < begin + seconds;) {
     progress();

@@ -30,6 +30,12 @@ Plan **slot(Communicator &c, const Operation &o, const Outline &line) {
   return nullptr;
 }
 
+std::optional<Choice> choose_row(Communicator &c, const Operation &o, const Outline &line) {
+  std::optional<Choice> choice = choose(c, o, line);
+  if (!choice) c.set_why("no row of the table is for it");
+  return choice;
+}
+
 int hand_over(Request *r) {
   r->plan = nullptr;
   r->arguments.clear();
@@ -70,7 +76,7 @@ Plan *choose_plan(Communicator &c, const Operation &o, const Outline &line) {
   Plan **found = slot(c, o, line);
   if (found && *found && ((*found)->state == Plan::failed || line.bytes <= (*found)->most))
     return *found;
-  std::optional<Choice> choice = choose(c, o, line);
+  std::optional<Choice> choice = choose_row(c, o, line);
   if (!choice) return nullptr;
   Plan *plan = c.plan(o, *choice, line.bytes);
   if (!found) {
@@ -83,7 +89,7 @@ Plan *choose_plan(Communicator &c, const Operation &o, const Outline &line) {
 }
 
 Plan *choose_own_plan(Communicator &c, const Operation &o, const Outline &line) {
-  std::optional<Choice> choice = choose(c, o, line);
+  std::optional<Choice> choice = choose_row(c, o, line);
   return choice ? c.plan(o, *choice, line.bytes, true) : nullptr;
 }
 
