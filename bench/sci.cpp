@@ -76,7 +76,7 @@ struct Templates {
 /// All ranks in one thread. Each host has a clock, which what it does moves on.
 class Hosts {
  public:
-  Hosts(const Templates &t, const sisci::Cost &cost, nbc_sci_transfer way, size_t bytes)
+  Hosts(const Templates &t, const sisci::Cost &cost, nbc_transfer way, size_t bytes)
       : fabric_({.mode = sisci::Mode::Simulated,
                  .cost = cost,
                  .facts = {.longestTransfer = 256 << 10}}),
@@ -182,7 +182,7 @@ struct Figures {
   Time blocking, overhead;
 };
 
-Figures figuresOf(const Templates &t, const sisci::Cost &cost, nbc_sci_transfer way, size_t bytes) {
+Figures figuresOf(const Templates &t, const sisci::Cost &cost, nbc_transfer way, size_t bytes) {
   Hosts hosts(t, cost, way, bytes);
   const Time blocking = hosts.call(bytes, 0, 0);
   return {blocking, hosts.call(bytes, blocking, bytes / kBytesPerTest + 1) - blocking};
@@ -205,10 +205,10 @@ void measure(const Templates &t, const sisci::Cost &cost) {
   Crossover blocking, overhead;
   for (size_t bytes = 8; bytes <= 65536; bytes *= bytes < 512 ? 8 : 2) {
     Figures of[2];
-    for (nbc_sci_transfer way : {NBC_SCI_PIO, NBC_SCI_DMA}) {
-      const Figures f = of[way == NBC_SCI_DMA] = figuresOf(t, cost, way, bytes);
+    for (nbc_transfer way : {NBC_TRANSFER_PIO, NBC_TRANSFER_DMA}) {
+      const Figures f = of[way == NBC_TRANSFER_DMA] = figuresOf(t, cost, way, bytes);
       std::printf("%-20s %3u %8zu %s %10.1f %10.1f %5.0f\n", name.c_str(), t.ranks(), bytes,
-                  way == NBC_SCI_PIO ? "pio" : "dma", us(f.blocking), us(f.overhead),
+                  way == NBC_TRANSFER_PIO ? "pio" : "dma", us(f.blocking), us(f.overhead),
                   100 * (1 - double(f.overhead) / double(f.blocking)));
     }
     blocking.see(bytes, of[1].blocking < of[0].blocking);

@@ -60,9 +60,9 @@ nbc_sci_options adapterOptions(const Options &o, uint64_t seed, unsigned adapter
     if (random() % 4 == 0) s.waiting = NBC_SCI_INTERRUPT;
     s.patience = s.waiting == NBC_SCI_INTERRUPT ? 1 : INT32_MAX;
   }
-  s.transfer = transfer == Transfer::pio   ? NBC_SCI_PIO
-               : transfer == Transfer::dma ? NBC_SCI_DMA
-                                           : NBC_SCI_AUTO;
+  s.transfer = transfer == Transfer::pio   ? NBC_TRANSFER_PIO
+               : transfer == Transfer::dma ? NBC_TRANSFER_DMA
+                                           : NBC_TRANSFER_AUTO;
   return s;
 }
 

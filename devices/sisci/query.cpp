@@ -40,7 +40,7 @@ bool askAdapter(const Adapter &adapter, const sci_query_adapter_t &q, unsigned *
 }
 
 bool askDma(const Facts &facts, unsigned engine, const sci_query_dma_t &q) {
-  const bool there = engine != SCI_FLAG_DMA_GLOBAL;
+  const bool there = engine != SCI_FLAG_DMA_GLOBAL && facts.dmaChannels > 0;
   switch (q.subcommand) {
     case SCI_Q_DMA_AVAILABLE:
       *static_cast<unsigned *>(q.data) = there;

@@ -66,7 +66,7 @@ constexpr Cost today = {1'100 * nanosecond, 50 * nanosecond,  500,
 
 /// What the adapters say of themselves (SCIQuery), and refuse.
 struct Facts {
-  uint32_t dmaChannels = 4;
+  uint32_t dmaChannels = 4;  // 0: there is no DMA
   uint32_t longestTransfer = 16u << 20;
   uint32_t longestVector = DIS_DMA_MAX_VECLEN;
   uint32_t alignment = 8;  // of DMA: sizes and offsets

@@ -229,6 +229,10 @@ int nbc_deregister(nbc_comm *, void *begin, size_t bytes);
 
 struct nbc_call;
 
+/* How bytes get into a peer's memory where there are two ways: the processor stores them, or the
+ * adapter copies them while the processor computes. */
+enum nbc_transfer { NBC_TRANSFER_AUTO, NBC_TRANSFER_PIO, NBC_TRANSFER_DMA };
+
 /* How a plan is made. Zero: the default, in brackets. The same on all ranks, or nbc_plan_connect
  * fails there. */
 struct nbc_plan_options {
@@ -248,6 +252,8 @@ struct nbc_plan_options {
    * then; the struct itself need not stay. Count and type are equal on all ranks, buffers are each
    * rank's own. [null: any calls] */
   const struct nbc_call *call;
+  enum nbc_transfer transfer; /* of target sci, whose device has a word in it, too (nbc/sci.h);
+                                 ranks may differ [each message by its length] */
 };
 
 /* Makes a plan of a template, which must be aligned to 8 and is copied. `options` may be null.
@@ -260,7 +266,8 @@ struct nbc_plan_options {
  * or none for a template of one; of such a plan also what nbc_start() would say of the call.
  * - NBC_ERROR_TEMPLATE: a damaged template, or one for another rank, another number of ranks, or a
  *   target that the communicator has no device of.
- * - NBC_ERROR_UNSUPPORTED: first indices, on a device that cannot begin there.
+ * - NBC_ERROR_UNSUPPORTED: first indices, on a device that cannot begin there; a `transfer`, of a
+ *   target or an adapter that has one way only.
  * - NBC_ERROR_RESOURCES, NBC_ERROR_MEMORY: of the device, of the system.
  * - NBC_ERROR_BOOTSTRAP: `put` has failed.
  *

@@ -138,12 +138,10 @@ int open_adapter(const struct nbc_sci_api *api, const struct nbc_sci_options *o,
   d->facts.patience = o->patience ? o->patience : PATIENCE;
   d->facts.sleep = SLEEP;
   d->facts.interrupts = o->waiting == NBC_SCI_INTERRUPT;
-  d->facts.dma_bytes = o->transfer == NBC_SCI_PIO   ? UINT64_MAX
-                       : o->transfer == NBC_SCI_DMA ? 0
-                       : o->dma_bytes               ? o->dma_bytes
-                                                    : DMA_BYTES;
+  d->facts.transfer = o->transfer;
+  d->facts.dma_bytes = o->dma_bytes ? o->dma_bytes : DMA_BYTES;
   if (!has_dma(d)) d->facts.vector = 0;
-  if (o->transfer == NBC_SCI_DMA && !d->facts.vector) {
+  if (o->transfer == NBC_TRANSFER_DMA && !d->facts.vector) {
     *why = say("adapter %u has no DMA: messages have to go by PIO", d->adapter);
     close_adapter(&d->device);
     return NBC_ERROR_DEVICE;

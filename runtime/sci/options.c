@@ -53,7 +53,7 @@ static int word_of(const char *name, const char *const words[3], const char *wan
 static bool read_transfer(struct nbc_sci_options *o, const char **why) {
   static const char *const words[] = {"auto", "pio", "dma"};
   const int i = word_of("NBC_SCI_TRANSFER", words, "auto, pio or dma", why);
-  if (i >= 0) o->transfer = (enum nbc_sci_transfer)i;
+  if (i >= 0) o->transfer = (enum nbc_transfer)i;
   return i >= 0;
 }
 
@@ -68,14 +68,14 @@ bool complete_options(const struct nbc_sci_options *given, struct nbc_sci_option
                       const char **why) {
   static const struct nbc_sci_options none = {0};
   *o = given ? *given : none;
-  if (o->adapter > MOST_ADAPTERS || (unsigned)o->transfer > NBC_SCI_DMA ||
+  if (o->adapter > MOST_ADAPTERS || (unsigned)o->transfer > NBC_TRANSFER_DMA ||
       (unsigned)o->waiting > NBC_SCI_INTERRUPT || o->queues > MOST_QUEUES ||
       o->dma_bytes == UINT64_MAX) {
     *why = "nbc_sci_options are out of range";
     return false;
   }
   uint64_t adapter = 0, queues = o->queues, timeout = o->timeout, patience = o->patience;
-  if (o->transfer == NBC_SCI_AUTO && !read_transfer(o, why)) return false;
+  if (o->transfer == NBC_TRANSFER_AUTO && !read_transfer(o, why)) return false;
   if (o->waiting == NBC_SCI_WAITING_AUTO && !read_waiting(o, why)) return false;
   if (!o->dma_bytes && !number_of("NBC_SCI_DMA_BYTES", 1, UINT32_MAX, &o->dma_bytes, why))
     return false;

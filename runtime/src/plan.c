@@ -70,6 +70,9 @@ static int set_options(nbc_plan *plan, const struct nbc_plan_options *given) {
   plan->stride[NBC_RENDEZVOUS] = round_up(plan->max_bytes, 16);
   if (plan->bound_block > MOST_MEMORY) return NBC_ERROR_TOO_LONG;
   plan->stride[NBC_DIRECT] = round_up(plan->bound_block ? plan->bound_block : 1, 16);
+  if ((unsigned)o->transfer > NBC_TRANSFER_DMA) return NBC_ERROR_ARGUMENT;
+  if (o->transfer && !plan->target->two_ways) return NBC_ERROR_UNSUPPORTED;
+  plan->transfer = o->transfer;
   plan->first_sq_index = o->first_sq_index;
   plan->first_cq_index = o->first_cq_index;
   return 0;

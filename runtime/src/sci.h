@@ -142,6 +142,7 @@ struct sci {
   const struct nbc_sci_api *api;
   nbc_plan *plan;
   uint32_t slot_bytes, first;  // number of the first flag
+  uint64_t dma_bytes;          // the least that goes by DMA; UINT64_MAX: nothing
   struct sci_lane *lanes, *busy;
   uint32_t lane_count, turn;
   struct sci_message *under_way;  // [instance][record], as messages are

@@ -97,6 +97,18 @@ static void remove_queue(const struct nbc_sci_api *api, struct sci_queue *q) {
   *q = (struct sci_queue){0};
 }
 
+// The least that goes by DMA. Whoever opened the device has the first word.
+static uint64_t dma_bytes_of(const struct nbc_sci_facts *f, enum nbc_transfer wanted) {
+  switch (f->transfer ? f->transfer : wanted) {
+    case NBC_TRANSFER_PIO:
+      return UINT64_MAX;
+    case NBC_TRANSFER_DMA:
+      return 0;
+    default:
+      return f->dma_bytes;
+  }
+}
+
 // As many as the adapter gives, and no more than there are peers to send to. Without any, messages
 // go by PIO, but where DMA was asked for.
 static int make_queues(struct sci *v) {
@@ -104,7 +116,7 @@ static int make_queues(struct sci *v) {
   uint32_t wanted = 0;
   for (uint32_t i = 0; i < v->lane_count; ++i) wanted += v->lanes[i].slots_out > 0;
   if (wanted > f->queues) wanted = f->queues;
-  if (f->dma_bytes == UINT64_MAX || f->vector == 0) wanted = 0;
+  if (v->dma_bytes == UINT64_MAX || f->vector == 0) wanted = 0;
   v->queues = (struct sci_queue *)calloc((size_t)wanted + 1, sizeof *v->queues);
   if (!v->queues) return NBC_ERROR_MEMORY;
   int status = 0;
@@ -115,7 +127,7 @@ static int make_queues(struct sci *v) {
     else
       remove_queue(v->api, &v->queues[v->queue_count]);
   }
-  return status == NBC_ERROR_RESOURCES && (v->queue_count || f->dma_bytes) ? 0 : status;
+  return status == NBC_ERROR_RESOURCES && (v->queue_count || v->dma_bytes) ? 0 : status;
 }
 
 // --- the plan ---
@@ -150,6 +162,11 @@ int sci_create(nbc_plan *plan) {
   v->device = sci_device(plan);
   v->api = v->device->api;
   v->lane_count = plan->tables.header->peers.count;
+  v->dma_bytes = dma_bytes_of(&v->device->facts, plan->transfer);
+  if (v->dma_bytes == 0 && v->device->facts.vector == 0) {
+    plan->why = "the adapter has no DMA";
+    return NBC_ERROR_UNSUPPORTED;
+  }
   if (v->lane_count > 1) s->others = sci_others;
   sci_sweep();
   status = make_all(v);

@@ -38,8 +38,7 @@ static void hear(struct sci_lane *l) {
 // --- what is sent ---
 
 static bool by_dma(const struct sci *v, const struct message *m) {
-  const struct nbc_sci_facts *f = &v->device->facts;
-  return v->queue_count && m->bytes && m->bytes >= f->dma_bytes;
+  return v->queue_count && m->bytes && m->bytes >= v->dma_bytes;
 }
 
 // The next piece of the message that is cut. What is longer than a transfer is stored by hand.

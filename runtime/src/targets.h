@@ -53,6 +53,8 @@ struct target {
 
   // How long eager blocks are where the caller does not say. 0: as with most.
   uint64_t eager_bytes;
+  // Whether bytes may be stored, or copied by the adapter: nbc_plan_options.transfer.
+  bool two_ways;
   // Bytes that one SGE relocation may stand for.
   uint64_t (*longest)(const nbc_plan *);
   // What nbc_template_check() left: the bytes of segments.

@@ -14,8 +14,9 @@
  *   PIO   the CPU stores into the peer's memory
  *   DMA   the CPU copies into slots of its own segment, the adapter copies those to the peer's
  *
- * then a flag behind it is stored. Who receives copies out of the slots. Messages of at least
- * `dma_bytes` go by DMA, as far as there is any.
+ * then a flag behind it is stored. Who receives copies out of the slots. Which way, the device's
+ * `transfer` says, else the plan's (nbc_plan_options), else a message's length: one of at least
+ * `dma_bytes` goes by DMA. As far as there is any.
  *
  * Waiting. nbc_wait polls flags in its own memory, yields, then sleeps for some microseconds at a
  * time; or, where latency matters less than the processor, until a peer interrupts. A progress
@@ -43,9 +44,6 @@ extern "C" {
 /* The target of templates that run on such a device. */
 #define NBC_SCI_TARGET "sci"
 
-/* How messages go. */
-enum nbc_sci_transfer { NBC_SCI_AUTO, NBC_SCI_PIO, NBC_SCI_DMA };
-
 /* How a rank waits that has nothing to do. */
 enum nbc_sci_waiting { NBC_SCI_WAITING_AUTO, NBC_SCI_POLL, NBC_SCI_INTERRUPT };
 
@@ -54,11 +52,11 @@ enum nbc_sci_waiting { NBC_SCI_WAITING_AUTO, NBC_SCI_POLL, NBC_SCI_INTERRUPT };
  * NBC_SCI_QUEUES=4, NBC_SCI_TIMEOUT=10000, NBC_SCI_WAITING=poll or interrupt,
  * NBC_SCI_PATIENCE=64. */
 struct nbc_sci_options {
-  unsigned int adapter; /* from 1: adapter 0 is 1 [the first that is there] */
-  enum nbc_sci_transfer transfer;
-  uint64_t dma_bytes; /* the least that goes by DMA [8192] */
-  uint32_t queues;    /* DMA queues of a plan, at most [4, or as many channels as there are] */
-  uint32_t timeout;   /* milliseconds in which a connection recovers, or never [10000] */
+  unsigned int adapter;       /* from 1: adapter 0 is 1 [the first that is there] */
+  enum nbc_transfer transfer; /* of all plans, whatever their options say [each plan's own] */
+  uint64_t dma_bytes;         /* the least that goes by DMA [8192] */
+  uint32_t queues;  /* DMA queues of a plan, at most [4, or as many channels as there are] */
+  uint32_t timeout; /* milliseconds in which a connection recovers, or never [10000] */
   enum nbc_sci_waiting waiting; /* [poll] */
   uint32_t patience;            /* looks in vain before a rank sleeps [64] */
 };
@@ -133,11 +131,12 @@ struct nbc_sci_facts {
   uint64_t longest;    /* bytes of a transfer, at most */
   uint32_t queues;     /* of a plan, at most */
   unsigned int engine; /* flags of DMA functions that choose it */
-  uint64_t dma_bytes;  /* messages of so many bytes go by DMA; UINT64_MAX: none */
-  uint32_t timeout;    /* ms */
-  bool interrupts;     /* who waits sleeps until it is interrupted */
-  uint32_t patience;   /* looks in vain before */
-  uint32_t sleep;      /* ms that one sleep lasts at most; 0: none lasts, as time is simulated */
+  enum nbc_transfer transfer; /* of all plans; auto: each says */
+  uint64_t dma_bytes;         /* auto: messages of so many bytes go by DMA */
+  uint32_t timeout;           /* ms */
+  bool interrupts;            /* who waits sleeps until it is interrupted */
+  uint32_t patience;          /* looks in vain before */
+  uint32_t sleep; /* ms that one sleep lasts at most; 0: none lasts, as time is simulated */
 };
 
 /* A device. Functions are called by several threads, for different plans. */

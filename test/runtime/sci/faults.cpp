@@ -16,7 +16,7 @@ build::Bytes ring(uint32_t rank) {
   return build::ringAllgather(2, rank);
 }
 
-nbc_sci_options options(nbc_sci_transfer way) {
+nbc_sci_options options(nbc_transfer way) {
   return {.transfer = way, .timeout = kTimeout};
 }
 
@@ -58,7 +58,7 @@ bool bothDone(SciWorld &w, Gather &a, Gather &b) {
 
 TEST(SciFaults, WhatIsLostIsStoredAgain) {
   for (sci_sequence_status_t said : {SCI_SEQ_RETRIABLE, SCI_SEQ_NOT_RETRIABLE, SCI_SEQ_PENDING})
-    for (nbc_sci_transfer way : {NBC_SCI_PIO, NBC_SCI_DMA}) {
+    for (nbc_transfer way : {NBC_TRANSFER_PIO, NBC_TRANSFER_DMA}) {
       SciWorld w(2, options(way));
       w.addPlans(ring, {.eager_bytes = 64, .slot_memory = 1});
       int asked = 0;
@@ -68,7 +68,7 @@ TEST(SciFaults, WhatIsLostIsStoredAgain) {
 }
 
 TEST(SciFaults, AConnectionThatDoesNotComeBackEndsTheCall) {
-  for (nbc_sci_transfer way : {NBC_SCI_PIO, NBC_SCI_DMA}) {
+  for (nbc_transfer way : {NBC_TRANSFER_PIO, NBC_TRANSFER_DMA}) {
     SciWorld w(2, options(way));
     w.addPlans(ring);
     Gather g, later;
@@ -81,7 +81,7 @@ TEST(SciFaults, AConnectionThatDoesNotComeBackEndsTheCall) {
 
 TEST(SciFaults, ATransferThatFailsIsStartedAgainNotForEver) {
   for (int failures : {3, 1000000}) {
-    SciWorld w(2, options(NBC_SCI_DMA));
+    SciWorld w(2, options(NBC_TRANSFER_DMA));
     w.addPlans(ring);
     Gather g, other;
     hooks.state = [&] { return failures-- > 0 ? SCI_DMAQUEUE_ERROR : SCI_DMAQUEUE_DONE; };
@@ -99,7 +99,7 @@ TEST(SciFaults, ATransferThatFailsIsStartedAgainNotForEver) {
 
 TEST(SciFaults, AFullQueueIsWaitedForNotForEver) {
   for (bool ends : {true, false}) {
-    SciWorld w(2, options(NBC_SCI_DMA));
+    SciWorld w(2, options(NBC_TRANSFER_DMA));
     w.addPlans(ring);
     Gather g, other;
     int full = 20;
@@ -115,10 +115,10 @@ TEST(SciFaults, AFullQueueIsWaitedForNotForEver) {
 }
 
 TEST(SciFaults, WithoutDmaQueuesMessagesAreStoredUnlessDmaWasAskedFor) {
-  for (nbc_sci_transfer way : {NBC_SCI_AUTO, NBC_SCI_DMA}) {
+  for (nbc_transfer way : {NBC_TRANSFER_AUTO, NBC_TRANSFER_DMA}) {
     SciWorld w(2, options(way));
     hooks.queue = SCI_ERR_NOSPC;
-    if (way == NBC_SCI_AUTO) {
+    if (way == NBC_TRANSFER_AUTO) {
       w.addPlans(ring);
       gatherAll(w, {1, 50000});
       EXPECT_EQ(hooks.transfers, 0u);
@@ -160,7 +160,7 @@ TEST(SciFaults, AReceiveIsNotDoneBeforeItsSenderCanGoOn) {
 }
 
 TEST(SciFaults, WhoHasDoneItsPartMayGo) {
-  for (nbc_sci_transfer way : {NBC_SCI_PIO, NBC_SCI_DMA}) {
+  for (nbc_transfer way : {NBC_TRANSFER_PIO, NBC_TRANSFER_DMA}) {
     SciWorld w(2, options(way));
     w.addPlans([](uint32_t rank) { return build::pairsBcast(2, rank, 4); });
     std::vector<uint8_t> data[2] = {std::vector<uint8_t>(400, 7), std::vector<uint8_t>(400)};
@@ -183,7 +183,7 @@ TEST(SciFaults, WhoHasDoneItsPartMayGo) {
 }
 
 TEST(SciFaults, WhoGivesUpIsMissedByThoseThatWait) {
-  SciWorld w(2, options(NBC_SCI_AUTO));
+  SciWorld w(2, options(NBC_TRANSFER_AUTO));
   w.addPlans(ring);
   Gather g;
   ASSERT_EQ(g.start(w, 0), 0);
@@ -193,7 +193,7 @@ TEST(SciFaults, WhoGivesUpIsMissedByThoseThatWait) {
 }
 
 TEST(SciFaults, WhoDiesIsMissed) {
-  for (nbc_sci_transfer way : {NBC_SCI_PIO, NBC_SCI_DMA}) {
+  for (nbc_transfer way : {NBC_TRANSFER_PIO, NBC_TRANSFER_DMA}) {
     SciWorld w(2, options(way));
     w.addPlans(ring);
     Gather g, more;
@@ -207,7 +207,7 @@ TEST(SciFaults, WhoDiesIsMissed) {
 
 TEST(SciFaults, ANodeThatNeverAnswersEndsTheConnection) {
   for (bool dead : {false, true}) {
-    SciWorld w(2, options(NBC_SCI_AUTO));
+    SciWorld w(2, options(NBC_TRANSFER_AUTO));
     nbc_plan *plans[2];
     for (uint32_t r : {0u, 1u}) {
       const build::Bytes b = forSci(ring(r));
@@ -239,7 +239,7 @@ TEST(SciFaults, WhatThePeerSaysIsChecked) {
   };
   for (size_t i = 0; i < std::size(lies); ++i) {
     Gather g;  // outlives the plan, by which the last one is abandoned
-    SciWorld w(2, options(NBC_SCI_AUTO));
+    SciWorld w(2, options(NBC_TRANSFER_AUTO));
     w.addPlans(ring, {.eager_bytes = 128});
     ASSERT_EQ(g.start(w, 0), 0);
     lies[i]();

@@ -56,7 +56,7 @@ TEST_F(SciOpen, TheEnvironmentSaysWhatTheProgramDoesNot) {
   const Variable transfer("NBC_SCI_TRANSFER", "pio");
   EXPECT_EQ(opened({.adapter = adapter + 1},
                    [](const nbc_sci_facts &f) {
-                     EXPECT_EQ(f.dma_bytes, UINT64_MAX);
+                     EXPECT_EQ(f.transfer, NBC_TRANSFER_PIO);
                      EXPECT_FALSE(f.interrupts);
                      EXPECT_EQ(f.patience, 64u);
                    }),
@@ -77,7 +77,7 @@ TEST_F(SciOpen, WordsSayWhatIsWrong) {
   EXPECT_EQ(opened({.adapter = adapter + 6}), "there is no adapter " + std::to_string(adapter + 5) +
                                                   "; among the first 16 there are: none");
   EXPECT_EQ(opened({.queues = 1000}), "nbc_sci_options are out of range");
-  EXPECT_EQ(opened({.transfer = nbc_sci_transfer(3)}), "nbc_sci_options are out of range");
+  EXPECT_EQ(opened({.transfer = nbc_transfer(3)}), "nbc_sci_options are out of range");
   {
     const Variable v("NBC_SCI_TRANSFER", "both");
     EXPECT_EQ(opened({}), "NBC_SCI_TRANSFER is 'both'; it is to be auto, pio or dma");

@@ -16,7 +16,7 @@ using std::chrono::milliseconds;
 
 constexpr int kPatience = 3;
 
-nbc_sci_options sleeper(nbc_sci_transfer way = NBC_SCI_AUTO) {
+nbc_sci_options sleeper(nbc_transfer way = NBC_TRANSFER_AUTO) {
   return {.transfer = way, .waiting = NBC_SCI_INTERRUPT, .patience = kPatience};
 }
 
@@ -186,7 +186,7 @@ void onThreads(std::vector<nbc_sci_options> options, uint64_t seed, bool progres
 }
 
 TEST(SciSleep, ASleeperIsWokenByStoresAndTransfers) {
-  for (nbc_sci_transfer way : {NBC_SCI_PIO, NBC_SCI_DMA}) {
+  for (nbc_transfer way : {NBC_TRANSFER_PIO, NBC_TRANSFER_DMA}) {
     onThreads({sleeper(way), sleeper(way)}, 0, false, ring, [&](uint32_t me, nbc_plan *plan) {
       for (int i = 0; i < 10; ++i) {
         Gather g;
@@ -203,7 +203,7 @@ TEST(SciSleep, ASleeperIsWokenByStoresAndTransfers) {
 /// Some hundred rounds of slots and credits, each of which has to wake a thread. One that is not
 /// woken looks every 100 ms, so few rounds would be over when the program looks.
 TEST(SciSleep, AThreadIsWokenForEachOfManyRounds) {
-  for (nbc_sci_transfer way : {NBC_SCI_PIO, NBC_SCI_DMA})
+  for (nbc_transfer way : {NBC_TRANSFER_PIO, NBC_TRANSFER_DMA})
     onThreads({sleeper(way), sleeper(way)}, 0, true, ring, [&](uint32_t me, nbc_plan *plan) {
       Gather g;
       ASSERT_EQ(g.start(plan, me, 1 << 20), 0);
@@ -228,7 +228,7 @@ TEST(SciSleep, WhateverIsLateOrLostNobodySleepsForEver) {
     std::vector<nbc_sci_options> options(ranks);
     for (nbc_sci_options &o : options) {
       if (random() % 3) o.waiting = NBC_SCI_INTERRUPT;
-      o.transfer = nbc_sci_transfer(random() % 3);
+      o.transfer = nbc_transfer(random() % 3);
       o.dma_bytes = 1 + random() % 1000;
       o.patience = 1 + random() % 5;
     }

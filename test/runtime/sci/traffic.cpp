@@ -36,7 +36,7 @@ void run(SciWorld &w, const Traffic &t, uint32_t calls, unsigned seed) {
 nbc_sci_options optionsOf(unsigned seed) {
   std::mt19937 random(seed);
   nbc_sci_options o = {};
-  o.transfer = nbc_sci_transfer(random() % 3);
+  o.transfer = nbc_transfer(random() % 3);
   o.dma_bytes = 1 + random() % 1000;
   o.queues = 1 + random() % 3;
   return o;
@@ -69,7 +69,7 @@ TEST(SciTraffic, arrives) {
 }
 
 TEST(SciTraffic, eachWayAloneInTwoSlots) {
-  for (nbc_sci_transfer way : {NBC_SCI_PIO, NBC_SCI_DMA})
+  for (nbc_transfer way : {NBC_TRANSFER_PIO, NBC_TRANSFER_DMA})
     for (uint64_t length : {0u, 1u, slot, slot + 1})
       for (unsigned seed = 1; seed <= 4; ++seed) {
         const Traffic t(2, 1 + seed % 3, 100, {length}, 3, seed);
@@ -77,8 +77,40 @@ TEST(SciTraffic, eachWayAloneInTwoSlots) {
         w.addPlans([&](uint32_t r) { return t.templateOf(r); },
                    {.depth = 2, .eager_bytes = slot, .slot_memory = 1});
         run(w, t, 3, seed);
-        EXPECT_EQ(hooks.transfers > 0, way == NBC_SCI_DMA && length > 0);
+        EXPECT_EQ(hooks.transfers > 0, way == NBC_TRANSFER_DMA && length > 0);
       }
+}
+
+TEST(SciTraffic, APlanSaysWhichWay) {
+  const Traffic t(2, 1, 1, {slot}, 1, 1);
+  for (nbc_transfer device : {NBC_TRANSFER_AUTO, NBC_TRANSFER_PIO, NBC_TRANSFER_DMA})
+    for (nbc_transfer plan : {NBC_TRANSFER_AUTO, NBC_TRANSFER_PIO, NBC_TRANSFER_DMA}) {
+      SciWorld w(2, {.transfer = device});
+      w.addPlans([&](uint32_t r) { return t.templateOf(r); },
+                 {.eager_bytes = slot, .transfer = plan});
+      run(w, t, 1, 1);
+      const nbc_transfer way = device ? device : plan;  // a short one of neither is stored
+      EXPECT_EQ(hooks.transfers > 0, way == NBC_TRANSFER_DMA) << device << " " << plan;
+    }
+}
+
+TEST(SciTraffic, APlanIsRefusedWhatItsAdapterCannot) {
+  const Traffic t(2, 1, 1, {slot}, 1, 1);
+  const build::Bytes bytes = forSci(t.templateOf(0));
+  for (const bool dma : {true, false}) {
+    SciWorld w(std::vector(2, nbc_sci_options{}), {.facts = {.dmaChannels = dma ? 1u : 0u}});
+    const auto status = [&](nbc_transfer way) {
+      const nbc_plan_options options = {.transfer = way};
+      nbc_plan *plan = nullptr;
+      const int s = nbc_plan_create(w.comms[0], bytes.data(), bytes.size(), &options, &plan);
+      nbc_plan_free(plan);
+      return s;
+    };
+    EXPECT_EQ(status(NBC_TRANSFER_PIO), 0);
+    EXPECT_EQ(status(NBC_TRANSFER_DMA), dma ? 0 : NBC_ERROR_UNSUPPORTED);
+    EXPECT_STREQ(nbc_plan_why(), dma ? nbc_status_text(0) : "the adapter has no DMA");
+    EXPECT_EQ(status(nbc_transfer(3)), NBC_ERROR_ARGUMENT);
+  }
 }
 
 TEST(SciTraffic, NumbersOfFlagsWrap) {
@@ -93,7 +125,7 @@ TEST(SciTraffic, NumbersOfFlagsWrap) {
 TEST(SciTraffic, FullSlotsInARowAreOneElement) {
   // 100 full slots of 16, half of them at a time.
   const Traffic t(2, 1, 1, {100 * slot}, 1, 1);
-  SciWorld w(2, {.transfer = NBC_SCI_DMA});
+  SciWorld w(2, {.transfer = NBC_TRANSFER_DMA});
   w.addPlans([&](uint32_t r) { return t.templateOf(r); }, {.eager_bytes = slot});
   run(w, t, 1, 1);
   EXPECT_EQ(hooks.transfers, hooks.elements);
@@ -102,7 +134,7 @@ TEST(SciTraffic, FullSlotsInARowAreOneElement) {
 
 TEST(SciTraffic, MessagesPostedTogetherAreOneVector) {
   const Traffic t(2, 1, 30, {50}, 1, 2);
-  SciWorld w(2, {.transfer = NBC_SCI_DMA});
+  SciWorld w(2, {.transfer = NBC_TRANSFER_DMA});
   w.addPlans([&](uint32_t r) { return t.templateOf(r); }, {.eager_bytes = slot});
   run(w, t, 1, 1);
   EXPECT_EQ(hooks.elements, 30u);
