@@ -17,13 +17,14 @@ struct Incoming {
   Outline line;
 };
 
-Incoming take_in(Communicator *c, const Operation &o) {
+Incoming take_in(Communicator *c, const Operation &o, bool blocking) {
   Incoming in;
   in.communicator = c;
   if (c)
     in.line = outline(o, c->rank(), c->ranks(), c->outdegree(), c->indegree());
   else
     in.line.refusal = "an intercommunicator";
+  in.line.blocking = blocking;
   return in;
 }
 
@@ -88,12 +89,12 @@ int wait_for(Lock &lock, nbc_request &request) {
 }
 
 // From start to end, with all it needs on the stack.
-int run(Lock &lock, Communicator &c, Plan &plan, const Operation &o, std::uint64_t bytes) {
+int run(Lock &lock, Communicator &c, Plan &plan, const Operation &o, const Outline &line) {
   nbc_request request;
   Arguments arguments;
   if (!set_arguments(arguments, c, o)) return raise(o.comm, MPI_ERR_NO_MEM);
-  get_used(c, o, arguments, &plan, bytes);
-  int error = fill_and_start(plan, arguments, bytes, &request);
+  get_used(c, o, arguments, &plan, line);
+  int error = fill_and_start(plan, arguments, line.bytes, &request);
   if (!error) error = wait_for(lock, request);
   if (!error && !arguments.empty()) error = MPI_ERR_OTHER;
   return error ? raise(o.comm, error) : MPI_SUCCESS;
@@ -158,10 +159,10 @@ int blocking(const Operation &o, const Forms &forms) try {
   Lock lock;
   Communicator *c = Communicator::of(o.comm);
   if (c) drain(lock, *c);  // those before it may be of the same plan
-  if (const Habit *h = c ? habit_of(*c, o) : nullptr) return run_again(lock, *h, o.comm);
-  Incoming in = take_in(c, o);
+  if (const Habit *h = c ? habit_of(*c, o, true) : nullptr) return run_again(lock, *h, o.comm);
+  Incoming in = take_in(c, o, true);
   Plan *plan = get_plan(lock, in, o, forms.name);
-  return plan ? run(lock, *in.communicator, *plan, o, in.line.bytes)
+  return plan ? run(lock, *in.communicator, *plan, o, in.line)
               : pass_blocking(lock, in, o.comm, forms);
 } catch (const std::bad_alloc &) {
   return raise(o.comm, MPI_ERR_NO_MEM);
@@ -172,9 +173,9 @@ int nonblocking(const Operation &o, const char *name, FunctionRef<int(MPI_Reques
   Lock lock;
   Communicator *c = Communicator::of(o.comm);
   bool queued = c && !calls_of(*c).queue.empty();
-  if (const Habit *h = c && !queued ? habit_of(*c, o) : nullptr)
+  if (const Habit *h = c && !queued ? habit_of(*c, o, false) : nullptr)
     return start_again(*c, *h, o, name, request);
-  Incoming in = take_in(c, o);
+  Incoming in = take_in(c, o, false);
   if (in.line.refusal) {
     count_passed(name, in.line.refusal);
     if (!queued) return lock.outside([&] { return pass(request); });
@@ -188,7 +189,7 @@ int nonblocking(const Operation &o, const char *name, FunctionRef<int(MPI_Reques
       give_back(r);
       return raise(o.comm, error);
     }
-    get_used(*c, o, r->arguments, r->plan, r->line.bytes);
+    get_used(*c, o, r->arguments, r->plan, r->line);
     c->hold();
     link(r);
   } else {
@@ -206,7 +207,7 @@ int nonblocking(const Operation &o, const char *name, FunctionRef<int(MPI_Reques
 int persistent(const Operation &o, const char *name, FunctionRef<int(MPI_Request *)> pass,
                MPI_Request *request) try {
   Lock lock;
-  Incoming in = take_in(Communicator::of(o.comm), o);
+  Incoming in = take_in(Communicator::of(o.comm), o, false);
   Plan *plan = get_plan(lock, in, o, name, true);
   if (!plan) return lock.outside([&] { return pass(request); });
   Request *r = make_request(in, o, name);

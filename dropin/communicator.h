@@ -50,7 +50,8 @@ struct Plan {
   enum State { making, ready, failed };
   State state = making;
   nbc_plan *plan = nullptr;
-  std::string algorithm, target;       // "allgather.bruck:k=3", "shm"
+  std::string algorithm, target;  // "allgather.bruck:k=3", "shm"
+  nbc_transfer transfer = NBC_TRANSFER_AUTO;
   std::uint64_t most = 0;              // bytes of a block or vector that it can take, on all ranks
   std::uint64_t calls = 0, bytes = 0;  // for the report
   bool own = false;                    // of one persistent request at a time,
@@ -117,9 +118,9 @@ class Communicator {
     std::uint64_t wanted = 0;  // bytes: less will not do
     /// Whether it does what the other is to do, or would have done.
     bool serves(const Made &other) const {
-      return name == other.name && target == other.target && parameters == other.parameters &&
-             each == other.each && root == other.root && own == other.own &&
-             most >= (other.wanted ? other.wanted : other.most);
+      return name == other.name && target == other.target && transfer == other.transfer &&
+             parameters == other.parameters && each == other.each && root == other.root &&
+             own == other.own && most >= (other.wanted ? other.wanted : other.most);
     }
   };
   using List = std::list<std::unique_ptr<Communicator>>;

@@ -29,6 +29,7 @@ struct Outline {
   bool objection = false;         // which MPI will say; other ranks may see nothing wrong
   std::uint64_t bytes = 0;        // of a block, or of the vector; 0 where ranks know different ones
   bool commutes = true;           // the operator
+  bool blocking = false;          // MPI_Allgather, which whoever calls outline() knows
 };
 
 /// Looks at a call: whether it can be taken over, and what an algorithm is chosen by. What MPI

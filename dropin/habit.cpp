@@ -36,8 +36,8 @@ std::ptrdiff_t own_block(const Operation &o, int rank) {
 
 }  // namespace
 
-const Habit *habit_of(Communicator &c, const Operation &o) {
-  Habit &h = calls_of(c).habits[o.kind];
+const Habit *habit_of(Communicator &c, const Operation &o, bool blocking) {
+  Habit &h = calls_of(c).habits[o.kind][blocking];
   bool same = h.plan && !o.each && h.receive_count == o.receive.count &&
               h.receive_type == o.receive.type && h.send_count == o.send.count &&
               h.send_type == o.send.type && h.op == o.op && h.root == o.root;
@@ -54,24 +54,24 @@ const Habit *habit_of(Communicator &c, const Operation &o) {
 }
 
 void get_used(Communicator &c, const Operation &o, const Arguments &arguments, Plan *plan,
-              std::uint64_t bytes) {
+              const Outline &line) {
   if (o.each || o.kind >= NBC_OWN || !arguments.is_plain()) return;
   bool in = sends(o, c.rank()), out = receives(o, c.rank());
   if ((in && !is_plain(o.send.buffer)) || (out && !is_plain(o.receive.buffer))) return;
   if (in && out && o.send.buffer == o.receive.buffer) return;
   if ((in && !type_of(o.send.type).named) || (out && !type_of(o.receive.type).named)) return;
-  calls_of(c).habits[o.kind] = {.plan = plan,
-                                .send_count = o.send.count,
-                                .receive_count = o.receive.count,
-                                .send_type = o.send.type,
-                                .receive_type = o.receive.type,
-                                .op = o.op,
-                                .root = o.root,
-                                .sends = in,
-                                .receives = out,
-                                .apart = in && out ? own_block(o, c.rank()) : 0,
-                                .bytes = bytes,
-                                .call = arguments.call()};
+  calls_of(c).habits[o.kind][line.blocking] = {.plan = plan,
+                                               .send_count = o.send.count,
+                                               .receive_count = o.receive.count,
+                                               .send_type = o.send.type,
+                                               .receive_type = o.receive.type,
+                                               .op = o.op,
+                                               .root = o.root,
+                                               .sends = in,
+                                               .receives = out,
+                                               .apart = in && out ? own_block(o, c.rank()) : 0,
+                                               .bytes = line.bytes,
+                                               .call = arguments.call()};
 }
 
 }  // namespace nbcc::dropin

@@ -31,8 +31,8 @@ struct Habit {
 };
 
 /// What to start such a call with; null: it is none, and is looked at. Valid until the next call.
-const Habit *habit_of(Communicator &, const Operation &);
+const Habit *habit_of(Communicator &, const Operation &, bool blocking);
 /// From a call that was looked at: its arguments, and the ready plan that it gets.
-void get_used(Communicator &, const Operation &, const Arguments &, Plan *, std::uint64_t bytes);
+void get_used(Communicator &, const Operation &, const Arguments &, Plan *, const Outline &);
 
 }  // namespace nbcc::dropin

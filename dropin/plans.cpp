@@ -54,6 +54,7 @@ Plan *Communicator::plan(const Operation &o, const Choice &choice, std::uint64_t
     made.name = choice.algorithm;
     made.algorithm = text_of(choice);
     made.target = choice.target;
+    made.transfer = choice.transfer;
     made.each = o.each;
     made.neighbors = has_neighbors(o.kind);
     made.root = has_root(o.kind) ? static_cast<std::uint32_t>(o.root) : 0;
@@ -107,6 +108,7 @@ int Communicator::create(Made &p, const void *template_data, std::size_t bytes) 
   nbc_plan_options options = {};
   options.slot_memory = slot_memory;
   options.max_bytes = p.most;
+  options.transfer = p.transfer;
   return nbc_plan_create(ours_, template_data, bytes, &options, &p.plan);
 }
 

@@ -20,7 +20,7 @@ namespace {
 std::vector<Communicator *> waiting;  // those with a queue
 
 std::vector<Calls::Chosen> &chosen_of(Communicator &c, const Operation &o, const Outline &line) {
-  return calls_of(c).chosen[o.kind][o.each][line.commutes];
+  return calls_of(c).chosen[o.kind][o.each][line.commutes][line.blocking];
 }
 
 Plan **slot(Communicator &c, const Operation &o, const Outline &line) {
@@ -84,7 +84,8 @@ Plan *choose_plan(Communicator &c, const Operation &o, const Outline &line) {
     chosen_of(c, o, line).push_back({choice->from, choice->to, std::vector<Plan *>(roots)});
     found = slot(c, o, line);
   }
-  for (Habit &h : calls_of(c).habits) h.plan = nullptr;
+  for (auto &of_kind : calls_of(c).habits)
+    for (Habit &h : of_kind) h.plan = nullptr;
   return *found = plan;
 }
 

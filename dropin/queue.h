@@ -20,8 +20,8 @@ struct Calls {
     std::vector<Plan *> of;  // by root
   };
   std::deque<Request *> queue;
-  std::vector<Chosen> chosen[NBC_KINDS][2][2];  // by kind, `each`, `commutes`
-  Habit habits[NBC_KINDS];
+  std::vector<Chosen> chosen[NBC_KINDS][2][2][2];  // by kind, `each`, `commutes`, `blocking`
+  Habit habits[NBC_KINDS][2];                      // by kind, `blocking`
 };
 
 Calls &calls_of(Communicator &);

@@ -116,8 +116,10 @@ void count_passed(const char *name, const char *why) {
 }
 
 void count_plan(const Plan &plan) {
-  if (plan.calls)
-    add(std::string(1, taken) + plan.algorithm + '\t' + plan.target, plan.calls, plan.bytes);
+  if (!plan.calls) return;
+  std::string key = taken + plan.algorithm + '\t' + plan.target;
+  if (plan.transfer) key.append(" by ").append(nameOf(plan.transfer));
+  add(key, plan.calls, plan.bytes);
 }
 
 void report() {

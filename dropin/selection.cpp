@@ -67,6 +67,7 @@ std::optional<Choice> choose(const Communicator &c, const Operation &o, const Ou
   s.nodes = static_cast<std::uint32_t>(c.nodes());
   s.bytes = line.bytes;
   s.commutes = line.commutes;
+  s.blocking = line.blocking;
   s.nodeOf = c.node_of();
   if (c.has("shm")) s.targets.push_back("shm");
   if (c.has("mpi")) s.targets.push_back("mpi");

@@ -70,7 +70,10 @@ class Explaining {
  private:
   bool situate() {
     std::optional<bool> each;
-    collective_ = collectiveOfCall(o_.explain, each);
+    std::string_view name = o_.explain;
+    const bool blocking = !name.starts_with('i');  // no collective's name does
+    name.remove_prefix(blocking ? 0 : 1);
+    collective_ = collectiveOfCall(name, each);
     if (!collective_) {
       diag_.error(Loc(), "there is no collective '", o_.explain, "'");
       return false;
@@ -94,7 +97,8 @@ class Explaining {
                   .bytes = variant ? 0 : o_.bytes,
                   .commutes = o_.op != "noncommutative" && o_.op != "affine",
                   .targets = {},
-                  .nodeOf = nodeOf_.data()};
+                  .nodeOf = nodeOf_.data(),
+                  .blocking = blocking};
     for (const Target *t : o_.targets) situation_.targets.push_back(t->name);
     if (o_.targets.empty()) situation_.targets = {"shm", "mpi"};
     return true;
@@ -128,8 +132,9 @@ class Explaining {
   }
 
   void heading() {
-    out_ << collective_->name << " on " << o_.ranks << (o_.ranks == 1 ? " rank, " : " ranks, ")
-         << situation_.nodes << (situation_.nodes == 1 ? " node, " : " nodes, ");
+    out_ << (situation_.blocking ? "" : "nonblocking ") << collective_->name << " on " << o_.ranks
+         << (o_.ranks == 1 ? " rank, " : " ranks, ") << situation_.nodes
+         << (situation_.nodes == 1 ? " node, " : " nodes, ");
     if (situation_.each)
       out_ << "blocks of lengths of their own";
     else
@@ -154,6 +159,7 @@ class Explaining {
         continue;
       }
       out_ << "taken: " << named(choice->algorithm, choice->parameters) << " on " << choice->target;
+      if (choice->transfer) out_ << " by " << nameOf(choice->transfer);
       const bool fromZero = choice->from == 0, forEver = choice->to == UINT64_MAX;
       if (!situation_.each && fromZero != forEver)
         out_ << ", likewise "

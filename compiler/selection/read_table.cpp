@@ -251,23 +251,37 @@ class Reader {
     return nullptr;
   }
 
+  void readTransfer(Rule &rule) {
+    const Value *v = text("transfer", false);
+    if (!v) return;
+    for (const nbc_transfer way : {NBC_TRANSFER_PIO, NBC_TRANSFER_DMA})
+      if (v->text == nameOf(way)) rule.transfer = way;
+    if (!rule.transfer)
+      error(v->line, "transfer: found ", shown(*v), "; wanted is pio or dma");
+    else if (rule.target != "sci")
+      error(v->line, "transfer: it is target sci that has two ways; the row is to say so");
+  }
+
   void finishRow() {
     Rule rule;
     rule.row = {oneLine(text_.substr(rowBegin_, taken - rowBegin_)), rowLine_};
-    constexpr std::string_view known[] = {"collective", "ranks",  "nodes",     "bytes", "each",
-                                          "commutes",   "target", "algorithm", "note"};
+    constexpr std::string_view known[] = {"collective", "ranks",     "nodes",    "bytes",
+                                          "each",       "commutes",  "blocking", "target",
+                                          "transfer",   "algorithm", "note"};
     for (const auto &[k, v] : row_)
       if (std::ranges::find(known, k) == std::end(known))
         error(v.line, "unknown key ", shown({Value::Type::text, k}),
-              "; a row has collective, ranks, nodes, bytes, each, commutes, target, algorithm and "
-              "note");
+              "; a row has collective, ranks, nodes, bytes, each, commutes, blocking, target, "
+              "transfer, algorithm and note");
     const Collective *c = readCollective();
     readRanges("ranks", rule.ranks, 1);
     readRanges("nodes", rule.nodes, 1);
     readRanges("bytes", rule.bytes, 0);
     readFlag("each", c && c->hasOwnLengths(), c, rule.each);
     readFlag("commutes", c && c->reduces, c, rule.commutes);
+    readFlag("blocking", true, c, rule.blocking);
     if (const Value *v = text("target", false)) rule.target = v->text;
+    readTransfer(rule);
     text("note", false);
     const Value *v = text("algorithm", true);
     std::string why;

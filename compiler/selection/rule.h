@@ -18,14 +18,16 @@ struct Rule {
   Row row;
   nbc_kind kind = NBC_BARRIER;
   Ranges ranks, nodes, bytes;
-  std::optional<bool> each, commutes;  // nothing: either
-  std::string target;                  // empty: the best that there is
-  std::string algorithm;               // "allgather.bruck"
+  std::optional<bool> each, commutes, blocking;  // nothing: either
+  std::string target;                            // empty: the best that there is
+  nbc_transfer transfer = NBC_TRANSFER_AUTO;
+  std::string algorithm;  // "allgather.bruck"
   std::vector<std::pair<std::string, std::int64_t>> parameters;
 
   /// Whether it says nothing of when.
   bool always() const {
-    return ranks.all() && nodes.all() && bytes.all() && !each && !commutes && target.empty();
+    return ranks.all() && nodes.all() && bytes.all() && !each && !commutes && !blocking &&
+           target.empty();
   }
 };
 

@@ -30,6 +30,8 @@ std::string objection(const Rule &r, const Situation &s) {
     return s.each ? "blocks have lengths of their own" : "blocks are equally long";
   if (r.commutes && *r.commutes != s.commutes)
     return s.commutes ? "the operator commutes" : "the operator does not commute";
+  if (r.blocking && *r.blocking != s.blocking)
+    return s.blocking ? "the call blocks" : "the call does not block";
   const bool has = std::ranges::find(s.targets, r.target) != s.targets.end();
   if (!r.target.empty() && !has)
     return cat("no target ", r.target, "; there is ", listed(s.targets));
@@ -42,6 +44,7 @@ Choice choiceOf(const Rule &r, const Situation &s) {
   c.algorithm = r.algorithm;
   c.parameters = r.parameters;
   c.target = r.target.empty() ? std::string(s.targets.front()) : r.target;
+  c.transfer = r.transfer;
   return c;
 }
 
@@ -88,6 +91,10 @@ bool isName(std::string_view text) {
 }
 
 }  // namespace
+
+std::string_view nameOf(nbc_transfer transfer) {
+  return transfer == NBC_TRANSFER_PIO ? "pio" : transfer == NBC_TRANSFER_DMA ? "dma" : "";
+}
 
 const Collective *collectiveOfCall(std::string_view name, std::optional<bool> &each) {
   each.reset();

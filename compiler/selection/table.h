@@ -5,12 +5,16 @@
 ///   {"about": ["8 ranks on one node, nbc-tune"],
 ///    "rows": [{"collective": "allgather", "ranks": "2..8", "nodes": 1, "bytes": "..64K",
 ///              "target": "shm", "algorithm": "linear"},
+///             {"collective": "allgather", "blocking": false, "target": "sci", "transfer": "dma",
+///              "algorithm": "ring"},
 ///             {"collective": "allgather", "algorithm": "bruck:k=3"}]}
 ///
 /// Rows are tried in order; the first that fits decides. What a row does not say, fits; ranks,
 /// nodes and bytes may be several ranges (ranges.h). `bytes` are those of a block, or of the
 /// vector; calls whose ranks know different ones (v-variants, `each`) are taken to have 0.
-/// `commutes` is of the operator. What is chosen depends on nothing that two ranks might see
+/// `commutes` is of the operator; `blocking` is MPI_Allgather, not MPI_Iallgather or
+/// MPI_Allgather_init. `transfer`, pio or dma, says how bytes go there by target sci
+/// (nbc_plan_options). What is chosen depends on nothing that two ranks might see
 /// differently.
 ///
 /// A collective may be without rows; where it has some, the last one fits every call. A row may say
@@ -28,6 +32,7 @@
 #include <utility>
 #include <vector>
 
+#include "nbc.h"
 #include "nbc/template.h"
 
 namespace nbcc {
@@ -41,6 +46,7 @@ struct Situation {
   bool commutes = true;                   // the operator
   std::vector<std::string_view> targets;  // that the communicator has, the best first
   const std::int32_t *nodeOf = nullptr;   // of each rank; null: nobody knows
+  bool blocking = true;                   // the program computes nothing meanwhile
 };
 
 /// What was chosen.
@@ -48,10 +54,14 @@ struct Choice {
   std::string algorithm;                                         // "allgather.bruck"
   std::vector<std::pair<std::string, std::int64_t>> parameters;  // by name
   std::string target;
+  nbc_transfer transfer = NBC_TRANSFER_AUTO;
   std::uint64_t from = 0,
                 to = UINT64_MAX;  // it would be the same from this many bytes to that many
   int row = -1;                   // in the table, from 0; -1: an override
 };
+
+/// "pio", "dma"; "" of NBC_TRANSFER_AUTO.
+std::string_view nameOf(nbc_transfer);
 
 struct Row {
   std::string text;  // as it stands in the file, for people

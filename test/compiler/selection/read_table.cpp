@@ -44,7 +44,14 @@ TEST(ReadTable, NamesLineKeyAndValue) {
   EXPECT_EQ(
       ofRow(R"({"collective": "bcast", "rank": 8, "algorithm": "chain"})"),
       "t.json:2: unknown key 'rank'; a row has collective, ranks, nodes, bytes, each, commutes, "
-      "target, algorithm and note");
+      "blocking, target, transfer, algorithm and note");
+  EXPECT_EQ(
+      ofRow(R"({"collective": "bcast", "target": "sci", "transfer": "usb", "algorithm": "chain"})"),
+      "t.json:2: transfer: found 'usb'; wanted is pio or dma");
+  EXPECT_EQ(ofRow(R"({"collective": "bcast", "transfer": "dma", "algorithm": "chain"})"),
+            "t.json:2: transfer: it is target sci that has two ways; the row is to say so");
+  EXPECT_EQ(ofRow(R"({"collective": "bcast", "blocking": 1, "algorithm": "chain"})"),
+            "t.json:2: blocking: found 1; wanted is true or false");
   EXPECT_EQ(ofRow(R"({"collective": "bcast", "ranks": 8, "ranks": 9, "algorithm": "chain"})"),
             "t.json:2: ranks is there twice");
   EXPECT_EQ(ofRow(R"({"collective": "broadcast", "algorithm": "chain"})"),
@@ -83,7 +90,7 @@ TEST(ReadTable, TellsAllMistakesOfItsRows) {
 
 TEST(ReadTable, WantsARowForEveryCall) {
   for (const char *condition : {R"("ranks": "2..")", R"("nodes": 1)", R"("bytes": "1..")",
-                                R"("each": false)", R"("target": "mpi")"}) {
+                                R"("each": false)", R"("target": "mpi")", R"("blocking": true)"}) {
     EXPECT_EQ(
         refusal(std::string("{\"rows\": [{\"collective\": \"gather\", \"algorithm\": \"linear\"},\n"
                             "{\"collective\": \"gather\", \"algorithm\": \"binomial\", ") +

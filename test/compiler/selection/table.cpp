@@ -62,6 +62,26 @@ TEST(Table, KnowsOperators) {
   EXPECT_EQ(chosen(t, s), "reduce.binomial mpi by 1");
 }
 
+TEST(Table, KnowsWhoWaits) {
+  const Table t = table(R"(
+    {"collective": "alltoall", "blocking": true, "target": "sci", "transfer": "pio", "algorithm": "linear"},
+    {"collective": "alltoall", "blocking": false, "target": "sci", "transfer": "dma", "algorithm": "pairwise"},
+    {"collective": "alltoall", "target": "sci", "algorithm": "bruck"},
+    {"collective": "alltoall", "algorithm": "bruck"})");
+  Situation s{.kind = NBC_ALLTOALL, .ranks = 4, .targets = {"shm", "sci"}};
+  EXPECT_EQ(chosen(t, s), "alltoall.linear sci by 0");
+  EXPECT_EQ(t.choose(s)->transfer, NBC_TRANSFER_PIO);
+  s.blocking = false;
+  EXPECT_EQ(chosen(t, s), "alltoall.pairwise sci by 1");
+  EXPECT_EQ(t.choose(s)->transfer, NBC_TRANSFER_DMA);
+  EXPECT_EQ(t.explain(s)[0].second, "the call does not block");
+  s.blocking = true;
+  s.targets = {"shm"};
+  EXPECT_EQ(t.explain(s)[1].second, "the call blocks");
+  EXPECT_EQ(chosen(t, s), "alltoall.bruck shm by 3");
+  EXPECT_EQ(t.choose(s)->transfer, NBC_TRANSFER_AUTO);
+}
+
 TEST(Table, SaysForWhichLengthsTheAnswerHolds) {
   const Table t = table(kRows);
   const auto span = [&](const Situation &s) {
