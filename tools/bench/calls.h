@@ -25,6 +25,7 @@ struct Contestant {
   std::string target;        // empty: the MPI's own
   nbc_plan *plan = nullptr;  // null: the MPI's own
   bool blocks = false;       // MPI_Allgather: nothing happens between start and wait
+  nbc_transfer transfer = NBC_TRANSFER_AUTO;
 };
 
 /// "MPI_Iallgather", "MPI_Allgather".

@@ -34,6 +34,7 @@ Json result(const Result &r, bool samples) {
   Json j = {{"collective", r.collective->name},
             {"algorithm", r.algorithm},
             {"target", r.target.empty() ? Json() : Json(r.target)},
+            {"transfer", r.transfer ? Json(nameOf(r.transfer)) : Json()},
             {"nonblocking", r.nonblocking},
             {"bytes", r.bytes},
             {"correct", true},  // or there would be no figures

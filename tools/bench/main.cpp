@@ -50,10 +50,11 @@ Facts factsOf(const Options &o, const Computation &c, int level) {
   return f;
 }
 
-nbc_plan *planOf(nbc_comm *comm, const Algorithm &a, size_t largest) {
+nbc_plan *planOf(nbc_comm *comm, const Algorithm &a, size_t largest, nbc_transfer transfer) {
   nbc_plan *plan = nullptr;
   nbc_plan_options options = {};
   options.max_bytes = largest + 64;
+  options.transfer = transfer;
   must(nbc_plan_create(comm, a.data.get(), a.bytes, &options, &plan), a.name.c_str());
   must(nbc_plan_connect(plan), a.name.c_str());
   return plan;
@@ -65,9 +66,15 @@ std::vector<Contestant> contestants(const Options &o, const Collective &c, nbc_c
   std::vector<Contestant> all;
   if (o.mpi) all.push_back({.algorithm = nameInMpi(c, false)});
   if (o.mpi && o.blocking) all.push_back({.algorithm = nameInMpi(c, true), .blocks = true});
-  for (const Algorithm &a : algorithms)
-    if (a.collective == &c)
-      all.push_back({a.name, a.target, planOf(comm, a, o.sizes.back()), false});
+  for (const Algorithm &a : algorithms) {
+    if (a.collective != &c) continue;
+    const bool twoWays = a.target == NBC_SCI_TARGET && !o.transfers.empty();
+    for (const nbc_transfer way : twoWays ? o.transfers : std::vector{NBC_TRANSFER_AUTO})
+      all.push_back({.algorithm = a.name,
+                     .target = a.target,
+                     .plan = planOf(comm, a, o.sizes.back(), way),
+                     .transfer = way});
+  }
   return all;
 }
 

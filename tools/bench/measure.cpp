@@ -44,6 +44,7 @@ class Meter {
       r.collective = &arguments_.collective();
       r.algorithm = c.algorithm;
       r.target = c.target;
+      r.transfer = c.transfer;
       r.nonblocking = !c.blocks;
       r.bytes = arguments_.size();
       results_.push_back(r);
@@ -230,6 +231,16 @@ class Meter {
 };
 
 }  // namespace
+
+const char *nameOf(nbc_transfer transfer) {
+  return transfer == NBC_TRANSFER_PIO ? "pio" : transfer == NBC_TRANSFER_DMA ? "dma" : "";
+}
+
+std::string nameOf(const Result &r) {
+  std::string name = r.algorithm;
+  if (!r.target.empty()) name += ":" + r.target;
+  return r.transfer ? name + " by " + nameOf(r.transfer) : name;
+}
 
 std::vector<Result> measure(const Options &o, const Computation &c, Arguments &a,
                             const std::vector<Contestant> &who) {

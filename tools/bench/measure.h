@@ -28,6 +28,7 @@ struct Overlap {
 struct Result {
   const Collective *collective;
   std::string algorithm, target;  // target empty: the MPI's own
+  nbc_transfer transfer;
   bool nonblocking;
   size_t bytes, calls;
   Spread start, latency;
@@ -35,6 +36,11 @@ struct Result {
   std::vector<Overlap> overlaps;
   std::vector<double> starts, latencies;  // of each call
 };
+
+/// "allgather.ring:sci by dma", "MPI_Iallgather".
+std::string nameOf(const Result &);
+/// "pio", "dma"; "" of NBC_TRANSFER_AUTO.
+const char *nameOf(nbc_transfer);
 
 /// Collective. First each contestant's result is checked; a wrong one is refused.
 std::vector<Result> measure(const Options &, const Computation &, Arguments &,

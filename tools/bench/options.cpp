@@ -82,6 +82,7 @@ std::optional<Said> readOptions(int argc, char **argv, Options &o) {
   app.get_formatter()->column_width(34);
 
   std::string sizes = "8:1M:8", progress = "auto", barrier = "call";
+  std::vector<std::string> transfers;
   o.typeName = "f64";
   o.targets = {"mpi"};
   app.add_option("FILE", o.files,
@@ -98,6 +99,10 @@ std::optional<Said> readOptions(int argc, char **argv, Options &o) {
   app.add_option("--target", o.targets, "only those for these targets [mpi]")
       ->delimiter(',')
       ->allow_extra_args(false);
+  app.add_option("--transfer", transfers, "of target sci: pio, dma, each by itself [by length]")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(CLI::IsMember({"pio", "dma"}));
   app.add_option("--sizes", sizes,
                  "bytes of a block, or of the vector: 8,64K or 8:1M (doubling) or 8:1M:8 [8:1M:8]");
   app.add_option("--type", o.typeName, "of reductions [f64]")
@@ -146,6 +151,8 @@ std::optional<Said> readOptions(int argc, char **argv, Options &o) {
   }
   for (const Type &t : types)
     if (o.typeName == t.name) o.type = t.type;
+  for (const std::string &way : transfers)
+    o.transfers.push_back(way == "pio" ? NBC_TRANSFER_PIO : NBC_TRANSFER_DMA);
   o.barrierEach = barrier == "call";
   o.progress = progress == "always"  ? Progress::always
                : progress == "never" ? Progress::never

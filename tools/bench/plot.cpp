@@ -30,7 +30,7 @@ struct Line {
 std::vector<Line> linesOf(const std::vector<const Result *> &results) {
   std::vector<Line> lines;
   for (const Result *r : results) {
-    const std::string title = r->algorithm + (r->target.empty() ? "" : " (" + r->target + ")");
+    const std::string title = nameOf(*r);
     auto found = std::ranges::find(lines, title, &Line::title);
     if (found == lines.end()) found = lines.insert(lines.end(), {title, {}});
     found->points.push_back(r);

@@ -48,7 +48,7 @@ void printCollective(const Collective &c, const Options &o, std::ostream &out) {
 
 void printResults(const std::vector<Result> &results, std::ostream &out) {
   for (const Result &r : results) {
-    const std::string name = r.algorithm + (r.target.empty() ? "" : ":" + r.target);
+    const std::string name = nameOf(r);
     char quartiles[40];
     std::snprintf(quartiles, sizeof quartiles, "[%.2f, %.2f]", r.latency.low, r.latency.high);
     put(out, "%-9zu %-32s %9.2f %10.2f %21s %9.2f", r.bytes, name.c_str(), r.start.median,
