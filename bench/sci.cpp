@@ -1,30 +1,34 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // sci.cpp - what of a collective over SISCI a program cannot compute behind, in simulated time.
 //
-//   bench-sci [--today] FILE...     (templates of target sci, of all ranks: nbcc --rank=all
-//   --emit=template)
+//   bench-sci [--today] [--json OUT] FILE...     templates of target sci, of all ranks:
+//                                                nbcc --rank=all --emit=template
 //
 // As NBCBench has it: a first call is waited for, which takes T. Then a call is started, and the
 // program computes for T, in equal parts between tests, one for each 2,048 bytes and one more; then
 // it waits for the rest. Overhead is what all that took beyond T; of a call of which nothing goes
 // on meanwhile it is T. The card is that of the paper (sisci::paper). A line for each size, by
-// stores and by DMA; the slowest rank counts.
+// stores and by DMA; the slowest rank counts. --json writes what nbc-bench would, for nbc-tune
+// --figures.
 //
 // Copies between memory of the host are not charged, so that DMA looks better than it is by two of
 // them.
 
 #include "nbc/sci.h"
 
+#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <nlohmann/json.hpp>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "devices/sisci/sisci.h"
+#include "dsl/collectives.h"
 #include "nbc/template.h"
 #include "test/runtime/board.h"
 
@@ -71,6 +75,11 @@ struct Templates {
     must(ofRank.size() != ofRank[0]->ranks ? NBC_ERROR_TEMPLATE : 0, name);
   }
   uint32_t ranks() const { return ofRank[0]->ranks; }
+  std::string collective() const {
+    for (const nbcc::Collective &c : nbcc::collectives())
+      if (uint32_t(c.kind) == ofRank[0]->kind) return std::string(c.name);
+    return "own";
+  }
 };
 
 /// All ranks in one thread. Each host has a clock, which what it does moves on.
@@ -180,12 +189,35 @@ double us(Time t) {
 
 struct Figures {
   Time blocking, overhead;
+  size_t tests;
 };
 
 Figures figuresOf(const Templates &t, const sisci::Cost &cost, nbc_transfer way, size_t bytes) {
   Hosts hosts(t, cost, way, bytes);
   const Time blocking = hosts.call(bytes, 0, 0);
-  return {blocking, hosts.call(bytes, blocking, bytes / kBytesPerTest + 1) - blocking};
+  const size_t tests = bytes / kBytesPerTest + 1;
+  return {blocking, hosts.call(bytes, blocking, tests) - blocking, tests};
+}
+
+const char *nameOf(nbc_transfer way) {
+  return way == NBC_TRANSFER_PIO ? "pio" : "dma";
+}
+
+/// As nbc-bench has it.
+nlohmann::ordered_json resultOf(const Templates &t, nbc_transfer way, size_t bytes,
+                                const Figures &f) {
+  return {{"collective", t.collective()},
+          {"algorithm", t.collective() + "." + t.ofRank[0]->algorithm},
+          {"target", t.ofRank[0]->target},
+          {"transfer", nameOf(way)},
+          {"bytes", bytes},
+          {"latency", {{"median_us", us(f.blocking)}}},
+          {"overlap",
+           {{{"tests", f.tests},
+             {"overlap", 1 - double(f.overhead) / double(f.blocking)},
+             {"total", {{"median_us", us(f.blocking + f.overhead)}}},
+             {"computing", {{"median_us", us(f.blocking)}}},
+             {"latency_us", us(f.blocking)}}}}};
 }
 
 /// The size from which on DMA was better, at all that were measured.
@@ -200,7 +232,7 @@ struct Crossover {
   std::string text() const { return from ? std::to_string(from) : "none"; }
 };
 
-void measure(const Templates &t, const sisci::Cost &cost) {
+void measure(const Templates &t, const sisci::Cost &cost, nlohmann::ordered_json &results) {
   const std::string name = t.file.substr(t.file.rfind('/') + 1);
   Crossover blocking, overhead;
   for (size_t bytes = 8; bytes <= 65536; bytes *= bytes < 512 ? 8 : 2) {
@@ -208,8 +240,9 @@ void measure(const Templates &t, const sisci::Cost &cost) {
     for (nbc_transfer way : {NBC_TRANSFER_PIO, NBC_TRANSFER_DMA}) {
       const Figures f = of[way == NBC_TRANSFER_DMA] = figuresOf(t, cost, way, bytes);
       std::printf("%-20s %3u %8zu %s %10.1f %10.1f %5.0f\n", name.c_str(), t.ranks(), bytes,
-                  way == NBC_TRANSFER_PIO ? "pio" : "dma", us(f.blocking), us(f.overhead),
+                  nameOf(way), us(f.blocking), us(f.overhead),
                   100 * (1 - double(f.overhead) / double(f.blocking)));
+      results.push_back(resultOf(t, way, bytes, f));
     }
     blocking.see(bytes, of[1].blocking < of[0].blocking);
     overhead.see(bytes, of[1].overhead < of[0].overhead);
@@ -221,9 +254,36 @@ void measure(const Templates &t, const sisci::Cost &cost) {
 }  // namespace
 
 int main(int argc, char **argv) {
-  const bool today = argc > 1 && std::strcmp(argv[1], "--today") == 0;
+  CLI::App app("what of a collective over SISCI a program cannot compute behind", "bench-sci");
+  std::vector<std::string> files;
+  std::string output;
+  bool today = false;
+  app.add_option("FILE", files, "templates of target sci, of all ranks")->required();
+  app.add_flag("--today", today, "an adapter of today, not the paper's");
+  app.add_option("--json", output, "write what nbc-bench --json would");
+  CLI11_PARSE(app, argc, argv);
+
+  nlohmann::ordered_json all = {{"program", "bench-sci"},
+                                {"mpi",
+                                 {{"library", today ? "simulated time, an adapter of today"
+                                                    : "simulated time, a card of 2006"}}}};
   std::printf("# algorithm ranks bytes way blocking/us overhead/us overlap/%%\n");
-  for (int i = 1 + today; i < argc; ++i)
-    measure(Templates(argv[i]), today ? sisci::today : sisci::paper);
-  return argc > 1 + today ? 0 : 1;
+  uint32_t ranks = 0;
+  for (const std::string &file : files) {
+    const Templates t(file.c_str());
+    if (ranks && ranks != t.ranks()) {
+      std::fprintf(stderr, "bench-sci: %s: it is for %u ranks; those before are for %u\n",
+                   file.c_str(), t.ranks(), ranks);
+      return 1;
+    }
+    ranks = t.ranks();
+    measure(t, today ? sisci::today : sisci::paper, all["results"]);
+  }
+  if (output.empty()) return 0;
+  all["machine"] = {{"ranks", ranks}, {"ranks_of_node", 1}};
+  std::ofstream out(output);
+  out << all.dump(1) << "\n";
+  if (out.flush()) return 0;
+  std::fprintf(stderr, "bench-sci: cannot write %s\n", output.c_str());
+  return 1;
 }

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdlib>
 #include <fstream>
 #include <iostream>
 
@@ -143,6 +144,9 @@ void bench(const Options &o, int level) {
   if (o.root >= rankCount())
     throw Refused("--root " + std::to_string(o.root) + ": there are " +
                   std::to_string(rankCount()) + " ranks");
+  if (const char *said = std::getenv("NBC_SCI_TRANSFER"); !o.transfers.empty() && said && *said)
+    throw Refused(std::string("--transfer: NBC_SCI_TRANSFER=") + said +
+                  " has the first word in it");
   std::string gnuplot;
   onRankZero([&] {
     if (!o.plot.empty()) gnuplot = findGnuplot();

@@ -2,8 +2,10 @@
 """tuning.py - from what was measured to rows of a table.
 
 A point is what one run of nbc-bench found: for a number of ranks and nodes, a collective and a size,
-the median latency of each algorithm and target. Between two sizes, or numbers of ranks, the border
-is their geometric mean; beyond the last the last one holds.
+the median latency of each algorithm and target ("bruck@shm"; "ring@sci/dma", of a target that has two
+ways); and, where overlap was measured, what of it is left beside a computation. The first chooses for
+calls that block, the second for those that do not. Between two sizes, or numbers of ranks, the border is
+their geometric mean; beyond the last the last one holds.
 """
 
 import json
@@ -61,31 +63,38 @@ class State:
     def has(self, launch, collective, size):
         return self.key(launch, collective, size) in self.data["points"]
 
-    def add(self, launch, collective, size, bench):
-        """What nbc-bench --json wrote."""
+    def add(self, launch, bench):
+        """What nbc-bench --json wrote: a point for each collective and size."""
         machine = bench["machine"]
-        times = {}
+        points = {}
         for r in bench["results"]:
-            if r["target"] is not None and r["collective"] == collective:
-                times[f"{r['algorithm']}@{r['target']}"] = r["latency"]["median_us"]
-        if not times:
+            if r["target"] is None:  # the MPI's own
+                continue
+            point = points.setdefault(self.key(launch, r["collective"], r["bytes"]), {
+                "mpi": bench["mpi"]["library"], "ranks": machine["ranks"],
+                "nodes": -(-machine["ranks"] // machine["ranks_of_node"]),
+                "collective": r["collective"], "bytes": r["bytes"], "us": {}, "left_us": {}})
+            name = f"{r['algorithm']}@{r['target']}" + (f"/{r['transfer']}" if r.get("transfer") else "")
+            point["us"][name] = r["latency"]["median_us"]
+            if r.get("overlap"):
+                point["left_us"][name] = min(o["total"]["median_us"] - o["computing"]["median_us"]
+                                             for o in r["overlap"])
+        if not points:
             raise ValueError("nbc-bench measured no algorithm")
-        self.data["points"][self.key(launch, collective, size)] = {
-            "mpi": bench["mpi"]["library"], "ranks": machine["ranks"],
-            "nodes": -(-machine["ranks"] // machine["ranks_of_node"]),
-            "collective": collective, "bytes": size, "us": times}
+        self.data["points"].update(points)
         write(self.path, json.dumps(self.data, indent=1) + "\n")
 
     def points(self):
         return list(self.data["points"].values())
 
 
-def group(points):
+def group(points, what="us"):
     """{(collective, nodes): {ranks: {bytes: {"algorithm@target": us}}}}; of two like points the later."""
     result = {}
     for p in points:
-        by_ranks = result.setdefault((p["collective"], p["nodes"]), {})
-        by_ranks.setdefault(p["ranks"], {})[p["bytes"]] = p["us"]
+        if p.get(what):
+            by_ranks = result.setdefault((p["collective"], p["nodes"]), {})
+            by_ranks.setdefault(p["ranks"], {})[p["bytes"]] = p[what]
     return result
 
 
@@ -104,10 +113,10 @@ def winners(by_size, margin, among=None):
     return result
 
 
-def best(points, margin, among=None):
+def best(points, margin, among=None, what="us"):
     """As group(), with winners() where sizes were."""
     result = {}
-    for key, by_ranks in group(points).items():
+    for key, by_ranks in group(points, what).items():
         for ranks, by_size in by_ranks.items():
             won = winners(by_size, margin, among and among.get(key[0], {}))
             if won:
@@ -136,37 +145,54 @@ def span_text(first, last):
     return "" if first == 0 and last is None else f"{first or ''}..{'' if last is None else last}"
 
 
-def table(state, best_, default):
+def rows_of(collective, nodes, by_ranks, blocking):
+    """Rows of what is best; `blocking` None: for all calls."""
+    rows = []
+    first_ranks = 0
+    all_ranks = sorted(by_ranks)
+    for ranks, following in zip(all_ranks, all_ranks[1:] + [None]):
+        last_ranks = border(ranks, following) if following else None
+        first = 0
+        for last, name in spans(by_ranks[ranks]):
+            algorithm, target = name.split("@")
+            row = {"collective": collective}
+            for what, text in (("ranks", span_text(first_ranks, last_ranks)), ("bytes", span_text(first, last))):
+                if text:
+                    row[what] = text
+            row["nodes"] = nodes if nodes == 1 else f"{nodes}.."
+            if collective in VARIANTS:
+                row["each"] = False
+            if blocking is not None:
+                row["blocking"] = blocking
+            row["target"], _, transfer = target.partition("/")
+            if transfer:
+                row["transfer"] = transfer
+            row["algorithm"] = algorithm.split(".", 1)[1]
+            rows.append(row)
+            first = None if last is None else last + 1
+        first_ranks = None if last_ranks is None else last_ranks + 1
+    return rows
+
+
+def table(state, margin, default):
     """The table's text: what was measured, then the default's rows for all else."""
     rows = []
-    for key in sorted(best_):
-        collective, nodes = key
-        all_ranks = sorted(best_[key])
-        first_ranks = 0
-        for ranks, following in zip(all_ranks, all_ranks[1:] + [None]):
-            last_ranks = border(ranks, following) if following else None
-            first = 0
-            for last, name in spans(best_[key][ranks]):
-                algorithm, target = name.split("@")
-                row = {"collective": collective}
-                for what, text in (("ranks", span_text(first_ranks, last_ranks)), ("bytes", span_text(first, last))):
-                    if text:
-                        row[what] = text
-                row["nodes"] = nodes if nodes == 1 else f"{nodes}.."
-                if collective in VARIANTS:
-                    row["each"] = False
-                row["target"] = target
-                row["algorithm"] = algorithm.split(".", 1)[1]
-                rows.append(row)
-                first = None if last is None else last + 1
-            first_ranks = None if last_ranks is None else last_ranks + 1
+    waited, left = (best(state.points(), margin, what=what) for what in ("us", "left_us"))
+    for key in sorted(waited):
+        if waited[key] == left.get(key, waited[key]):
+            rows += rows_of(*key, waited[key], None)
+        else:
+            rows += rows_of(*key, waited[key], True) + rows_of(*key, left[key], False)
     # More nodes first: they are open upwards.
     rows.sort(key=lambda r: r["collective"])
     rows.sort(key=lambda r: -int(str(r["nodes"]).rstrip(".")))
     points = state.points()
     mpis = sorted({p["mpi"] for p in points})
     measured = sorted({(p["ranks"], p["nodes"]) for p in points})
-    about = ["Measured by nbc-tune: the least median latency of nbc-bench, " + "; ".join(mpis) + ".",
+    what = "the least median latency"
+    if left:
+        what += ", and of calls that do not block the least that is left beside a computation"
+    about = [f"Measured by nbc-tune: {what}; " + "; ".join(mpis) + ".",
              "Ranks on nodes: " + ", ".join(f"{r} on {n}" for r, n in measured) + ". Behind these rows those of the "
              "installed table."]
     lines = [json.dumps(row) for row in rows + default["rows"]]

@@ -25,10 +25,18 @@ with open("bench.log", "a", encoding="utf-8") as log:
 if os.environ.get("BROKEN") == name:
     sys.exit("nbc-bench: error: a result is wrong")
 results = [{"collective": name, "algorithm": "MPI_I" + name, "target": None, "latency": {"median_us": 1}}]
-for target, factor in (("mpi", 2), ("shm", 1)):
+# Of stores all is left to do beside a computation, of DMA what it costs to start it.
+ways = {("mpi", None): (0, 2), ("shm", None): (0, 1)}
+if said["--target"] == "sci":
+    ways = {("sci", way): (40, 1.5) if way == "dma" else (0, 1) for way in said["--transfer"].split(",")}
+for (target, way), (start, factor) in ways.items():
     for algorithm, (a, b) in US[name].items():
-        results.append({"collective": name, "algorithm": algorithm, "target": target,
-                        "latency": {"median_us": (a + b * size * ranks / 4) * factor}})
+        us = start + (a + b * size * ranks / 4) * factor
+        results.append({"collective": name, "algorithm": algorithm, "target": target, "transfer": way,
+                        "latency": {"median_us": us}})
+        if "--overlap" in said:
+            results[-1]["overlap"] = [{"tests": int(said["--overlap"]), "computing": {"median_us": us},
+                                       "total": {"median_us": us + (start if way == "dma" else us)}}]
 if name == "barrier":
     size = 0
 for r in results:
