@@ -21,7 +21,7 @@ said = {a: b for a, b in zip(sys.argv, sys.argv[1:]) if a.startswith("--")}
 name, size = said["--collective"], int(said["--sizes"])
 ranks, nodes = int(os.environ["RANKS"]), int(os.environ.get("NODES", "1"))
 with open("bench.log", "a", encoding="utf-8") as log:
-    log.write(f"{ranks} {name} {size}\n")
+    log.write(f"{ranks} {name} {size}{' thread' if '--thread' in sys.argv else ''}\n")
 if os.environ.get("BROKEN") == name:
     sys.exit("nbc-bench: error: a result is wrong")
 results = [{"collective": name, "algorithm": "MPI_I" + name, "target": None, "latency": {"median_us": 1}}]
