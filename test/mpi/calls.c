@@ -8,6 +8,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "test/runtime/template_file.h"
+
 enum { GUARD = 32 };
 
 struct world world;
@@ -231,22 +233,12 @@ static void end(struct flight *f, uint32_t kind, int root, bool by_test) {
 // --- a file ---
 
 static struct nbc_template *own_template(char **memory) {
-  FILE *file = fopen(world.file_name, "rb");
-  if (!file) must(NBC_ERROR_ARGUMENT, "cannot be read");
-  fseek(file, 0, SEEK_END);
-  size_t bytes = (size_t)ftell(file);
-  rewind(file);
-  *memory = (char *)aligned_alloc(64, (bytes + 63) / 64 * 64);
-  if (!*memory || fread(*memory, 1, bytes, file) != bytes) must(NBC_ERROR_MEMORY, "read");
-  fclose(file);
-  for (size_t at = 0; at + sizeof(struct nbc_template) <= bytes;) {
-    struct nbc_template *t = (struct nbc_template *)(*memory + at);
-    if ((int)t->ranks == world.ranks && (int)t->rank == world.rank) return t;
-    if (t->bytes == 0) break;
-    at += t->bytes;
-  }
-  must(NBC_ERROR_TEMPLATE, "holds no template of this rank");
-  return NULL;
+  size_t bytes;
+  *memory = read_templates(world.file_name, &bytes);
+  if (!*memory) must(NBC_ERROR_ARGUMENT, "cannot be read");
+  struct nbc_template *t = template_of(*memory, bytes, world.ranks, world.rank);
+  if (!t) must(NBC_ERROR_TEMPLATE, "holds no template of this rank");
+  return t;
 }
 
 int check_file(nbc_comm *comm, const char *name, const struct variation *v) {

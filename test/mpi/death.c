@@ -17,8 +17,8 @@
 #include <unistd.h>
 
 #include "nbc/hca.h"
-#include "nbc/template.h"
 #include "runtime/mpi/nbc_mpi.h"
+#include "test/runtime/template_file.h"
 
 enum { CALLS = 3, BYTES = 300000 };
 static const double SOON = 3;  // seconds; retries and timeouts take half a one
@@ -29,21 +29,6 @@ static void must(int holds, const char *what) {
   if (holds) return;
   fprintf(stderr, "rank %d: not so: %s\n", rank, what);
   MPI_Abort(MPI_COMM_WORLD, 1);
-}
-
-static struct nbc_template *read_template(const char *name) {
-  FILE *file = fopen(name, "rb");
-  must(file != NULL, "there are templates");
-  fseek(file, 0, SEEK_END);
-  const size_t bytes = (size_t)ftell(file);
-  rewind(file);
-  char *all = (char *)aligned_alloc(64, (bytes + 63) / 64 * 64);
-  must(all && fread(all, 1, bytes, file) == bytes, "templates can be read");
-  fclose(file);
-  struct nbc_template *t = (struct nbc_template *)all;
-  must((int)t->ranks == ranks, "they are for so many ranks");
-  while ((int)t->rank != rank) t = (struct nbc_template *)((char *)t + t->bytes);
-  return t;
 }
 
 // Even ranks sleep in nbc_rest, odd ones only look.
@@ -77,7 +62,11 @@ int main(int argc, char **argv) {
   if (nbc_hca_open(NULL, &hca, &why)) must(0, why);
   const struct nbc_mpi_options options = {.devices = &hca, .device_count = 1};
   must(nbc_comm_create_mpi_with(MPI_COMM_WORLD, &options, &comm) == 0, "there is a communicator");
-  const struct nbc_template *mine = read_template(argv[2]);
+  size_t bytes;
+  char *all = read_templates(argv[2], &bytes);
+  must(all != NULL, "templates can be read");
+  const struct nbc_template *mine = template_of(all, bytes, ranks, rank);
+  must(mine != NULL, "there is one for this rank of so many");
   must(nbc_plan_create(comm, mine, mine->bytes, NULL, &plan) == 0, "there is a plan");
   must(nbc_plan_connect(plan) == 0, "it is connected");
 

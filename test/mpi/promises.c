@@ -14,8 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "nbc/template.h"
 #include "runtime/mpi/nbc_mpi.h"
+#include "test/runtime/template_file.h"
 
 static int rank;
 
@@ -32,18 +32,14 @@ static void part(const char *name) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
-// The templates of all ranks, one behind the other.
+// This rank's.
 static struct nbc_template *load(const char *path) {
-  FILE *file = fopen(path, "rb");
-  CHECK(file);
-  fseek(file, 0, SEEK_END);
-  size_t bytes = (size_t)ftell(file);
-  rewind(file);
-  char *memory = (char *)aligned_alloc(64, (bytes + 63) / 64 * 64);
-  CHECK(memory && fread(memory, 1, bytes, file) == bytes);
-  fclose(file);
-  struct nbc_template *t = (struct nbc_template *)memory;
-  return rank == 0 ? t : (struct nbc_template *)(memory + t->bytes);
+  size_t bytes;
+  char *all = read_templates(path, &bytes);
+  CHECK(all);
+  struct nbc_template *t = template_of(all, bytes, 2, rank);
+  CHECK(t);
+  return t;
 }
 
 static nbc_plan *connected(nbc_comm *comm, const struct nbc_template *t) {

@@ -16,8 +16,8 @@
 #include <unistd.h>
 
 #include "nbc/hca.h"
-#include "nbc/template.h"
 #include "runtime/mpi/nbc_mpi.h"
+#include "test/runtime/template_file.h"
 
 enum { ELEMENTS = 1 << 16, LOOKS_A_SECOND = 100 };
 
@@ -25,24 +25,6 @@ static void must(int status, const char *what) {
   if (!status) return;
   fprintf(stderr, "quiet: %s: %s\n", what, nbc_status_text(status));
   MPI_Abort(MPI_COMM_WORLD, 1);
-}
-
-static struct nbc_template *read_template(const char *name, int rank) {
-  FILE *file = fopen(name, "rb");
-  if (!file) must(NBC_ERROR_ARGUMENT, name);
-  fseek(file, 0, SEEK_END);
-  size_t bytes = (size_t)ftell(file);
-  rewind(file);
-  char *all = (char *)aligned_alloc(8, (bytes + 7) / 8 * 8);
-  if (!all || fread(all, 1, bytes, file) != bytes) must(NBC_ERROR_MEMORY, name);
-  fclose(file);
-  for (size_t at = 0; at < bytes;) {
-    struct nbc_template *t = (struct nbc_template *)(all + at);
-    if ((int)t->rank == rank) return t;
-    at += t->bytes;
-  }
-  must(NBC_ERROR_TEMPLATE, name);
-  return NULL;
 }
 
 // Written by others: each look is one at memory.
@@ -70,7 +52,11 @@ int main(int argc, char **argv) {
   for (size_t i = 0; i < ELEMENTS; ++i) in[i] = (size_t)rank * 1000000 + i + 1;
   struct nbc_call call = {.in = in, .out = out, .count = ELEMENTS, .type = NBC_U64};
 
-  struct nbc_template *t = read_template(argv[2 + with_hca], rank);
+  size_t bytes;
+  char *all = read_templates(argv[2 + with_hca], &bytes);
+  if (!all) must(NBC_ERROR_ARGUMENT, argv[2 + with_hca]);
+  struct nbc_template *t = template_of(all, bytes, ranks, rank);
+  if (!t) must(NBC_ERROR_TEMPLATE, argv[2 + with_hca]);
   const struct nbc_variant *first =
       (const struct nbc_variant *)((const char *)t + t->variants.offset);
   const bool direct = t->variants.count && first->protocol == NBC_DIRECT;

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "nbc/sci.h"
-#include "nbc/template.h"
+#include "test/runtime/template_file.h"
 
 enum {
   CALLS = 3,
@@ -79,23 +79,6 @@ static int fence(void *folder) {
 
 // --- what they do ---
 
-static struct nbc_template *read_templates(const char *name) {
-  FILE *file = fopen(name, "rb");
-  must(file != NULL, "there are templates");
-  fseek(file, 0, SEEK_END);
-  const size_t bytes = (size_t)ftell(file);
-  rewind(file);
-  char *all = (char *)aligned_alloc(64, (bytes + 63) / 64 * 64);
-  must(all && fread(all, 1, bytes, file) == bytes, "templates can be read");
-  fclose(file);
-  return (struct nbc_template *)all;
-}
-
-static struct nbc_template *of_rank(struct nbc_template *t) {
-  while ((int)t->rank != rank) t = (struct nbc_template *)((char *)t + t->bytes);
-  return t;
-}
-
 static int end_of(nbc_request *request) {
   int status = 0, done = 0;
   if (rank % 2 == 0) return nbc_wait(request);
@@ -110,8 +93,10 @@ int main(int argc, char **argv) {
   must(argc == 5, "FOLDER RANK VICTIM FILE");
   rank = atoi(argv[2]);
   const int victim = atoi(argv[3]);
-  struct nbc_template *all = read_templates(argv[4]);
-  ranks = (int)all->ranks;
+  size_t bytes;
+  char *all = read_templates(argv[4], &bytes);
+  must(all != NULL, "templates can be read");
+  ranks = (int)((const struct nbc_template *)all)->ranks;
   struct nbc_device *device;
   const char *why = "";
   nbc_comm *comm;
@@ -121,7 +106,8 @@ int main(int argc, char **argv) {
   const struct nbc_bootstrap bootstrap = {
       .rank = rank, .ranks = ranks, .context = argv[1], .put = put, .get = get, .fence = fence};
   must(nbc_comm_create(&bootstrap, &device, 1, &comm) == 0, "there is a communicator");
-  struct nbc_template *mine = of_rank(all);
+  const struct nbc_template *mine = template_of(all, bytes, ranks, rank);
+  must(mine != NULL, "there is one for this rank");
   must(nbc_plan_create(comm, mine, mine->bytes, NULL, &plan) == 0, "there is a plan");
   must(nbc_plan_connect(plan) == 0, "it is connected");
 
