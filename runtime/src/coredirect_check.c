@@ -55,14 +55,14 @@ static int check_send(const struct tables *s, const struct nbc_variant *v, uint3
 }
 
 static int check_managed(const struct tables *s, const char **why) {
+  const bool direct = is_direct(s);
   bool managed = false;
   for (uint32_t i = 0; i < s->header->queues.count; ++i) {
     const uint32_t kind = s->queues[i].kind;
-    const bool direct = s->header->variants.count && s->variants[0].protocol == NBC_DIRECT;
     if ((kind > NBC_QUEUE_DATA && kind != NBC_QUEUE_DIRECT) ||
         (kind >= NBC_QUEUE_EAGER && (kind == NBC_QUEUE_DIRECT) != direct))
       return damaged(why, "queue %u: kind %u, which is no work queue of its variants", i, kind);
-    managed |= s->queues[i].kind == NBC_QUEUE_MANAGEMENT;
+    managed |= kind == NBC_QUEUE_MANAGEMENT;
   }
   if (managed) return 0;
   return s->header->queues.count

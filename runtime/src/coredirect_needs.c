@@ -92,7 +92,7 @@ static void sum_up(uint32_t kind, uint64_t depth, struct need *n) {
 int coredirect_needs(const struct tables *s, uint32_t depth, struct need *needs, uint64_t *polled) {
   const struct nbc_range ahead = s->header->ahead_segments;
   uint64_t stages = 1;
-  if (s->header->variants.count && s->variants[0].protocol == NBC_DIRECT) depth = 1;
+  if (is_direct(s)) depth = 1;
   int status = 0;
   for (uint32_t i = 0; i < ahead.count && !status; ++i)
     status = add_segment(s, &s->segments[ahead.begin + i], false, needs);

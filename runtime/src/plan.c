@@ -31,7 +31,7 @@ static uint64_t round_up(uint64_t n, uint64_t to) {
 // The one call that the plan is for, if its template is of such.
 static int set_bound(nbc_plan *plan, const struct nbc_call *call) {
   const struct tables *s = &plan->tables;
-  plan->direct = s->header->variants.count && s->variants[0].protocol == NBC_DIRECT;
+  plan->direct = is_direct(s);
   if (plan->direct == (call != NULL)) {
     if (!call) return 0;
     const uint64_t size =

@@ -26,6 +26,10 @@ struct tables {
 };
 
 struct tables tables_of(const void *data);
+// Whether it is for one call: all its variants are direct, or none.
+static inline bool is_direct(const struct tables *s) {
+  return s->header->variants.count && s->variants[0].protocol == NBC_DIRECT;
+}
 
 // kinds.c, of a kind below NBC_KINDS and a caller's role.
 

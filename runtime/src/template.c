@@ -408,7 +408,7 @@ static int check_variant(const struct tables *s, uint32_t index, const char **wh
       return damaged(why, "variant %u: protocol %u, flags %u, where blocks may differ", index,
                      v->protocol, v->flags);
   }
-  if ((v->protocol == NBC_DIRECT) != (s->variants[0].protocol == NBC_DIRECT) ||
+  if ((v->protocol == NBC_DIRECT) != is_direct(s) ||
       (v->protocol == NBC_DIRECT &&
        (t->lengths == NBC_LENGTHS_EACH || v->flags & ~(uint32_t)NBC_VARIANT_IN_PLACE)))
     return damaged(why, "variant %u: protocol %u, flags %u, of blocks of lengths %u", index,
