@@ -42,11 +42,15 @@ std::string nameOf(const nbc_queue &queue, const Connections &connections) {
   return cat("the ", purpose[queue.kind], " queue to rank ", connections.peers[queue.peer]);
 }
 
+/// How many calls may be under way; of a direct plan one.
+int depthOf(const TargetOptions &options) {
+  return options.protocol == Protocol::direct ? 1 : std::max(options.depth, 1);
+}
+
 /// Calls under way share the queues, and receives are posted for three windows of them.
 void checkQueues(const std::vector<Legal> &ways, const Device &device, const TargetOptions &options,
                  Diag &diag) {
-  // Of a direct plan there is one call at a time.
-  const int depth = options.protocol == Protocol::direct ? 1 : std::max(options.depth, 1);
+  const int depth = depthOf(options);
   const int64_t most = longest(device), room = int64_t{1} << std::min(device.logQueue, 15);
   int64_t rough = 0;
   for (const Legal &way : ways) {
@@ -105,8 +109,7 @@ void checkQueues(const std::vector<Legal> &ways, const Device &device, const Tar
 /// What is too long by its messages alone, whatever becomes of it.
 void checkMessages(const Schedule &s, const Device &device, const TargetOptions &options,
                    Diag &diag) {
-  const int64_t depth = options.protocol == Protocol::direct ? 1 : std::max(options.depth, 1),
-                most = longest(device);
+  const int64_t depth = depthOf(options), most = longest(device);
   std::vector<int64_t> sent(s.ranks);
   for (const Step &step : s.steps)
     if (step.op == Op::send || step.op == Op::signal) ++sent[step.peer];
