@@ -30,6 +30,7 @@
 #include "devices/sisci/sisci.h"
 #include "dsl/collectives.h"
 #include "nbc/template.h"
+#include "nbc/transfer.h"
 #include "test/runtime/board.h"
 
 namespace {
@@ -199,17 +200,13 @@ Figures figuresOf(const Templates &t, const sisci::Cost &cost, nbc_transfer way,
   return {blocking, hosts.call(bytes, blocking, tests) - blocking, tests};
 }
 
-const char *nameOf(nbc_transfer way) {
-  return way == NBC_TRANSFER_PIO ? "pio" : "dma";
-}
-
 /// As nbc-bench has it.
 nlohmann::ordered_json resultOf(const Templates &t, nbc_transfer way, size_t bytes,
                                 const Figures &f) {
   return {{"collective", t.collective()},
           {"algorithm", t.collective() + "." + t.ofRank[0]->algorithm},
           {"target", t.ofRank[0]->target},
-          {"transfer", nameOf(way)},
+          {"transfer", nbc_transfer_name(way)},
           {"bytes", bytes},
           {"latency", {{"median_us", us(f.blocking)}}},
           {"overlap",
@@ -240,7 +237,7 @@ void measure(const Templates &t, const sisci::Cost &cost, nlohmann::ordered_json
     for (nbc_transfer way : {NBC_TRANSFER_PIO, NBC_TRANSFER_DMA}) {
       const Figures f = of[way == NBC_TRANSFER_DMA] = figuresOf(t, cost, way, bytes);
       std::printf("%-20s %3u %8zu %s %10.1f %10.1f %5.0f\n", name.c_str(), t.ranks(), bytes,
-                  nameOf(way), us(f.blocking), us(f.overhead),
+                  nbc_transfer_name(way), us(f.blocking), us(f.overhead),
                   100 * (1 - double(f.overhead) / double(f.blocking)));
       results.push_back(resultOf(t, way, bytes, f));
     }

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "dropin/queue.h"
+#include "nbc/transfer.h"
 
 namespace nbcc::dropin {
 
@@ -118,7 +119,7 @@ void count_passed(const char *name, const char *why) {
 void count_plan(const Plan &plan) {
   if (!plan.calls) return;
   std::string key = taken + plan.algorithm + '\t' + plan.target;
-  if (plan.transfer) key.append(" by ").append(nameOf(plan.transfer));
+  if (plan.transfer) key.append(" by ").append(nbc_transfer_name(plan.transfer));
   add(key, plan.calls, plan.bytes);
 }
 

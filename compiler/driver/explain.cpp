@@ -23,6 +23,7 @@
 #include "compiler/selection/rule.h"
 #include "compiler/shipped/algorithm_of.h"
 #include "compiler/templates/template_maker.h"
+#include "nbc/transfer.h"
 
 namespace nbcc {
 namespace {
@@ -159,7 +160,7 @@ class Explaining {
         continue;
       }
       out_ << "taken: " << named(choice->algorithm, choice->parameters) << " on " << choice->target;
-      if (choice->transfer) out_ << " by " << nameOf(choice->transfer);
+      if (choice->transfer) out_ << " by " << nbc_transfer_name(choice->transfer);
       const bool fromZero = choice->from == 0, forEver = choice->to == UINT64_MAX;
       if (!situation_.each && fromZero != forEver)
         out_ << ", likewise "

@@ -285,9 +285,9 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
   if (!rendezvous.empty())
     o.rendezvous = rendezvous == "read" ? Rendezvous::read : Rendezvous::write;
   if (!transfer.empty())
-    o.transfer = transfer == "pio"   ? Transfer::pio
-                 : transfer == "dma" ? Transfer::dma
-                                     : Transfer::automatic;
+    o.transfer = transfer == "pio"   ? NBC_TRANSFER_PIO
+                 : transfer == "dma" ? NBC_TRANSFER_DMA
+                                     : NBC_TRANSFER_AUTO;
   const std::map<std::string, Emit> emits{{"", Emit::nothing},
                                           {"ast", Emit::ast},
                                           {"llvm", Emit::llvm},

@@ -32,7 +32,6 @@ enum class Emit {
 enum class Input { source, schedule, goal, msccl };
 enum class Clock { simulated, real };
 enum class Rendezvous { write, read };
-enum class Transfer { automatic, pio, dma };
 
 struct Options {
   std::string file;
@@ -81,7 +80,7 @@ struct Options {
   uint64_t seed = 1, lastSeed = 1;
   std::string timeline;                  // SVG file
   std::optional<Rendezvous> rendezvous;  // empty: write, or drawn by --vary
-  std::optional<Transfer> transfer;      // empty: by length, or drawn by --vary
+  std::optional<nbc_transfer> transfer;  // empty: by length, or drawn by --vary
   bool quiet = false;                    // --run prints only what is wrong
   uint64_t eagerBytes = 0;               // 0: the runtime's default
   bool vary = false;                     // for tests: the shape of a run from its seed (vary.h)

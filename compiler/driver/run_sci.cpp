@@ -51,18 +51,15 @@ nbc_sci_options adapterOptions(const Options &o, uint64_t seed, unsigned adapter
   nbc_sci_options s{};
   s.adapter = adapter + 1;
   s.dma_bytes = static_cast<uint64_t>(o.targetOptions.device->dma.worth);
-  Transfer transfer = o.transfer.value_or(Transfer::automatic);
+  s.transfer = o.transfer.value_or(NBC_TRANSFER_AUTO);
   if (o.vary) {
     std::mt19937_64 random(seed ^ uint64_t{rank + 1} << 32);
     s.dma_bytes = 1 + random() % 400;
     s.queues = 1 + static_cast<uint32_t>(random() % 4);
-    if (!o.transfer) transfer = static_cast<Transfer>(random() % 3);
+    if (!o.transfer) s.transfer = static_cast<nbc_transfer>(random() % 3);
     if (random() % 4 == 0) s.waiting = NBC_SCI_INTERRUPT;
     s.patience = s.waiting == NBC_SCI_INTERRUPT ? 1 : INT32_MAX;
   }
-  s.transfer = transfer == Transfer::pio   ? NBC_TRANSFER_PIO
-               : transfer == Transfer::dma ? NBC_TRANSFER_DMA
-                                           : NBC_TRANSFER_AUTO;
   return s;
 }
 

@@ -9,6 +9,7 @@
 #include "compiler/selection/rule.h"
 #include "dsl/collectives.h"
 #include "dsl/diag.h"
+#include "nbc/transfer.h"
 
 namespace nbcc {
 namespace {
@@ -255,7 +256,7 @@ class Reader {
     const Value *v = text("transfer", false);
     if (!v) return;
     for (const nbc_transfer way : {NBC_TRANSFER_PIO, NBC_TRANSFER_DMA})
-      if (v->text == nameOf(way)) rule.transfer = way;
+      if (v->text == nbc_transfer_name(way)) rule.transfer = way;
     if (!rule.transfer)
       error(v->line, "transfer: found ", shown(*v), "; wanted is pio or dma");
     else if (rule.target != "sci")

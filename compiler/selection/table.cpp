@@ -92,10 +92,6 @@ bool isName(std::string_view text) {
 
 }  // namespace
 
-std::string_view nameOf(nbc_transfer transfer) {
-  return transfer == NBC_TRANSFER_PIO ? "pio" : transfer == NBC_TRANSFER_DMA ? "dma" : "";
-}
-
 const Collective *collectiveOfCall(std::string_view name, std::optional<bool> &each) {
   each.reset();
   if (const Collective *c = findCollective(name)) {

@@ -60,9 +60,6 @@ struct Choice {
   int row = -1;                   // in the table, from 0; -1: an override
 };
 
-/// "pio", "dma"; "" of NBC_TRANSFER_AUTO.
-std::string_view nameOf(nbc_transfer);
-
 struct Row {
   std::string text;  // as it stands in the file, for people
   int line = 0;      // 0: an override

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "nbc/transfer.h"
 #include "runtime/sci/adapter.h"
 
 enum { LONGEST_TEXT = 1024, MOST_ADAPTERS = 1 << 30, MOST_QUEUES = 256 };
@@ -51,7 +52,9 @@ static int word_of(const char *name, const char *const words[3], const char *wan
 }
 
 static bool read_transfer(struct nbc_sci_options *o, const char **why) {
-  static const char *const words[] = {"auto", "pio", "dma"};
+  const char *const words[] = {nbc_transfer_name(NBC_TRANSFER_AUTO),
+                               nbc_transfer_name(NBC_TRANSFER_PIO),
+                               nbc_transfer_name(NBC_TRANSFER_DMA)};
   const int i = word_of("NBC_SCI_TRANSFER", words, "auto, pio or dma", why);
   if (i >= 0) o->transfer = (enum nbc_transfer)i;
   return i >= 0;

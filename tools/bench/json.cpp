@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "nbc/transfer.h"
 #include "tools/bench/report.h"
 
 namespace nbcc::bench {
@@ -34,7 +35,7 @@ Json result(const Result &r, bool samples) {
   Json j = {{"collective", r.collective->name},
             {"algorithm", r.algorithm},
             {"target", r.target.empty() ? Json() : Json(r.target)},
-            {"transfer", r.transfer ? Json(nameOf(r.transfer)) : Json()},
+            {"transfer", r.transfer ? Json(nbc_transfer_name(r.transfer)) : Json()},
             {"nonblocking", r.nonblocking},
             {"bytes", r.bytes},
             {"correct", true},  // or there would be no figures

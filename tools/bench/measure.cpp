@@ -11,6 +11,7 @@
 
 #include <algorithm>
 
+#include "nbc/transfer.h"
 #include "tools/bench/clock.h"
 #include "tools/bench/together.h"
 
@@ -232,14 +233,10 @@ class Meter {
 
 }  // namespace
 
-const char *nameOf(nbc_transfer transfer) {
-  return transfer == NBC_TRANSFER_PIO ? "pio" : transfer == NBC_TRANSFER_DMA ? "dma" : "";
-}
-
 std::string nameOf(const Result &r) {
   std::string name = r.algorithm;
   if (!r.target.empty()) name += ":" + r.target;
-  return r.transfer ? name + " by " + nameOf(r.transfer) : name;
+  return r.transfer ? name + " by " + nbc_transfer_name(r.transfer) : name;
 }
 
 std::vector<Result> measure(const Options &o, const Computation &c, Arguments &a,

@@ -39,8 +39,6 @@ struct Result {
 
 /// "allgather.ring:sci by dma", "MPI_Iallgather".
 std::string nameOf(const Result &);
-/// "pio", "dma"; "" of NBC_TRANSFER_AUTO.
-const char *nameOf(nbc_transfer);
 
 /// Collective. First each contestant's result is checked; a wrong one is refused.
 std::vector<Result> measure(const Options &, const Computation &, Arguments &,
