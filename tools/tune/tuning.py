@@ -174,10 +174,9 @@ def rows_of(collective, nodes, by_ranks, blocking):
     return rows
 
 
-def table(state, margin, default):
-    """The table's text: what was measured, then the default's rows for all else."""
+def table(state, waited, left, default):
+    """The table's text: what is best for calls that block, and for those that do not; then the default's rows."""
     rows = []
-    waited, left = (best(state.points(), margin, what=what) for what in ("us", "left_us"))
     for key in sorted(waited):
         if waited[key] == left.get(key, waited[key]):
             rows += rows_of(*key, waited[key], None)
