@@ -61,19 +61,21 @@ class PointsTo {
   void pointedAtAsBytes(const Places &);
   void note(bool changed) { changed_ = changed_ || changed; }
 
-  // points_to_expressions.cpp
+  // points_to_statements.cpp
   void statement(const clang::Stmt *);
   void declares(const clang::VarDecl &);
   bool endsUnseen(clang::QualType) const;
   void initialises(clang::QualType, const Places &to, const clang::Expr *init);
+  Places listValue(const clang::InitListExpr *);
   void rangeLoop(const clang::CXXForRangeStmt *);
+
+  // points_to_expressions.cpp
   Places value(const clang::Expr *);
   Places place(const clang::Expr *);
   Places either(const clang::Expr *e) { return e->isGLValue() ? place(e) : value(e); }
   Places castValue(const clang::CastExpr *);
   Places unaryValue(const clang::UnaryOperator *);
   Places binaryValue(const clang::BinaryOperator *);
-  Places listValue(const clang::InitListExpr *);
   Places member(const clang::MemberExpr *);
   Places unseen(const clang::Stmt *);
   Places widened(const Places &) const;
@@ -100,5 +102,10 @@ class PointsTo {
   const clang::FunctionDecl *returning_ = nullptr;  // a lambda has returns of its own
   bool changed_ = false, solved_ = false;
 };
+
+/// What is copied whole, and no pointer.
+inline bool isRecordOrArray(clang::QualType type) {
+  return type->isRecordType() || type->isArrayType();
+}
 
 }  // namespace nbcc::overlap
