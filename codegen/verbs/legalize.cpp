@@ -16,7 +16,8 @@ std::vector<Legal> verbs_legalize(const Schedule &given, const Schedule *inPlace
                                   const TargetOptions &options, Diag &diag) {
   if (options.protocol != Protocol::automatic) {
     diag.error({},
-               "verbs: there is no protocol to choose: the runtime knows each message's length");
+               "verbs: there is no protocol to choose: the runtime knows each message's length; "
+               "plans have a way of transfer (nbc_plan_options), runs --transfer");
     return {};
   }
   const Device &device = deviceOf(verbs, options);

@@ -13,6 +13,7 @@
 #include "compiler/driver/run_device.h"
 #include "compiler/passes/passes.h"
 #include "compiler/selection/ranges.h"
+#include "nbc/transfer.h"
 
 namespace nbcc {
 namespace {
@@ -211,9 +212,10 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
       ->group(run)
       ->check(CLI::IsMember({"write", "read"}));
   app.add_option("--transfer", transfer,
-                 "sci: the host stores (pio), or the adapter copies (dma); auto: by length [auto]")
+                 "sci: the host stores (pio), or the adapter copies (dma); verbs: all messages are "
+                 "copied (eager), written or read; auto: by length [auto]")
       ->group(run)
-      ->check(CLI::IsMember({"auto", "pio", "dma"}));
+      ->check(CLI::IsMember({"auto", "pio", "dma", "eager", "write", "read"}));
   app.add_option("--compute", o.compute,
                  "microseconds that each host computes between start and wait, looking at nothing; "
                  "of targets coredirect and verbs, in simulated time")
@@ -284,10 +286,8 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
   o.clock = clock == "real" ? Clock::real : Clock::simulated;
   if (!rendezvous.empty())
     o.rendezvous = rendezvous == "read" ? Rendezvous::read : Rendezvous::write;
-  if (!transfer.empty())
-    o.transfer = transfer == "pio"   ? NBC_TRANSFER_PIO
-                 : transfer == "dma" ? NBC_TRANSFER_DMA
-                                     : NBC_TRANSFER_AUTO;
+  for (int way = NBC_TRANSFER_AUTO; way < NBC_TRANSFERS; ++way)
+    if (transfer == nbc_transfer_name(nbc_transfer(way))) o.transfer = nbc_transfer(way);
   const std::map<std::string, Emit> emits{{"", Emit::nothing},
                                           {"ast", Emit::ast},
                                           {"llvm", Emit::llvm},

@@ -108,7 +108,8 @@ class Runner {
     p.first_cq_index = variation_.firstIndex;
     size_t longestEager = variation_.eagerBytes ? variation_.eagerBytes : 1024;
     bool eager = o_.targetOptions.protocol == Protocol::eager || longestBlock() <= longestEager;
-    p.eager_bytes = eager ? longestBlock() : o_.vary ? longestEager : 8;
+    const bool inParts = o_.transfer == NBC_TRANSFER_EAGER;  // then these are what matters
+    p.eager_bytes = eager ? longestBlock() : o_.vary || inParts ? longestEager : 8;
     if (device_.slotBytes && !eager && !o_.vary) p.eager_bytes = device_.slotBytes;
     p.eager_bytes = std::max<size_t>(p.eager_bytes, 8);
     p.max_bytes = std::max<size_t>(longestBlock(), 8);

@@ -7,6 +7,7 @@
 #include "nbc/p2p.h"
 #include "nbc/sci.h"
 #include "nbc/shm.h"
+#include "nbc/transfer.h"
 #include "nbc/verbs.h"
 
 namespace nbcc {
@@ -26,11 +27,13 @@ RunDevice softwareDevice(const Options &o, uint64_t seed) {
 }
 
 ForeignOption foreignOption(const Options &o) {
+  // By length each target that has ways does.
+  const char *way = o.transfer ? nbc_transfer_target(*o.transfer) : nullptr;
   const struct {
     bool given;
     const char *option, *target;
   } own[] = {{o.rendezvous.has_value(), "--rendezvous", NBC_VERBS_TARGET},
-             {o.transfer.has_value(), "--transfer", NBC_SCI_TARGET}};
+             {way != nullptr, "--transfer", way}};
   for (const auto &one : own)
     if (one.given && o.target && one.target != std::string_view(o.target->name))
       return {one.option, one.target};

@@ -112,7 +112,10 @@ verbs::Options adapterOptions(const Options &o, uint64_t seed, uint64_t rank) {
   bool reads = o.rendezvous == Rendezvous::read;
   if (o.vary) {
     std::mt19937_64 random(seed);
-    if (!o.rendezvous) reads = random() % 2;  // all ranks alike
+    if (!o.rendezvous) reads = random() % 2;  // all ranks alike, as the next
+    constexpr nbc_transfer ways[] = {NBC_TRANSFER_AUTO, NBC_TRANSFER_EAGER, NBC_TRANSFER_WRITE,
+                                     NBC_TRANSFER_READ};
+    if (!o.transfer) v.transfer = ways[random() % std::size(ways)];
     random.seed(seed ^ (rank + 1) << 32);
     auto below = [&](uint64_t n) { return static_cast<uint32_t>(random() % n); };
     // Never so little that a plan is refused: what says where memory lies goes in one message.
@@ -123,6 +126,7 @@ verbs::Options adapterOptions(const Options &o, uint64_t seed, uint64_t rank) {
     if (below(3) == 0) v.firstIndex = (1u << 24) - 1 - below(48);
   }
   v.rendezvous = reads ? NBC_VERBS_READ : NBC_VERBS_WRITE;
+  if (o.transfer) v.transfer = *o.transfer;
   return v;
 }
 

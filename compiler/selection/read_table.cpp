@@ -255,12 +255,14 @@ class Reader {
   void readTransfer(Rule &rule) {
     const Value *v = text("transfer", false);
     if (!v) return;
-    for (const nbc_transfer way : {NBC_TRANSFER_PIO, NBC_TRANSFER_DMA})
-      if (v->text == nbc_transfer_name(way)) rule.transfer = way;
+    for (int way = NBC_TRANSFER_AUTO + 1; way < NBC_TRANSFERS; ++way)
+      if (v->text == nbc_transfer_name(nbc_transfer(way))) rule.transfer = nbc_transfer(way);
     if (!rule.transfer)
-      error(v->line, "transfer: found ", shown(*v), "; wanted is pio or dma");
-    else if (rule.target != "sci")
-      error(v->line, "transfer: it is target sci that has two ways; the row is to say so");
+      error(v->line, "transfer: found ", shown(*v),
+            "; wanted is pio or dma, of target sci, or eager, write or read, of target verbs");
+    else if (rule.target != nbc_transfer_target(rule.transfer))
+      error(v->line, "transfer: it is target ", nbc_transfer_target(rule.transfer), " that has ",
+            shown(*v), "; the row is to say so");
   }
 
   void finishRow() {

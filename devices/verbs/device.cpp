@@ -41,6 +41,7 @@ void facts(nbc_verbs *verbs, nbc_verbs_facts *out) {
   out->reads = o.reads;
   out->longest = std::min<uint64_t>(o.longest, longestMessage);
   out->rendezvous = o.rendezvous;
+  out->transfer = o.transfer;
   out->offers = o.offers;
   out->patience = o.patience;
 }

@@ -32,6 +32,7 @@ namespace verbs {
 /// What the device says of itself. Where the HCA can do less, less.
 struct Options {
   nbc_verbs_rendezvous rendezvous = NBC_VERBS_WRITE;
+  nbc_transfer transfer = NBC_TRANSFER_AUTO;
   nbc_verbs_offers offers = NBC_VERBS_KEPT;
   uint32_t patience = 0;  // nanoseconds, which do not pass in simulated time
   uint64_t longest = 1u << 30;

@@ -229,9 +229,19 @@ int nbc_deregister(nbc_comm *, void *begin, size_t bytes);
 
 struct nbc_call;
 
-/* How bytes get into a peer's memory where there are two ways: the processor stores them, or the
- * adapter copies them while the processor computes. */
-enum nbc_transfer { NBC_TRANSFER_AUTO, NBC_TRANSFER_PIO, NBC_TRANSFER_DMA };
+/* How bytes get into a peer's memory where there are several ways. Of target sci: the processor
+ * stores them, or the adapter copies them while the processor computes. Of target verbs: they are
+ * copied at both ends, and need nothing of the receiver to go; or go from place to place, written
+ * by who sends, or read by who receives. */
+enum nbc_transfer {
+  NBC_TRANSFER_AUTO,
+  NBC_TRANSFER_PIO, /* sci */
+  NBC_TRANSFER_DMA,
+  NBC_TRANSFER_EAGER, /* verbs */
+  NBC_TRANSFER_WRITE,
+  NBC_TRANSFER_READ,
+  NBC_TRANSFERS
+};
 
 /* How a plan is made. Zero: the default, in brackets. The same on all ranks, or nbc_plan_connect
  * fails there. */
@@ -252,8 +262,10 @@ struct nbc_plan_options {
    * then; the struct itself need not stay. Count and type are equal on all ranks, buffers are each
    * rank's own. [null: any calls] */
   const struct nbc_call *call;
-  enum nbc_transfer transfer; /* of target sci, whose device has a word in it, too (nbc/sci.h);
-                                 ranks may differ [each message by its length] */
+  /* Of targets sci and verbs, whose devices have a word in it, too (nbc/sci.h, nbc/verbs.h). Of sci
+   * ranks may differ. Of verbs it is for all messages, whatever eager_bytes are: what is copied
+   * then goes in parts of eager_bytes [64 KiB, by the same rule]. [each message by its length] */
+  enum nbc_transfer transfer;
 };
 
 /* Makes a plan of a template, which must be aligned to 8 and is copied. `options` may be null.
@@ -266,8 +278,8 @@ struct nbc_plan_options {
  * or none for a template of one; of such a plan also what nbc_start() would say of the call.
  * - NBC_ERROR_TEMPLATE: a damaged template, or one for another rank, another number of ranks, or a
  *   target that the communicator has no device of.
- * - NBC_ERROR_UNSUPPORTED: first indices, on a device that cannot begin there; a `transfer`, of a
- *   target or an adapter that has one way only.
+ * - NBC_ERROR_UNSUPPORTED: first indices, on a device that cannot begin there; a `transfer` that
+ * the target or the adapter does not have.
  * - NBC_ERROR_RESOURCES, NBC_ERROR_MEMORY: of the device, of the system.
  * - NBC_ERROR_BOOTSTRAP: `put` has failed.
  *

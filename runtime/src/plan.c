@@ -19,6 +19,7 @@ enum {
   DEFAULT_DEPTH = 2,
   MOST_DEPTH = 1024,
   DEFAULT_EAGER = 1024,
+  DEFAULT_EAGER_ALONE = 65536,  // where long messages go so, too
   DEFAULT_SLOT_MEMORY = 16 << 20,
   DEFAULT_MAX_BYTES = 1 << 20,
 };
@@ -46,6 +47,17 @@ static int set_bound(nbc_plan *plan, const struct nbc_call *call) {
   return NBC_ERROR_ARGUMENT;
 }
 
+// The device's word is the first.
+static int set_transfer(nbc_plan *plan, enum nbc_transfer wanted) {
+  const struct target *target = plan->target;
+  if ((unsigned)wanted >= NBC_TRANSFERS) return NBC_ERROR_ARGUMENT;
+  if (wanted && !(target->transfers >> wanted & 1)) return NBC_ERROR_UNSUPPORTED;
+  const enum nbc_transfer said =
+      target->transfer && plan->on ? target->transfer(plan->on->shared) : NBC_TRANSFER_AUTO;
+  plan->transfer = said ? said : wanted;
+  return 0;
+}
+
 static int set_options(nbc_plan *plan, const struct nbc_plan_options *given) {
   static const struct nbc_plan_options none = {0};
   const struct nbc_plan_options *o = given ? given : &none;
@@ -55,13 +67,17 @@ static int set_options(nbc_plan *plan, const struct nbc_plan_options *given) {
   if (status) return status;
   if (plan->direct) plan->depth = 1;
   plan->sets = 3 * plan->depth;
+  status = set_transfer(plan, o->transfer);
+  if (status) return status;
   plan->eager_bytes = o->eager_bytes;
   plan->slot_memory = o->slot_memory ? o->slot_memory : DEFAULT_SLOT_MEMORY;
   if (!plan->eager_bytes) {
     // From what all ranks know alike: they must choose the same protocol.
     uint64_t bytes =
         plan->slot_memory / ((uint64_t)plan->sets * plan->tables.header->ranks) / 16 * 16;
-    uint64_t usual = plan->target->eager_bytes ? plan->target->eager_bytes : DEFAULT_EAGER;
+    uint64_t usual = plan->transfer == NBC_TRANSFER_EAGER ? DEFAULT_EAGER_ALONE
+                     : plan->target->eager_bytes          ? plan->target->eager_bytes
+                                                          : DEFAULT_EAGER;
     plan->eager_bytes = bytes < 16 ? 16 : bytes < usual ? bytes : usual;
   }
   plan->max_bytes = o->max_bytes ? o->max_bytes : DEFAULT_MAX_BYTES;
@@ -70,9 +86,6 @@ static int set_options(nbc_plan *plan, const struct nbc_plan_options *given) {
   plan->stride[NBC_RENDEZVOUS] = round_up(plan->max_bytes, 16);
   if (plan->bound_block > MOST_MEMORY) return NBC_ERROR_TOO_LONG;
   plan->stride[NBC_DIRECT] = round_up(plan->bound_block ? plan->bound_block : 1, 16);
-  if ((unsigned)o->transfer > NBC_TRANSFER_DMA) return NBC_ERROR_ARGUMENT;
-  if (o->transfer && !plan->target->two_ways) return NBC_ERROR_UNSUPPORTED;
-  plan->transfer = o->transfer;
   plan->first_sq_index = o->first_sq_index;
   plan->first_cq_index = o->first_cq_index;
   return 0;

@@ -103,7 +103,7 @@ const struct target sci = {
     // The host's work is done at once: nobody else would store what follows it.
     .host_waits = false,
     .eager_bytes = NBC_SCI_SLOT_BYTES,
-    .two_ways = true,
+    .transfers = 1u << NBC_TRANSFER_PIO | 1u << NBC_TRANSFER_DMA,
     .longest = longest,
     .check = messages_check,
     .create = sci_create,

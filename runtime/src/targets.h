@@ -53,8 +53,10 @@ struct target {
 
   // How long eager blocks are where the caller does not say. 0: as with most.
   uint64_t eager_bytes;
-  // Whether bytes may be stored, or copied by the adapter: nbc_plan_options.transfer.
-  bool two_ways;
+  // A bit for each way that nbc_plan_options.transfer may ask for. And what the device asks for, of
+  // all plans. Null: nothing.
+  uint32_t transfers;
+  enum nbc_transfer (*transfer)(const void *shared);
   // Bytes that one SGE relocation may stand for.
   uint64_t (*longest)(const nbc_plan *);
   // What nbc_template_check() left: the bytes of segments.

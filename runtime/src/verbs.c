@@ -56,6 +56,10 @@ static int attach(struct nbc_device *device, void **shared) {
   return 0;
 }
 
+static enum nbc_transfer transfer(const void *shared) {
+  return ((const struct verbs_adapter *)shared)->facts.transfer;
+}
+
 static void detach(void *shared) {
   struct verbs_adapter *a = (struct verbs_adapter *)shared;
   watches(a, NULL, NULL);
@@ -65,8 +69,8 @@ static void detach(void *shared) {
 
 static int make_known(void *shared, void *begin, size_t bytes) {
   struct verbs_adapter *a = (struct verbs_adapter *)shared;
-  const uint32_t remote =
-      a->facts.rendezvous == NBC_VERBS_READ ? IBV_ACCESS_REMOTE_READ : IBV_ACCESS_REMOTE_WRITE;
+  // Whether its peers write or read each plan says.
+  const uint32_t remote = IBV_ACCESS_REMOTE_WRITE | (a->facts.reads ? IBV_ACCESS_REMOTE_READ : 0);
   return registrations_declare(&a->memory, begin, bytes, IBV_ACCESS_LOCAL_WRITE | remote);
 }
 
@@ -267,6 +271,8 @@ const struct target verbs = {
     .name = NBC_VERBS_TARGET,
     .attach = attach,
     .detach = detach,
+    .transfers = 1u << NBC_TRANSFER_EAGER | 1u << NBC_TRANSFER_WRITE | 1u << NBC_TRANSFER_READ,
+    .transfer = transfer,
     .make_known = make_known,
     .forget = forget,
     // The host's work is done at once: nobody would ring the doorbell behind it.

@@ -8,17 +8,21 @@
 // A message goes as its length says, which both ends know:
 //
 //   up to eager_bytes   EAGER    its bytes, copied at both ends. The sender is done once they are
-//                                in the ring; the receiver keeps them until its RECV is posted
+//                                in the ring; the receiver keeps them until its RECV is posted.
+//                                Several, where a plan's messages all go so: a slot each
 //   longer, write       OFFER    of the receiver: where to
 //                       DATA     of the sender, into that place
 //   longer, read        OFFER    of the sender: where from
 //                       FINISHED of the receiver, when it has read
 //   either, again       AGAIN    instead of OFFER: of memory that was offered before
 //
+// A plan may say that all go one way (nbc_plan_options.transfer): then eager_bytes are without
+// bound, or 0.
+//
 // So one end offers memory, and the other one moves the data. Each kind is in order by itself: the
-// k-th EAGER is the k-th short message, the k-th OFFER and its answer are the k-th long one,
-// however the two are mixed. Nothing that the peer says is believed: kind, number and length are
-// looked at before anything is written, and what does not fit ends the plan.
+// k-th EAGER is the k-th part of the short messages, the k-th OFFER and its answer are the k-th
+// long one, however the two are mixed. Nothing that the peer says is believed: kind, number and
+// length are looked at before anything is written, and what does not fit ends the plan.
 //
 // Direct. Calls tend to come again with the same buffers: persistent ones always. So an OFFER of
 // one run of memory also says under which number the peer is to keep it, and from then on a byte
@@ -93,7 +97,7 @@ enum { MOST_KEPT = 256 };
 struct verbs_message {
   struct verbs_message *next;  // in its list
   const struct message *of;
-  uint64_t moved;  // bytes for which there are work requests
+  uint64_t moved;  // bytes for which there are work requests; of one that comes in parts, copied
   bool done;
 };
 struct verbs_list {
@@ -200,8 +204,9 @@ struct verbs {
   struct verbs_adapter *adapter;
   const struct nbc_verbs_ops *ops;
   nbc_plan *plan;
-  bool reads;  // who receives moves the data
-  uint64_t eager_bytes;
+  bool reads;            // who receives moves the data
+  uint64_t eager_bytes;  // of a message, at most; it goes in parts
+  uint32_t part_bytes;   // of these, at most
   uint32_t gather, inline_bytes, slot_bytes;
   void *cq;
   struct verbs_lane *lanes, *busy;

@@ -5,8 +5,9 @@
 // many calls may be under way: S and R.
 //
 //   control receives   offers and answers of both directions, WINDOW each at most, and CREDIT
-//   eager receives     2 R, so that credits come back while others are used
-//   work requests      2 (S + R): more do not go before completions have come
+//   eager receives     2 R, so that credits come back while others are used; of messages of several
+//                      parts more, so that a block of max_bytes needs nothing of the receiver
+//   work requests      2 (S + R): more do not go before completions have come; of parts likewise
 //
 // The last two are cut, for all lanes alike, until they fit into the completion queue and into
 // slot_memory: each lane works with two eager slots and a few requests.
@@ -26,18 +27,24 @@ static uint64_t least(uint64_t a, uint64_t b) {
 
 // --- how much of everything, for what all calls under way send and receive ---
 
+// Of a message of a block, at most.
+static uint64_t parts(const struct verbs *v) {
+  const uint64_t longest = least(v->plan->max_bytes, v->eager_bytes);
+  return longest ? (longest + v->part_bytes - 1) / v->part_bytes : 1;
+}
+
 static uint32_t control_receives(const struct traffic *t) {
   enum { CREDITS = 3 };
   return (uint32_t)(least(t->sends, WINDOW) + least(t->receives, WINDOW) + CREDITS);
 }
 
-static uint32_t eager_slots(const struct traffic *t, uint32_t limit) {
-  return t->receives ? (uint32_t)least(2 * t->receives, limit) : 0;
+static uint32_t eager_slots(const struct verbs *v, const struct traffic *t, uint32_t limit) {
+  return (uint32_t)least(2 * t->receives * parts(v), limit);
 }
 
 // A power of two.
-static uint32_t requests(const struct traffic *t, uint32_t limit) {
-  uint64_t wanted = 2 * (t->sends + t->receives);
+static uint32_t requests(const struct verbs *v, const struct traffic *t, uint32_t limit) {
+  uint64_t wanted = 2 * (t->sends * parts(v) + t->receives);
   uint32_t n = FEW_REQUESTS;
   while (n < wanted && 2 * n <= limit && n < MANY_REQUESTS) n *= 2;
   return n;
@@ -62,15 +69,15 @@ static bool fits(struct verbs *v, const struct traffic *t, uint32_t limit) {
   for (uint32_t i = 0; i < v->lane_count; ++i) {
     struct verbs_lane *l = &v->lanes[i];
     const struct traffic all = {t[i].sends * v->plan->depth, t[i].receives * v->plan->depth};
-    l->slot_count = eager_slots(&all, limit);
+    l->slot_count = eager_slots(v, &all, limit);
     l->receive_count = l->slot_count + control_receives(&all);
-    l->request_count = requests(&all, limit);
+    l->request_count = requests(v, &all, limit);
     // Who offers is who receives, unless the receiver reads.
     l->known_count = kept_offers(v, v->reads ? all.sends : all.receives);
     l->kept_count = kept_offers(v, v->reads ? all.receives : all.sends);
     fit = fit && l->receive_count <= facts->queue && l->request_count <= facts->queue;
     entries += l->receive_count + l->request_count;
-    slots += l->slot_count;
+    slots += l->slot_count + (v->eager_bytes == UINT64_MAX ? l->request_count : 0);
   }
   return fit && entries <= facts->completions &&
          (slots * v->slot_bytes <= v->plan->slot_memory || limit == FEW_SLOTS);
@@ -79,7 +86,7 @@ static bool fits(struct verbs *v, const struct traffic *t, uint32_t limit) {
 static int size_lanes(struct verbs *v) {
   struct traffic *t = messages_traffic(v->plan);
   if (!t) return NBC_ERROR_MEMORY;
-  uint32_t limit = INT16_MAX + 1;
+  uint32_t limit = (INT16_MAX + 1) / 2;  // peers count slots by 16 bits with a sign
   while (limit > FEW_SLOTS && !fits(v, t, limit)) limit /= 2;
   int status = fits(v, t, limit) ? 0 : NBC_ERROR_RESOURCES;
   free(t);
@@ -236,10 +243,21 @@ static int measure_messages(struct verbs *v) {
 
 // --- the plan ---
 
+// By a message's length, or all alike.
+static void choose_way(struct verbs *v) {
+  const nbc_plan *plan = v->plan;
+  v->reads = v->adapter->facts.rendezvous == NBC_VERBS_READ;
+  v->eager_bytes = v->part_bytes = (uint32_t)plan->eager_bytes;
+  if (plan->transfer == NBC_TRANSFER_AUTO) return;
+  v->reads = plan->transfer == NBC_TRANSFER_READ;
+  v->eager_bytes = plan->transfer == NBC_TRANSFER_EAGER ? UINT64_MAX : 0;
+  if (v->eager_bytes == 0) v->part_bytes = 0;
+}
+
 static int set_facts(struct verbs *v) {
   const struct nbc_verbs_facts *facts = &v->adapter->facts;
   const uint64_t offer = offer_bytes(v->reads ? MOST_OFFERED : 1);
-  const uint64_t longest = v->eager_bytes > offer ? v->eager_bytes : offer;
+  const uint64_t longest = v->part_bytes > offer ? v->part_bytes : offer;
   if (longest > facts->longest || facts->queue < FEW_REQUESTS) return NBC_ERROR_RESOURCES;
   v->slot_bytes = (uint32_t)((longest + 15) / 16 * 16);
   v->inline_bytes = (uint32_t)least(least(facts->inline_bytes, INLINE), v->slot_bytes);
@@ -259,10 +277,10 @@ int verbs_create(nbc_plan *plan) {
   v->plan = plan;
   v->adapter = (struct verbs_adapter *)plan->on->shared;
   v->ops = v->adapter->device->ops;
-  v->reads = v->adapter->facts.rendezvous == NBC_VERBS_READ;
-  v->eager_bytes = plan->eager_bytes;
+  choose_way(v);
   v->lane_count = plan->tables.header->peers.count;
   v->lanes = (struct verbs_lane *)calloc(v->lane_count, sizeof *v->lanes);
+  if (v->reads && v->adapter->facts.reads == 0) return NBC_ERROR_UNSUPPORTED;
   status = v->lanes ? measure_messages(v) : NBC_ERROR_MEMORY;
   if (!status) status = set_facts(v);
   if (!status) status = make_lanes(v);

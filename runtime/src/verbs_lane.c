@@ -17,48 +17,73 @@ static struct verbs_lane *lane_of(const struct lane *lane) {
   return (struct verbs_lane *)lane->device;
 }
 
-static struct verbs_message *begin(const struct verbs_lane *l, const struct message *m) {
+static struct verbs_message *begin(const struct verbs_lane *l, const struct message *m,
+                                   uint64_t moved) {
   struct verbs_message *x = &l->of->under_way[m - messages_of(l->of->plan)->messages];
-  *x = (struct verbs_message){.of = m};
+  *x = (struct verbs_message){.of = m, .moved = moved};
   return x;
 }
 
 // --- short messages ---
 
-static void gather(uint8_t *to, const struct message *m) {
-  const struct iovec one = {(void *)(uintptr_t)m->address, m->bytes};
-  const struct iovec *run = m->runs ? (const struct iovec *)(uintptr_t)m->address : &one;
-  for (uint32_t i = 0; i < (m->runs ? m->runs : 1); to += run[i++].iov_len)
-    if (run[i].iov_len) memcpy(to, run[i].iov_base, run[i].iov_len);
+static uint64_t next_part(const struct verbs_lane *l, uint64_t left) {
+  return left < l->of->part_bytes ? left : l->of->part_bytes;
 }
 
-// False: it has to wait for a credit, or for room.
-static bool send_short(struct verbs_lane *l, const struct message *m) {
-  struct ibv_send_wr *wr = l->credits ? verbs_request(l) : NULL;
-  if (!wr) return false;
-  gather(verbs_slot(l, wr), m);
-  verbs_say(l, wr, VERBS_EAGER, l->eager_sent++, m->bytes);
-  --l->credits;
-  verbs_mark_busy(l);
+// Bytes of the message from `moved` on.
+static void gather(uint8_t *to, const struct message *m, uint64_t moved, uint64_t bytes) {
+  const struct iovec one = {(void *)(uintptr_t)m->address, m->bytes};
+  const struct iovec *run = m->runs ? (const struct iovec *)(uintptr_t)m->address : &one;
+  for (; bytes; ++run) {
+    if (moved >= run->iov_len) {
+      moved -= run->iov_len;
+      continue;
+    }
+    const uint64_t rest = run->iov_len - moved, n = rest < bytes ? rest : bytes;
+    memcpy(to, (const uint8_t *)run->iov_base + moved, n);
+    to += n, bytes -= n, moved = 0;
+  }
+}
+
+// Parts from *moved on, as far as there are credits and room. True: that was the last.
+static bool send_short(struct verbs_lane *l, const struct message *m, uint64_t *moved) {
+  for (bool last = false; !last;) {
+    struct ibv_send_wr *wr = l->credits ? verbs_request(l) : NULL;
+    if (!wr) return false;
+    const uint64_t bytes = next_part(l, m->bytes - *moved);
+    gather(verbs_slot(l, wr), m, *moved, bytes);
+    verbs_say(l, wr, VERBS_EAGER, l->eager_sent++, bytes);
+    --l->credits;
+    verbs_mark_busy(l);
+    *moved += bytes;
+    last = *moved == m->bytes;
+  }
   return true;
 }
 
-// Out of a slot, which is free then.
-static int take_short(struct verbs_lane *l, struct held from, const struct message *m) {
-  if (from.bytes != m->bytes) return verbs_fail(l->of, NBC_ERROR_DEVICE);
-  if (m->bytes)
-    memcpy((void *)(uintptr_t)m->address, l->arrivals + (size_t)from.receive * l->of->slot_bytes,
-           m->bytes);
+// The part of the message from *moved on, out of a slot, which is free then. 1: that was the last.
+static int take_part(struct verbs_lane *l, struct held from, const struct message *m,
+                     uint64_t *moved) {
+  if (from.bytes != next_part(l, m->bytes - *moved)) return verbs_fail(l->of, NBC_ERROR_DEVICE);
+  if (from.bytes)
+    memcpy((uint8_t *)(uintptr_t)m->address + *moved,
+           l->arrivals + (size_t)from.receive * l->of->slot_bytes, from.bytes);
   ++l->given;
   verbs_receive_again(l, from.receive);
-  return 1;
+  *moved += from.bytes;
+  return *moved == m->bytes;
 }
 
-static int take_held(struct verbs_lane *l, const struct message *m) {
-  struct held from = l->held[l->first_held];
-  if (++l->first_held == l->slot_count) l->first_held = 0;
-  --l->held_count;
-  return take_short(l, from, m);
+// As many parts as have come. 1: all.
+static int take_held(struct verbs_lane *l, const struct message *m, uint64_t *moved) {
+  int how = 0;
+  while (!how && l->held_count) {
+    const struct held from = l->held[l->first_held];
+    if (++l->first_held == l->slot_count) l->first_held = 0;
+    --l->held_count;
+    how = take_part(l, from, m, moved);
+  }
+  return how;
 }
 
 // --- long messages ---
@@ -216,7 +241,7 @@ void verbs_move_on(struct verbs_lane *l) {
     if (!offer(l, l->unoffered.first)) break;
     list_put(&l->offered, list_take(&l->unoffered));
   }
-  while (l->unsent.first && send_short(l, l->unsent.first->of))
+  while (l->unsent.first && send_short(l, l->unsent.first->of, &l->unsent.first->moved))
     list_take(&l->unsent)->done = l->of->ended = true;
   while (l->unmoved.first && l->offers_taken != l->offers_came && move(l, l->unmoved.first)) {
     list_take(&l->unmoved);
@@ -230,9 +255,10 @@ void verbs_move_on(struct verbs_lane *l) {
 static int send_message(const struct lane *lane, struct message *m) {
   struct verbs_lane *l = lane_of(lane);
   bool brief = m->bytes <= l->of->eager_bytes;
-  if (brief && !l->unsent.first && send_short(l, m)) return 1;
+  uint64_t moved = 0;
+  if (brief && !l->unsent.first && send_short(l, m, &moved)) return 1;
   if (!brief && !l->of->reads) ++l->of->stalled;
-  list_put(brief ? &l->unsent : l->of->reads ? &l->unoffered : &l->unmoved, begin(l, m));
+  list_put(brief ? &l->unsent : l->of->reads ? &l->unoffered : &l->unmoved, begin(l, m, moved));
   verbs_mark_busy(l);
   return 0;
 }
@@ -240,9 +266,11 @@ static int send_message(const struct lane *lane, struct message *m) {
 static int receive_message(const struct lane *lane, struct message *m) {
   struct verbs_lane *l = lane_of(lane);
   bool brief = m->bytes <= l->of->eager_bytes;
-  if (brief && l->held_count) return take_held(l, m);
+  uint64_t moved = 0;
+  const int how = brief ? take_held(l, m, &moved) : 0;
+  if (how) return how;
   if (!brief && l->of->reads) ++l->of->stalled;
-  list_put(brief ? &l->expected : l->of->reads ? &l->unmoved : &l->unoffered, begin(l, m));
+  list_put(brief ? &l->expected : l->of->reads ? &l->unmoved : &l->unoffered, begin(l, m, moved));
   if (!brief) verbs_mark_busy(l);
   return 0;
 }
@@ -273,10 +301,11 @@ static bool in_order(uint32_t immediate, uint32_t number) {
 
 static bool eager_came(struct verbs_lane *l, uint32_t immediate, struct held in) {
   if (!in_order(immediate, l->eager_came++) || l->held_count == l->slot_count) return false;
-  if (l->expected.first) {
-    struct verbs_message *x = list_take(&l->expected);
-    x->done = take_short(l, in, x->of) == 1;
-    return x->done;
+  struct verbs_message *x = l->expected.first;
+  if (x) {
+    const int how = take_part(l, in, x->of, &x->moved);
+    if (how) list_take(&l->expected)->done = how == 1;
+    return how >= 0;
   }
   uint32_t at = l->first_held + l->held_count++;
   l->held[at < l->slot_count ? at : at - l->slot_count] = in;
@@ -343,7 +372,7 @@ static bool take_arrival(struct verbs_lane *l, uint32_t receive, const struct ib
     return false;
   switch ((enum verbs_kind)(immediate >> KIND_SHIFT)) {
     case VERBS_EAGER:
-      return !written && wc->byte_len <= l->of->eager_bytes &&
+      return !written && wc->byte_len <= l->of->part_bytes &&
              eager_came(l, immediate, (struct held){receive, wc->byte_len});
     case VERBS_OFFER:
       return !written &&
@@ -373,13 +402,13 @@ void verbs_arrive(struct verbs_lane *l, uint32_t receive, const struct ibv_wc *w
 
 struct card {
   struct nbc_verbs_address address;
-  uint64_t longest;
+  uint64_t longest, eager_bytes;
   uint32_t reads, slots, keeps, known;
 };
 
 static size_t describe_lane(const struct lane *lane, void *card) {
   const struct verbs_lane *l = lane_of(lane);
-  const struct card mine = {l->address,    l->longest,    l->of->reads,
+  const struct card mine = {l->address,    l->longest,    l->of->eager_bytes, l->of->reads,
                             l->slot_count, l->kept_count, l->known_count};
   _Static_assert(sizeof mine <= MOST_CARD, "a card holds it");
   memcpy(card, &mine, sizeof mine);
@@ -392,7 +421,8 @@ static int connect_lane(const struct lane *lane, const void *card, size_t bytes)
   if (bytes != sizeof theirs) return NBC_ERROR_BOOTSTRAP;
   memcpy(&theirs, card, sizeof theirs);
   if (theirs.slots > INT16_MAX || theirs.longest == 0) return NBC_ERROR_BOOTSTRAP;
-  if (theirs.reads != l->of->reads) return NBC_ERROR_ARGUMENT;
+  if (theirs.reads != l->of->reads || theirs.eager_bytes != l->of->eager_bytes)
+    return NBC_ERROR_ARGUMENT;
   // Who keeps nothing is told nothing to keep.
   if (theirs.keeps != l->known_count) l->known_count = 0;
   if (theirs.known != l->kept_count) l->kept_count = 0;

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "nbc/transfer.h"
 #include "runtime/verbs/adapter.h"
 
 enum { LONGEST_TEXT = 1024, PATIENCE = 4, MOST_PATIENCE = 1000000 /* microseconds */ };
@@ -62,12 +63,26 @@ static bool read_device(const char *text, struct nbc_verbs_options *o, char devi
   return true;
 }
 
+static bool is_way(unsigned transfer) {
+  return transfer == NBC_TRANSFER_AUTO ||
+         (transfer >= NBC_TRANSFER_EAGER && transfer <= NBC_TRANSFER_READ);
+}
+
+static bool read_transfer(const char *text, struct nbc_verbs_options *o) {
+  for (unsigned way = NBC_TRANSFER_AUTO; way < NBC_TRANSFERS; ++way) {
+    if (!is_way(way) || strcmp(text, nbc_transfer_name((enum nbc_transfer)way)) != 0) continue;
+    o->transfer = (enum nbc_transfer)way;
+    return true;
+  }
+  return false;
+}
+
 static bool possible(const struct nbc_verbs_options *o) {
   return (!o->device || strlen(o->device) < 64) && o->port <= 255 && o->gid_index >= -1 &&
          o->gid_index <= 255 && (unsigned)o->mtu <= IBV_MTU_4096 && o->service_level <= 15 &&
          o->traffic_class <= 255 && o->retry_count <= 7 &&
-         (unsigned)o->rendezvous <= NBC_VERBS_READ && (unsigned)o->offers <= NBC_VERBS_ANEW &&
-         o->patience >= -1 && o->patience <= MOST_PATIENCE;
+         (unsigned)o->rendezvous <= NBC_VERBS_READ && is_way((unsigned)o->transfer) &&
+         (unsigned)o->offers <= NBC_VERBS_ANEW && o->patience >= -1 && o->patience <= MOST_PATIENCE;
 }
 
 bool complete_options(const struct nbc_verbs_options *given, struct nbc_verbs_options *o,
@@ -95,6 +110,11 @@ bool complete_options(const struct nbc_verbs_options *given, struct nbc_verbs_op
       return false;
     }
     if (!strcmp(text, "read")) o->rendezvous = NBC_VERBS_READ;
+  }
+  if (o->transfer == NBC_TRANSFER_AUTO && (text = getenv("NBC_VERBS_TRANSFER")) &&
+      !read_transfer(text, o)) {
+    *why = say("NBC_VERBS_TRANSFER is '%.64s'; it is to be eager, write, read or auto", text);
+    return false;
   }
   if (o->offers == NBC_VERBS_KEPT && (text = getenv("NBC_VERBS_DIRECT"))) {
     if (strcmp(text, "yes") && strcmp(text, "no")) {

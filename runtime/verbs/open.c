@@ -79,12 +79,14 @@ static int find_facts(struct adapter *a, const struct nbc_verbs_options *o, cons
       (struct nbc_verbs_facts){.gather = (uint32_t)attributes.max_sge,
                                .queue = (uint32_t)attributes.max_qp_wr,
                                .completions = (uint32_t)attributes.max_cqe,
-                               .reads = a->own_reads,
+                               .reads = a->served_reads ? a->own_reads : 0,
                                .longest = longest < LONGEST ? longest : LONGEST,
                                .rendezvous = o->rendezvous,
+                               .transfer = o->transfer,
                                .offers = o->offers,
                                .patience = o->patience > 0 ? 1000 * (uint32_t)o->patience : 0};
-  if (o->rendezvous == NBC_VERBS_READ && (!a->own_reads || !a->served_reads)) {
+  const bool reads = o->rendezvous == NBC_VERBS_READ || o->transfer == NBC_TRANSFER_READ;
+  if (reads && a->facts.reads == 0) {
     *why = say("%s cannot read: the rendezvous has to be by writes", name);
     return NBC_ERROR_DEVICE;
   }

@@ -90,6 +90,12 @@ TEST(Options, thatCannotBe) {
     EXPECT_EQ(opens({}, NBC_ERROR_ARGUMENT),
               "NBC_VERBS_PATIENCE is '-1'; it is to be microseconds, 0 to 1000000");
   }
+  {
+    Set variable("NBC_VERBS_TRANSFER", "dma");
+    EXPECT_EQ(opens({}, NBC_ERROR_ARGUMENT),
+              "NBC_VERBS_TRANSFER is 'dma'; it is to be eager, write, read or auto");
+  }
+  EXPECT_EQ(opens({.transfer = NBC_TRANSFER_PIO}, NBC_ERROR_ARGUMENT), range);
   EXPECT_EQ(opens({.patience = 1000001}, NBC_ERROR_ARGUMENT), "nbc_verbs_options are out of range");
   Set variable("NBC_VERBS_RENDEZVOUS", "wright");
   EXPECT_EQ(opens({}, NBC_ERROR_ARGUMENT),
@@ -103,6 +109,20 @@ TEST(Options, theRendezvous) {
   v->ops->facts(v, &facts);
   EXPECT_EQ(facts.rendezvous, NBC_VERBS_READ);
   v->device.close(&v->device);
+}
+
+TEST(Options, theWayOfTransfer) {
+  nbc_verbs_facts facts = {};
+  const auto ask = [&](const nbc_verbs_options &options) {
+    nbc_verbs *v = openAdapter(options);
+    v->ops->facts(v, &facts);
+    v->device.close(&v->device);
+    return facts.transfer;
+  };
+  EXPECT_EQ(ask({}), NBC_TRANSFER_AUTO);
+  Set variable("NBC_VERBS_TRANSFER", "eager");
+  EXPECT_EQ(ask({}), NBC_TRANSFER_EAGER);
+  EXPECT_EQ(ask({.transfer = NBC_TRANSFER_READ}), NBC_TRANSFER_READ);
 }
 
 TEST(Options, offersAndPatience) {

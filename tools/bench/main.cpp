@@ -14,6 +14,7 @@
 
 #include "nbc/hca.h"
 #include "nbc/sci.h"
+#include "nbc/transfer.h"
 #include "nbc/verbs.h"
 #include "runtime/mpi/nbc_mpi.h"
 #include "tools/bench/algorithms.h"
@@ -69,8 +70,11 @@ std::vector<Contestant> contestants(const Options &o, const Collective &c, nbc_c
   if (o.mpi && o.blocking) all.push_back({.algorithm = nameInMpi(c, true), .blocks = true});
   for (const Algorithm &a : algorithms) {
     if (a.collective != &c) continue;
-    const bool twoWays = a.target == NBC_SCI_TARGET && !o.transfers.empty();
-    for (const nbc_transfer way : twoWays ? o.transfers : std::vector{NBC_TRANSFER_AUTO})
+    std::vector<nbc_transfer> ways;
+    for (const nbc_transfer way : o.transfers)
+      if (a.target == nbc_transfer_target(way)) ways.push_back(way);
+    if (ways.empty()) ways.push_back(NBC_TRANSFER_AUTO);
+    for (const nbc_transfer way : ways)
       all.push_back({.algorithm = a.name,
                      .target = a.target,
                      .plan = planOf(comm, a, o.sizes.back(), way),
@@ -144,9 +148,10 @@ void bench(const Options &o, int level) {
   if (o.root >= rankCount())
     throw Refused("--root " + std::to_string(o.root) + ": there are " +
                   std::to_string(rankCount()) + " ranks");
-  if (const char *said = std::getenv("NBC_SCI_TRANSFER"); !o.transfers.empty() && said && *said)
-    throw Refused(std::string("--transfer: NBC_SCI_TRANSFER=") + said +
-                  " has the first word in it");
+  for (const char *variable : {"NBC_SCI_TRANSFER", "NBC_VERBS_TRANSFER"})
+    if (const char *said = std::getenv(variable); !o.transfers.empty() && said && *said)
+      throw Refused(std::string("--transfer: ") + variable + "=" + said +
+                    " has the first word in it");
   std::string gnuplot;
   onRankZero([&] {
     if (!o.plot.empty()) gnuplot = findGnuplot();

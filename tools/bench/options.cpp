@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "dsl/collectives.h"
+#include "nbc/transfer.h"
 
 namespace nbcc::bench {
 namespace {
@@ -99,10 +100,12 @@ std::optional<Said> readOptions(int argc, char **argv, Options &o) {
   app.add_option("--target", o.targets, "only those for these targets [mpi]")
       ->delimiter(',')
       ->allow_extra_args(false);
-  app.add_option("--transfer", transfers, "of target sci: pio, dma, each by itself [by length]")
+  app.add_option(
+         "--transfer", transfers,
+         "of target sci: pio, dma; of verbs: eager, write, read; each by itself [by length]")
       ->delimiter(',')
       ->allow_extra_args(false)
-      ->check(CLI::IsMember({"pio", "dma"}));
+      ->check(CLI::IsMember({"pio", "dma", "eager", "write", "read"}));
   app.add_option("--sizes", sizes,
                  "bytes of a block, or of the vector: 8,64K or 8:1M (doubling) or 8:1M:8 [8:1M:8]");
   app.add_option("--type", o.typeName, "of reductions [f64]")
@@ -151,8 +154,9 @@ std::optional<Said> readOptions(int argc, char **argv, Options &o) {
   }
   for (const Type &t : types)
     if (o.typeName == t.name) o.type = t.type;
-  for (const std::string &way : transfers)
-    o.transfers.push_back(way == "pio" ? NBC_TRANSFER_PIO : NBC_TRANSFER_DMA);
+  for (const std::string &name : transfers)
+    for (int way = NBC_TRANSFER_AUTO + 1; way < NBC_TRANSFERS; ++way)
+      if (name == nbc_transfer_name(nbc_transfer(way))) o.transfers.push_back(nbc_transfer(way));
   o.barrierEach = barrier == "call";
   o.progress = progress == "always"  ? Progress::always
                : progress == "never" ? Progress::never

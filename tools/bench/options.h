@@ -20,7 +20,7 @@ struct Options {
   std::vector<std::string> collectives;  // empty: all that the files have
   std::vector<std::string> algorithms;   // empty: likewise
   std::vector<std::string> targets;
-  std::vector<nbc_transfer> transfers;  // of target sci, each by itself; empty: as the device says
+  std::vector<nbc_transfer> transfers;  // of sci and verbs, each by itself; empty: by length
   std::vector<size_t> sizes;            // bytes of a block, or of the vector
   nbc_type type = NBC_F64;              // of reductions
   std::string typeName;

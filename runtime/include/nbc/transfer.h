@@ -5,9 +5,15 @@
 
 #include "nbc.h"
 
-/* "auto", "pio", "dma". */
+/* "auto", "pio", "dma", "eager", "write", "read". */
 static inline const char *nbc_transfer_name(enum nbc_transfer transfer) {
-  return transfer == NBC_TRANSFER_PIO ? "pio" : transfer == NBC_TRANSFER_DMA ? "dma" : "auto";
+  static const char *const names[] = {"auto", "pio", "dma", "eager", "write", "read"};
+  return names[(unsigned)transfer < NBC_TRANSFERS ? transfer : NBC_TRANSFER_AUTO];
+}
+/* The target that has this way; null: every one has it. */
+static inline const char *nbc_transfer_target(enum nbc_transfer transfer) {
+  if (transfer == NBC_TRANSFER_AUTO) return 0;
+  return transfer <= NBC_TRANSFER_DMA ? "sci" : "verbs";
 }
 
 #endif

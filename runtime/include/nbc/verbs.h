@@ -16,10 +16,17 @@
  *   read    the sender tells where from; the receiver reads, and says so. The sender's CPU does
  *           nothing in between
  *
- *   direct  either, of memory that was offered before and is registered as it was then: the peer
- * has kept where it is, and is only told that it may be used again. So buffers that come again, as
- * those of persistent calls do, cost one message of a few bytes for each peer and start, and a
- * sender whose peers have started already needs nothing but its own start
+ *   direct  either of write and read, of memory that was offered before and is registered as it was
+ * then: the peer has kept where it is, and is only told that it may be used again. So buffers that
+ * come again, as those of persistent calls do, cost one message of a few bytes for each peer and
+ * start, and a sender whose peers have started already needs nothing but its own start
+ *
+ * That is by length. A plan may have all its messages go one way (nbc_plan_options.transfer), and
+ * so may a row of a table (compiler/selection/table.h) and whoever opens the device:
+ *
+ *   eager   all are copied, in as many slots as it takes. While the receiver has slots, none of its
+ *           looks is needed: 64 KiB each, and of blocks up to max_bytes as many as slot_memory
+ * holds write, read   none is copied but those of no bytes
  *
  * Memory. What is sent or received in place has to be registered. That is slow, so what was
  * registered stays so, as long as libucm (of UCX) is there to see that memory is unmapped; else,
@@ -58,7 +65,8 @@ enum nbc_verbs_offers { NBC_VERBS_KEPT, NBC_VERBS_ANEW };
 
 /* How a device is opened. Zero: the default, in brackets. What is not said here the environment may
  * say: NBC_VERBS_DEVICE=mlx5_0:1 (device, port), NBC_VERBS_GID=3, NBC_VERBS_RENDEZVOUS=read,
- * NBC_VERBS_DIRECT=no (offers are made anew in each call), NBC_VERBS_PATIENCE=10. */
+ * NBC_VERBS_TRANSFER=eager, write or read, NBC_VERBS_DIRECT=no (offers are made anew in each call),
+ * NBC_VERBS_PATIENCE=10. */
 struct nbc_verbs_options {
   const char *device; /* by name [the first with an active port; InfiniBand before RoCE] */
   uint32_t port;      /* of it, from 1 [the first that is active] */
@@ -67,7 +75,8 @@ struct nbc_verbs_options {
   enum ibv_mtu mtu;   /* at most [the port's active one] */
   uint32_t service_level, traffic_class;
   uint32_t retry_count; /* of 67 ms (4.096 us * 2^14), 1 to 7 [6]; for soft-RoCE 7 is for ever */
-  enum nbc_verbs_rendezvous rendezvous;
+  enum nbc_verbs_rendezvous rendezvous; /* of long messages, where nobody says more [write] */
+  enum nbc_transfer transfer;   /* of all plans, whatever their options say [each plan's own] */
   enum nbc_verbs_offers offers; /* ranks may choose differently */
   /* Microseconds for which nbc_start looks for peers that start at the same time, where they have
    * to say where to, or from, before anything long can move; at most 1000000. -1: 0 [4] */
@@ -92,9 +101,11 @@ struct nbc_verbs_facts {
   uint32_t queue;        /* work requests of a queue, at most */
   uint32_t completions;  /* entries of a completion queue, at most */
   uint32_t inline_bytes; /* of a send, at most; 0: none */
-  uint32_t reads;        /* RDMA reads of a queue pair under way, at most; 0: it cannot read */
+  uint32_t reads;        /* RDMA reads of a queue pair under way, at most; 0: it cannot read, or be
+                            read */
   uint64_t longest;      /* bytes of a message, at most; at most 2^31 */
   enum nbc_verbs_rendezvous rendezvous; /* as the options have it; likewise: */
+  enum nbc_transfer transfer;           /* of all plans; auto: each says */
   enum nbc_verbs_offers offers;
   uint32_t patience; /* nanoseconds */
 };

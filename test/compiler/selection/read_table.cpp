@@ -47,9 +47,15 @@ TEST(ReadTable, NamesLineKeyAndValue) {
       "blocking, target, transfer, algorithm and note");
   EXPECT_EQ(
       ofRow(R"({"collective": "bcast", "target": "sci", "transfer": "usb", "algorithm": "chain"})"),
-      "t.json:2: transfer: found 'usb'; wanted is pio or dma");
+      "t.json:2: transfer: found 'usb'; wanted is pio or dma, of target sci, or eager, write or "
+      "read, "
+      "of target verbs");
   EXPECT_EQ(ofRow(R"({"collective": "bcast", "transfer": "dma", "algorithm": "chain"})"),
-            "t.json:2: transfer: it is target sci that has two ways; the row is to say so");
+            "t.json:2: transfer: it is target sci that has 'dma'; the row is to say so");
+  EXPECT_EQ(
+      ofRow(
+          R"({"collective": "bcast", "target": "sci", "transfer": "read", "algorithm": "chain"})"),
+      "t.json:2: transfer: it is target verbs that has 'read'; the row is to say so");
   EXPECT_EQ(ofRow(R"({"collective": "bcast", "blocking": 1, "algorithm": "chain"})"),
             "t.json:2: blocking: found 1; wanted is true or false");
   EXPECT_EQ(ofRow(R"({"collective": "bcast", "ranks": 8, "ranks": 9, "algorithm": "chain"})"),

@@ -43,7 +43,7 @@ TEST(VerbsFaults, neitherEndSendsMoreAtOnceThanTheOtherTakes) {
 TEST(VerbsFaults, aCardThatIsNoneIsRefused) {
   const std::function<void(std::vector<uint8_t> &)> damages[] = {
       [](auto &c) { c.pop_back(); }, [](auto &c) { c.push_back(0); },
-      [](auto &c) { std::memset(&c[c.size() - 24], 0, 8); },     // the longest message
+      [](auto &c) { std::memset(&c[c.size() - 32], 0, 8); },     // the longest message
       [](auto &c) { std::memset(&c[c.size() - 12], 0xff, 4); },  // slots
   };
   for (const auto &damage : damages) {

@@ -108,16 +108,19 @@ TEST(VerbsOverlap, withoutATestOfTheApplication) {
     const double anew = overlapOf(length, {.offers = NBC_VERBS_ANEW}, How::anew),
                  read = overlapOf(length, {.rendezvous = NBC_VERBS_READ}, How::anew),
                  kept = overlapOf(length, {}, brief ? How::anew : How::kept),
-                 told = overlapOf(length, {}, How::told);
+                 told = overlapOf(length, {}, How::told),
+                 copied = overlapOf(length, {.transfer = NBC_TRANSFER_EAGER}, How::anew);
     std::printf(
-        "%7zu bytes: goes home at once %.2f, by reads %.2f; looks for 4 us %.2f; thread %.2f\n",
-        length, anew, read, kept, told);
+        "%7zu bytes: goes home at once %.2f, by reads %.2f; looks for 4 us %.2f; thread %.2f; "
+        "copied %.2f\n",
+        length, anew, read, kept, told, copied);
     if (brief) {
       EXPECT_GT(anew, 0.9) << length;
     } else {
       EXPECT_LT(anew, 0.5) << length;
     }
     EXPECT_GT(told, 0.9) << length;
+    EXPECT_GT(copied, 0.9) << length;
     if (length >= 65536) {
       EXPECT_GT(kept, length > 65536 ? 0.95 : 0.85) << length;
     }

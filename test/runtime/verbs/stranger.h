@@ -26,7 +26,7 @@ struct OneOffer {
 };
 struct Card {
   nbc_verbs_address address;
-  uint64_t longest;
+  uint64_t longest, eager;
   uint32_t reads, slots, keeps, known;
 };
 struct Greeting {
@@ -176,6 +176,7 @@ class Stranger {
     EXPECT_EQ(verbs->ops->address(verbs, qp, &g.card.address), 0);
     g.card.reads = way == NBC_VERBS_READ;
     g.card.slots = slots;
+    g.card.eager = eagerBytes;
     Board::put(&w.contexts[1], "nbc.0.0", &g, sizeof g);
     EXPECT_EQ(nbc_plan_connect(plan), 0);
   }
