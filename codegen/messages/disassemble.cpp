@@ -35,10 +35,11 @@ std::string count(uint64_t n, const char *one) {
   return cat(n, " ", one, n == 1 ? "" : "s");
 }
 
-/// "recv from 0", "recv from 4 on another node"
+/// "recv from 0", "recv from 4 on another node", "send to 3 on port 1"
 std::string messageText(const View &view, const nbc_message_record &record) {
   return cat(record.op == NBC_MESSAGE_SEND ? "send to " : "recv from ", view.rank(record.peer),
-             view.isRemote(record.peer) ? " on another node" : "");
+             view.isRemote(record.peer) ? " on another node" : "",
+             record.port ? cat(" on port ", record.port) : "");
 }
 
 void printVariant(const View &view, const nbc_variant &variant, std::ostream &out) {

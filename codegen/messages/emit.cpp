@@ -138,10 +138,13 @@ class Emitter {
   void write(const Variant &variant, const Record &record, const Data &data) {
     auto *bytes = reinterpret_cast<nbc_message_record *>(writer_.code() + used_);
     bytes->op = record.op;
-    if (record.op == NBC_MESSAGE_WAIT)
+    const Step &step = variant.legal->schedule.steps[record.step];
+    if (record.op == NBC_MESSAGE_WAIT) {
       bytes->record = record.of;
-    else
-      bytes->peer = number_[static_cast<size_t>(variant.legal->schedule.steps[record.step].peer)];
+    } else {
+      bytes->peer = number_[static_cast<size_t>(step.peer)];
+      bytes->port = static_cast<uint32_t>(step.port);
+    }
     if (data.pieces.count > 0) {
       nbc_reloc &fill = writer_.relocs()[reloc_++];
       fill.at = used_ + static_cast<uint32_t>(NBC_MESSAGE_RECORD_SGE);

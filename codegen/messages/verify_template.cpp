@@ -101,7 +101,7 @@ class Verifier {
       const bool wait = record.op == NBC_MESSAGE_WAIT;
       if (record.op > NBC_MESSAGE_WAIT || (!wait && record.peer >= view_.peers.size()))
         return wrong("record ", k, ": op ", record.op, ", peer ", record.peer), false;
-      if (record.tag_pad || record.address || record.bytes || (wait ? record.peer : record.record))
+      if (record.address || record.bytes || (wait ? record.peer | record.port : record.record))
         wrong("record ", k, " holds what is not known before a call, or means nothing");
       if (fills.size() > !wait) wrong("record ", k, " has ", fills.size(), " relocations");
       for (const nbc_reloc &r : fills)
@@ -132,7 +132,10 @@ class Verifier {
       }
       const auto of = &row(receives(step), static_cast<uint32_t>(step.peer)) - rows.data();
       if (next[of] == rows[of].size()) return wrong("there is no record for ", say(i)), false;
-      steps_[rows[of][next[of]++]] = i;
+      const uint32_t k = rows[of][next[of]++];
+      if (records_[k].port != static_cast<uint32_t>(step.port))
+        wrongStep(i, "goes by port ", records_[k].port, ", not ", step.port);
+      steps_[k] = i;
     }
     for (uint32_t k = 0; k < records_.size(); ++k)
       if (records_[k].op != NBC_MESSAGE_WAIT && steps_[k] < 0)

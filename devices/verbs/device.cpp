@@ -39,6 +39,7 @@ void facts(nbc_verbs *verbs, nbc_verbs_facts *out) {
       {o.queue, blocks / blocksOfSend(out->gather, out->inline_bytes), 1u << hca.max_log_rq});
   out->completions = std::min(o.completions, 1u << hca.max_log_cq);
   out->reads = o.reads;
+  out->rails = o.rails;
   out->longest = std::min<uint64_t>(o.longest, longestMessage);
   out->rendezvous = o.rendezvous;
   out->transfer = o.transfer;
@@ -69,10 +70,12 @@ int createQp(nbc_verbs *verbs, const nbc_verbs_queue_wish *wish, void **out, uin
   if (wish->sends > most.queue || wish->receives > most.queue || wish->gather > most.gather ||
       wish->inline_bytes > most.inline_bytes)
     return NBC_ERROR_RESOURCES;
+  if (wish->rail >= most.rails) return NBC_ERROR_ARGUMENT;
 
   auto queue = std::make_unique<Queue>();
   queue->completions = static_cast<Completions *>(wish->cq);
   queue->gather = wish->gather;
+  queue->rail = wish->rail;
   queue->inlineBytes = wish->inline_bytes;
   queue->sends.most = wish->sends;
   queue->receives.most = wish->receives;
@@ -99,16 +102,17 @@ int createQp(nbc_verbs *verbs, const nbc_verbs_queue_wish *wish, void **out, uin
   return NBC_OK;
 }
 
-/// The HCA's address, and the number of the queue pair there.
+/// The HCA's address, and the number of the queue pair there, and its rail.
 struct Address {
   uint8_t hca[32];
-  uint32_t number, pad[3];
+  uint32_t number, rail, pad[2];
 };
 static_assert(sizeof(Address) == sizeof(nbc_verbs_address));
 
 int address(nbc_verbs *verbs, void *qp, nbc_verbs_address *out) {
   Address a = {};
   a.number = static_cast<Queue *>(qp)->qp.number;
+  a.rail = static_cast<Queue *>(qp)->rail;
   int r = self(verbs).hca->ops->address(self(verbs).hca, a.hca);
   memcpy(out, &a, sizeof a);
   return r;
@@ -120,6 +124,7 @@ int connect(nbc_verbs *verbs, void *qp, const nbc_verbs_address *peer) {
   memcpy(&a, peer, sizeof a);
   int r = self(verbs).hca->ops->connect_qp(self(verbs).hca, queue.qp.number, a.hca, a.number);
   if (r == NBC_OK) queue.connected = true;
+  queue.peerRail = a.rail;
   return r;
 }
 
@@ -167,6 +172,12 @@ int registerMemory(nbc_verbs *verbs, void *begin, size_t bytes, int access, void
   return NBC_OK;
 }
 
+void keys(nbc_verbs *, void *region, uint32_t rail, uint32_t *lkey, uint32_t *rkey) {
+  const auto key = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(region));
+  *lkey = keyOnRail(key, rail);
+  *rkey = keyOnRail(turnKey(key), rail);
+}
+
 void deregisterMemory(nbc_verbs *verbs, void *region) {
   if (region)
     self(verbs).hca->ops->deregister_memory(
@@ -195,6 +206,7 @@ const nbc_verbs_ops softwareOps = {
     .destroy_cq = destroyCq,
     .register_memory = registerMemory,
     .deregister_memory = deregisterMemory,
+    .keys = keys,
     .watch = watch,
 };
 

@@ -54,6 +54,7 @@ struct Queue {
   nbc_hca_qp qp;
   bool connected = false;
   uint32_t gather, inlineBytes;
+  uint32_t rail = 0, peerRail = 0;
   uint16_t blocks = 0, received = 0;  // as the doorbell records count
   Ring sends, receives;
 };
@@ -64,6 +65,11 @@ uint32_t blocksOfSend(uint32_t gather, uint32_t inlineBytes);
 /// A key for peers, from the one for oneself, and back: another number, as adapters may do.
 inline uint32_t turnKey(uint32_t key) {
   return key ^ 0x5a5a5a5a;
+}
+
+/// A rail's key, from that of rail 0, and back.
+inline uint32_t keyOnRail(uint32_t key, uint32_t rail) {
+  return key ^ rail * 0x01000100;
 }
 
 inline Adapter &self(nbc_verbs *verbs) {

@@ -50,9 +50,9 @@ struct Entry {
   }
 };
 
-void putData(uint8_t *segment, const ibv_sge &s) {
+void putData(uint8_t *segment, const ibv_sge &s, uint32_t lkey) {
   mlx5_put32(segment + MLX5_DATA_COUNT, s.length);
-  mlx5_put32(segment + MLX5_DATA_LKEY, s.lkey);
+  mlx5_put32(segment + MLX5_DATA_LKEY, lkey);
   mlx5_put64(segment + MLX5_DATA_ADDR, s.addr);
 }
 
@@ -85,13 +85,14 @@ int append(Queue &queue, const ibv_send_wr &wr) {
   if (operation->addressed) {
     uint8_t *remote = entry.segment();
     mlx5_put64(remote + MLX5_RADDR_ADDR, wr.wr.rdma.remote_addr);
-    mlx5_put32(remote + MLX5_RADDR_RKEY, turnKey(wr.wr.rdma.rkey));
+    mlx5_put32(remote + MLX5_RADDR_RKEY, turnKey(keyOnRail(wr.wr.rdma.rkey, queue.peerRail)));
   }
   if (wr.send_flags & IBV_SEND_INLINE)
     entry.inlined(wr, static_cast<uint32_t>(bytes));
   else
     for (int i = 0; i < wr.num_sge; ++i)
-      if (wr.sg_list[i].length) putData(entry.segment(), wr.sg_list[i]);
+      if (wr.sg_list[i].length)
+        putData(entry.segment(), wr.sg_list[i], keyOnRail(wr.sg_list[i].lkey, queue.rail));
   mlx5_put32(control + MLX5_CTRL_QPN, queue.qp.number << 8 | entry.segments);
 
   queue.sends.put(queue.blocks, wr.wr_id);
@@ -107,9 +108,10 @@ int append(Queue &queue, const ibv_recv_wr &wr) {
   if (wr.num_sge && wr.sg_list[0].length & MLX5_INLINE) return NBC_ERROR_ARGUMENT;
   if (queue.receives.full()) return NBC_ERROR_RESOURCES;
   uint32_t entry = queue.received & ((1u << queue.qp.log_rq) - 1);
-  ibv_sge none = {0, 0, MLX5_INVALID_LKEY};
+  const ibv_sge none = {0, 0, MLX5_INVALID_LKEY};
   bool empty = wr.num_sge == 0 || wr.sg_list[0].length == 0;
-  putData(queue.qp.rq + (size_t(entry) << queue.qp.log_stride), empty ? none : wr.sg_list[0]);
+  putData(queue.qp.rq + (size_t(entry) << queue.qp.log_stride), empty ? none : wr.sg_list[0],
+          empty ? none.lkey : keyOnRail(wr.sg_list[0].lkey, queue.rail));
   queue.receives.put(queue.received++, wr.wr_id);
   return NBC_OK;
 }

@@ -13,7 +13,7 @@
 //
 // Stricter than hardware, where that finds mistakes:
 //
-//   - keys for peers are not the keys for oneself
+//   - keys for peers are not the keys for oneself; nor are those of one rail those of another
 //   - of a completion that is an error, opcode and lengths are rubbish
 //   - posting more than a queue was asked to hold, or before it is connected, is refused
 //
@@ -41,6 +41,8 @@ struct Options {
   uint32_t completions = 1u << 22;
   uint32_t inlineBytes = 220;
   uint32_t reads = 16;
+  /// Ports: the HCA has one, but keys are another rail's.
+  uint32_t rails = 1;
   /// Queues and completion queues begin at this entry, for tests that indices wrap.
   uint32_t firstIndex = 0;
 };

@@ -38,11 +38,11 @@ static int check_records(const struct tables *s, const struct nbc_segment *g, ui
   const struct nbc_message_record *all = records(s, g);
   for (uint32_t i = 0; i < g->entries; ++i) {
     const struct nbc_message_record *r = &all[i];
-    if (r->op > NBC_MESSAGE_WAIT || r->tag_pad || r->address || r->bytes)
+    if (r->op > NBC_MESSAGE_WAIT || r->port > NBC_MOST_PORT || r->address || r->bytes)
       return damaged(why, "segment %u, record %u: op %u, or more than a template knows", segment, i,
                      r->op);
     if (r->op == NBC_MESSAGE_WAIT) {
-      if (r->peer || r->record >= i || all[r->record].op == NBC_MESSAGE_WAIT)
+      if (r->peer || r->port || r->record >= i || all[r->record].op == NBC_MESSAGE_WAIT)
         return damaged(why, "segment %u, record %u: waits for record %u", segment, i, r->record);
     } else if (r->peer >= s->header->peers.count || r->record) {
       return damaged(why, "segment %u, record %u: peer %u of %u, record %u", segment, i, r->peer,

@@ -43,8 +43,12 @@ static int attach(struct nbc_device *device, void **shared) {
   if (!a) return NBC_ERROR_MEMORY;
   a->device = (struct nbc_verbs *)device;
   a->device->ops->facts(a->device, &a->facts);
+  if (a->facts.rails == 0) a->facts.rails = 1;
   bool reads = a->facts.rendezvous == NBC_VERBS_READ;
-  int status = reads && a->facts.reads == 0 ? NBC_ERROR_ARGUMENT : 0;
+  int status = (reads && a->facts.reads == 0) || a->facts.rails > NBC_VERBS_RAILS ||
+                       (a->facts.rails > 1 && !a->device->ops->keys)
+                   ? NBC_ERROR_ARGUMENT
+                   : 0;
   if (!status)
     status = registrations_open(&a->memory, (struct registrar){device, add, remove_known});
   if (status) {
@@ -97,6 +101,16 @@ static bool may_be_long(const struct verbs *v, const struct call *c, uint32_t ke
   return ((wide)longest->blocks * c->block >> 16) + rounded > v->eager_bytes;
 }
 
+static void put_keys(const struct verbs *v, struct verbs_keys *keys, const void *begin,
+                     uint64_t bytes, const struct known_memory *as) {
+  keys->begin = (uintptr_t)begin;
+  keys->end = keys->begin + bytes;
+  keys->lkey[0] = as->lkey;
+  keys->rkey[0] = as->rkey;
+  for (uint32_t rail = 1; rail < v->rails; ++rail)
+    v->ops->keys(v->adapter->device, as->region, rail, &keys->lkey[rail], &keys->rkey[rail]);
+}
+
 // Of the instance that the call is about to get, as much as it lays its scratch in; more, where
 // calls get longer. All of it would be pages by the gigabyte, held for calls that never come.
 static int know_staging(struct verbs *v, const struct call *c, struct verbs_keys *keys) {
@@ -115,8 +129,7 @@ static int know_staging(struct verbs *v, const struct call *c, struct verbs_keys
     if (status) return status;
     s->bytes = bytes;
   }
-  *keys =
-      (struct verbs_keys){(uintptr_t)begin, (uintptr_t)begin + s->bytes, s->as.lkey, s->as.rkey};
+  put_keys(v, keys, begin, s->bytes, &s->as);
   return 0;
 }
 
@@ -150,9 +163,7 @@ static int prepare(nbc_plan *plan, struct call *c) {
     if (c->registration[role] < 0) continue;
     const void *begin;
     uint64_t bytes = touched_bytes(plan, c, role, &begin);
-    const struct known_memory *as = &v->adapter->memory.slots[c->registration[role]].as;
-    keys[role] =
-        (struct verbs_keys){(uintptr_t)begin, (uintptr_t)begin + bytes, as->lkey, as->rkey};
+    put_keys(v, &keys[role], begin, bytes, &v->adapter->memory.slots[c->registration[role]].as);
   }
   keys[KEYS - 1] = (struct verbs_keys){0};
   return plan->staging_instance && may_be_long(v, c, KEYS - 1) ? know_staging(v, c, &keys[KEYS - 1])
@@ -280,7 +291,7 @@ const struct target verbs = {
     .longest = longest,
     .check = messages_check,
     .create = verbs_create,
-    .connect = messages_connect,
+    .connect = verbs_connect,
     .keep_warm = keep_lanes_warm,
     .acquire = acquire,
     .release = release,

@@ -130,8 +130,12 @@ struct held {
 struct verbs_lane {
   struct verbs *of;
   void *qp;
-  struct nbc_verbs_address address;  // of this end
-  uint32_t index;                    // in the plan
+  uint32_t index;  // in the plan
+  // Which port of the device's, and the key of the plan's own memory there. Until both ends know
+  // it, the one that this end's messages wish for, and a queue pair on each; `qp` is none yet.
+  uint32_t rail, lkey;
+  void *on_rail[NBC_VERBS_RAILS];
+  struct nbc_verbs_address address[NBC_VERBS_RAILS];  // of this end
 
   // Work requests: the adapter has [done, posted), [posted, made) wait for the doorbell.
   struct ibv_send_wr *requests;
@@ -173,10 +177,10 @@ struct verbs_lane {
   struct verbs_lane *next_busy;
 };
 
-// What a call's messages lie in, and the adapter's keys of it.
+// What a call's messages lie in, and the adapter's keys of it, by rail.
 struct verbs_keys {
   uintptr_t begin, end;
-  uint32_t lkey, rkey;
+  uint32_t lkey[NBC_VERBS_RAILS], rkey[NBC_VERBS_RAILS];
 };
 enum { KEYS = CALLER_ROLES + 1 };  // and staging
 
@@ -210,7 +214,7 @@ struct verbs {
   uint32_t gather, inline_bytes, slot_bytes;
   void *cq;
   struct verbs_lane *lanes, *busy;
-  uint32_t lane_count;
+  uint32_t lane_count, rails;
   void *arena;  // what the lanes' arrays are in
   uint8_t *memory;
   size_t memory_bytes;
@@ -250,6 +254,10 @@ static inline int verbs_fail(struct verbs *v, int status) {
 // verbs_create.c
 
 int verbs_create(nbc_plan *);
+int verbs_connect(nbc_plan *);
+// The lane's rail is known: of the queue pairs that of others are gone, and receives are to be
+// posted.
+void verbs_choose_rail(struct verbs_lane *);
 void verbs_destroy(nbc_plan *);
 
 // verbs_lane.c

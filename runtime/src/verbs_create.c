@@ -151,20 +151,70 @@ static int make_memory(struct verbs *v) {
   return status;
 }
 
+// --- ports ---
+//
+// A message names a port of its own rank's; that of its other end may have another number, as a
+// child's towards its parent. So the lower rank of a lane says which, and both learn it when they
+// meet: until then there is a queue pair on each.
+
+// Of the variant's first message to the lane's peer; or from it, if there is none. UINT32_MAX:
+// neither.
+static uint32_t port_of_lane(const nbc_plan *plan, const struct nbc_variant *from, uint32_t lane) {
+  if (from->segments.count == 0) return UINT32_MAX;
+  const struct nbc_segment *g = &plan->tables.segments[from->segments.begin];
+  const struct nbc_message_record *r = (const struct nbc_message_record *)(plan->code + g->offset);
+  uint32_t received = UINT32_MAX;
+  for (uint32_t i = 0; i < g->entries; ++i) {
+    if (r[i].op == NBC_MESSAGE_WAIT || r[i].peer != lane) continue;
+    if (r[i].op == NBC_MESSAGE_SEND) return r[i].port;
+    if (received == UINT32_MAX) received = r[i].port;
+  }
+  return received;
+}
+
+// Costs, where there are several: all records, for each lane.
+static void deal_ports(struct verbs *v) {
+  v->rails = v->adapter->facts.rails;
+  for (uint32_t i = 0; i < v->lane_count && v->rails > 1; ++i) {
+    uint32_t port = UINT32_MAX;
+    for (uint32_t k = 0; k < v->plan->tables.header->variants.count && port == UINT32_MAX; ++k)
+      port = port_of_lane(v->plan, &v->plan->tables.variants[k], i);
+    v->lanes[i].rail = port == UINT32_MAX ? 0 : port % v->rails;
+  }
+}
+
+void verbs_choose_rail(struct verbs_lane *l) {
+  struct verbs *v = l->of;
+  uint32_t rkey;
+  l->qp = l->on_rail[l->rail];
+  for (uint32_t rail = 0; rail < NBC_VERBS_RAILS; ++rail) {
+    if (rail != l->rail) v->ops->destroy_qp(v->adapter->device, l->on_rail[rail]);
+    l->on_rail[rail] = NULL;
+  }
+  l->lkey = v->known.lkey;
+  if (l->rail) v->ops->keys(v->adapter->device, v->known.region, l->rail, &l->lkey, &rkey);
+  verbs_lay_out(l);
+}
+
 // --- lanes ---
 
 static int make_lane(struct verbs *v, struct verbs_lane *l) {
   struct nbc_verbs *device = v->adapter->device;
-  const struct nbc_verbs_queue_wish wish = {.cq = v->cq,
-                                            .sends = l->request_count,
-                                            .receives = l->receive_count,
-                                            .gather = v->gather,
-                                            .inline_bytes = v->inline_bytes};
-  uint32_t number;
-  int status = v->ops->create_qp(device, &wish, &l->qp, &number);
-  if (status) l->qp = NULL;
-  if (!status) status = v->ops->address(device, l->qp, &l->address);
-  verbs_lay_out(l);
+  int status = 0;
+  for (uint32_t rail = 0; rail < v->rails && !status; ++rail) {
+    const struct nbc_verbs_queue_wish wish = {.cq = v->cq,
+                                              .sends = l->request_count,
+                                              .receives = l->receive_count,
+                                              .gather = v->gather,
+                                              .inline_bytes = v->inline_bytes,
+                                              .rail = rail};
+    uint32_t number;
+    status = v->ops->create_qp(device, &wish, &l->on_rail[rail], &number);
+    if (status)
+      l->on_rail[rail] = NULL;
+    else
+      status = v->ops->address(device, l->on_rail[rail], &l->address[rail]);
+  }
   return status;
 }
 
@@ -177,6 +227,7 @@ static int make_lanes(struct verbs *v) {
     *l = (struct verbs_lane){.of = v, .index = i, .longest = v->adapter->facts.longest};
     s->lanes[i] = (struct lane){&verbs_lane_ops, l, t->peers[i], i};
   }
+  deal_ports(v);
   int status = size_lanes(v);
   if (!status) status = make_memory(v);
   for (uint32_t i = 0; i < v->lane_count; ++i)
@@ -184,7 +235,13 @@ static int make_lanes(struct verbs *v) {
   if (!status) status = v->ops->create_cq(v->adapter->device, entries, &v->cq);
   if (status) v->cq = NULL;
   for (uint32_t i = 0; i < v->lane_count && !status; ++i) status = make_lane(v, &v->lanes[i]);
-  return status ? status : verbs_settle(s);  // receives
+  return status;
+}
+
+// Receives are posted before any peer sends: no call begins before all ranks have been here.
+int verbs_connect(nbc_plan *plan) {
+  const int status = messages_connect(plan);
+  return status || !verbs_of(plan) ? status : verbs_settle(messages_of(plan));
 }
 
 // --- messages ---
@@ -291,8 +348,11 @@ void verbs_destroy(nbc_plan *plan) {
   struct verbs *v = verbs_of(plan);
   if (v) {
     struct nbc_verbs *device = v->adapter->device;
-    for (uint32_t i = 0; v->lanes && i < v->lane_count; ++i)
+    for (uint32_t i = 0; v->lanes && i < v->lane_count; ++i) {
       v->ops->destroy_qp(device, v->lanes[i].qp);
+      for (uint32_t rail = 0; rail < NBC_VERBS_RAILS; ++rail)
+        v->ops->destroy_qp(device, v->lanes[i].on_rail[rail]);
+    }
     v->ops->destroy_cq(device, v->cq);
     if (v->memory_known) v->ops->deregister_memory(device, v->known.region);
     for (uint32_t i = 0; v->staging && i < plan->depth; ++i)

@@ -88,20 +88,26 @@ static int take_held(struct verbs_lane *l, const struct message *m, uint64_t *mo
 
 // --- long messages ---
 
-// The keys of what begins here, and how far they go: `bytes` at most. Fails where nobody has
+struct keys {
+  uintptr_t end;
+  uint32_t lkey, rkey;
+};
+
+// The lane's keys of what begins here, and how far they go: `bytes` at most. Fails where nobody has
 // registered it.
-static struct verbs_keys keys_at(struct verbs *v, const struct message *m, uintptr_t at,
-                                 uint64_t bytes) {
+static struct keys keys_at(const struct verbs_lane *l, const struct message *m, uintptr_t at,
+                           uint64_t bytes) {
+  struct verbs *v = l->of;
   const struct messages *s = messages_of(v->plan);
   const struct verbs_keys *keys = v->keys + (size_t)(m - s->messages) / s->most * KEYS;
   uint32_t k = 0;
   while (k < KEYS && (at < keys[k].begin || at >= keys[k].end)) ++k;
   if (k == KEYS) {
     verbs_fail(v, NBC_ERROR_DEVICE);
-    return (struct verbs_keys){at, at + bytes, 0, 0};
+    return (struct keys){at + bytes, 0, 0};
   }
   const uintptr_t end = bytes < keys[k].end - at ? at + bytes : keys[k].end;
-  return (struct verbs_keys){at, end, keys[k].lkey, keys[k].rkey};
+  return (struct keys){end, keys[k].lkey[l->rail], keys[k].rkey[l->rail]};
 }
 
 static uint32_t runs_of(const struct message *m, const struct iovec **runs, struct iovec *one) {
@@ -114,7 +120,7 @@ static uint32_t runs_of(const struct message *m, const struct iovec **runs, stru
 // which number.
 static bool is_known_there(struct verbs_lane *l, const struct message *m, uint8_t *number) {
   if (m->runs || l->known_count == 0) return false;
-  const struct verbs_keys keys = keys_at(l->of, m, m->address, m->bytes);
+  const struct keys keys = keys_at(l, m, m->address, m->bytes);
   const struct offered_run run = {m->address, keys.end - m->address, keys.rkey, 0};
   return run.bytes == m->bytes && verbs_find_known(l, &run, number);
 }
@@ -134,7 +140,7 @@ static bool offer(struct verbs_lane *l, struct verbs_message *x) {
   for (uint32_t i = 0; i < runs; ++i) {
     uintptr_t at = (uintptr_t)run[i].iov_base, end = at + run[i].iov_len;
     while (at < end && o->runs < MOST_OFFERED) {
-      struct verbs_keys keys = keys_at(l->of, x->of, at, end - at);
+      struct keys keys = keys_at(l, x->of, at, end - at);
       o->run[o->runs++] = (struct offered_run){at, keys.end - at, keys.rkey, 0};
       at = keys.end;
     }
@@ -186,7 +192,7 @@ static uint64_t gather_segments(struct verbs_lane *l, const struct message *m, u
     uint64_t n = run->iov_len - moved;
     if (n > most - bytes) n = most - bytes;
     uintptr_t at = (uintptr_t)run->iov_base + moved;
-    struct verbs_keys keys = keys_at(l->of, m, at, n);
+    struct keys keys = keys_at(l, m, at, n);
     n = keys.end - at;
     wr->sg_list[wr->num_sge++] = (struct ibv_sge){at, (uint32_t)n, keys.lkey};
     bytes += n, moved += n;
@@ -401,34 +407,51 @@ void verbs_arrive(struct verbs_lane *l, uint32_t receive, const struct ibv_wc *w
 // --- what the peer has to know ---
 
 struct card {
-  struct nbc_verbs_address address;
   uint64_t longest, eager_bytes;
-  uint32_t reads, slots, keeps, known;
+  uint32_t reads, slots, keeps, known, rails, rail;
+  struct nbc_verbs_address address[NBC_VERBS_RAILS];  // as many as there are
 };
+_Static_assert(sizeof(struct card) <= MOST_CARD, "a card holds it");
+
+static size_t card_bytes(uint32_t rails) {
+  return offsetof(struct card, address) + rails * sizeof(struct nbc_verbs_address);
+}
 
 static size_t describe_lane(const struct lane *lane, void *card) {
   const struct verbs_lane *l = lane_of(lane);
-  const struct card mine = {l->address,    l->longest,    l->of->eager_bytes, l->of->reads,
-                            l->slot_count, l->kept_count, l->known_count};
-  _Static_assert(sizeof mine <= MOST_CARD, "a card holds it");
-  memcpy(card, &mine, sizeof mine);
-  return sizeof mine;
+  struct card mine = {.longest = l->longest,
+                      .eager_bytes = l->of->eager_bytes,
+                      .reads = l->of->reads,
+                      .slots = l->slot_count,
+                      .keeps = l->kept_count,
+                      .known = l->known_count,
+                      .rails = l->of->rails,
+                      .rail = l->rail};
+  memcpy(mine.address, l->address, sizeof mine.address);
+  memcpy(card, &mine, card_bytes(l->of->rails));
+  return card_bytes(l->of->rails);
 }
 
 static int connect_lane(const struct lane *lane, const void *card, size_t bytes) {
   struct verbs_lane *l = lane_of(lane);
+  const uint32_t rails = l->of->rails;
   struct card theirs;
-  if (bytes != sizeof theirs) return NBC_ERROR_BOOTSTRAP;
-  memcpy(&theirs, card, sizeof theirs);
-  if (theirs.slots > INT16_MAX || theirs.longest == 0) return NBC_ERROR_BOOTSTRAP;
-  if (theirs.reads != l->of->reads || theirs.eager_bytes != l->of->eager_bytes)
+  if (bytes < card_bytes(1) || bytes > sizeof theirs) return NBC_ERROR_BOOTSTRAP;
+  memcpy(&theirs, card, bytes);
+  if (bytes != card_bytes(theirs.rails) || theirs.rail >= theirs.rails ||
+      theirs.slots > INT16_MAX || theirs.longest == 0)
+    return NBC_ERROR_BOOTSTRAP;
+  if (theirs.reads != l->of->reads || theirs.eager_bytes != l->of->eager_bytes ||
+      theirs.rails != rails)
     return NBC_ERROR_ARGUMENT;
   // Who keeps nothing is told nothing to keep.
   if (theirs.keeps != l->known_count) l->known_count = 0;
   if (theirs.known != l->kept_count) l->kept_count = 0;
   l->peer_slots = l->credits = theirs.slots;
   if (theirs.longest < l->longest) l->longest = theirs.longest;
-  return l->of->ops->connect(l->of->adapter->device, l->qp, &theirs.address);
+  if (lane->rank < l->of->plan->tables.header->rank) l->rail = theirs.rail;
+  verbs_choose_rail(l);
+  return l->of->ops->connect(l->of->adapter->device, l->qp, &theirs.address[l->rail]);
 }
 
 const struct lane_ops verbs_lane_ops = {

@@ -59,8 +59,7 @@ void verbs_say(struct verbs_lane *l, struct ibv_send_wr *wr, enum verbs_kind kin
   wr->opcode = IBV_WR_SEND_WITH_IMM;
   if (bytes == 0) return;
   wr->num_sge = 1;
-  wr->sg_list[0] =
-      (struct ibv_sge){(uintptr_t)verbs_slot(l, wr), (uint32_t)bytes, l->of->known.lkey};
+  wr->sg_list[0] = (struct ibv_sge){(uintptr_t)verbs_slot(l, wr), (uint32_t)bytes, l->lkey};
   if (bytes <= l->of->inline_bytes) wr->send_flags |= IBV_SEND_INLINE;
 }
 
@@ -191,7 +190,7 @@ void verbs_lay_out(struct verbs_lane *l) {
   }
   for (uint32_t i = 0; i < l->receive_count; ++i) {
     l->receive_segments[i] = (struct ibv_sge){(uintptr_t)(l->arrivals + (size_t)i * v->slot_bytes),
-                                              v->slot_bytes, v->known.lkey};
+                                              v->slot_bytes, l->lkey};
     l->receives[i] = (struct ibv_recv_wr){
         .wr_id = id | RECEIVE | i, .sg_list = &l->receive_segments[i], .num_sge = 1};
     verbs_receive_again(l, i);

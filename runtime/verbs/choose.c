@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// choose.c - which device, port and GID; in words, where there is none.
+// choose.c - which devices, ports and GIDs; in words, where there is none.
 //
 // Considered are devices of InfiniBand and RoCE: iWARP makes connections in a way of its own.
 
@@ -10,10 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nbc/transfer.h"
 #include "runtime/verbs/adapter.h"
 
-enum { LONGEST_TEXT = 1024, PATIENCE = 4, MOST_PATIENCE = 1000000 /* microseconds */ };
+enum { LONGEST_TEXT = 1024 };
 
 static _Thread_local char said[LONGEST_TEXT];
 
@@ -39,100 +38,6 @@ __attribute__((format(printf, 2, 3))) static void add(struct list *l, const char
   wrote += vsnprintf(l->text + l->used + wrote, room - (size_t)wrote, format, values);
   va_end(values);
   l->used = (size_t)wrote < room ? l->used + (size_t)wrote : sizeof l->text - 3;
-}
-
-// --- what is asked for ---
-
-static bool read_number(const char *text, long most, long *number) {
-  char *end;
-  errno = 0;
-  *number = strtol(text, &end, 10);
-  return !errno && end != text && !*end && *number >= 0 && *number <= most;
-}
-
-static bool read_device(const char *text, struct nbc_verbs_options *o, char device[64]) {
-  const char *colon = strchr(text, ':');
-  size_t length = colon ? (size_t)(colon - text) : strlen(text);
-  long port = 0;
-  if (!length || length >= 64) return false;
-  if (colon && (!read_number(colon + 1, 255, &port) || !port)) return false;
-  memcpy(device, text, length);
-  device[length] = 0;
-  o->device = device;
-  if (!o->port) o->port = (uint32_t)port;
-  return true;
-}
-
-static bool is_way(unsigned transfer) {
-  return transfer == NBC_TRANSFER_AUTO ||
-         (transfer >= NBC_TRANSFER_EAGER && transfer <= NBC_TRANSFER_READ);
-}
-
-static bool read_transfer(const char *text, struct nbc_verbs_options *o) {
-  for (unsigned way = NBC_TRANSFER_AUTO; way < NBC_TRANSFERS; ++way) {
-    if (!is_way(way) || strcmp(text, nbc_transfer_name((enum nbc_transfer)way)) != 0) continue;
-    o->transfer = (enum nbc_transfer)way;
-    return true;
-  }
-  return false;
-}
-
-static bool possible(const struct nbc_verbs_options *o) {
-  return (!o->device || strlen(o->device) < 64) && o->port <= 255 && o->gid_index >= -1 &&
-         o->gid_index <= 255 && (unsigned)o->mtu <= IBV_MTU_4096 && o->service_level <= 15 &&
-         o->traffic_class <= 255 && o->retry_count <= 7 &&
-         (unsigned)o->rendezvous <= NBC_VERBS_READ && is_way((unsigned)o->transfer) &&
-         (unsigned)o->offers <= NBC_VERBS_ANEW && o->patience >= -1 && o->patience <= MOST_PATIENCE;
-}
-
-bool complete_options(const struct nbc_verbs_options *given, struct nbc_verbs_options *o,
-                      char device[64], const char **why) {
-  static const struct nbc_verbs_options none = {0};
-  const char *text;
-  long number;
-  *o = given ? *given : none;
-  *why = "nbc_verbs_options are out of range";
-  if (!possible(o)) return false;
-  if (!o->device && (text = getenv("NBC_VERBS_DEVICE")) && !read_device(text, o, device)) {
-    *why = say("NBC_VERBS_DEVICE is '%.64s'; it is to be a device, or device:port", text);
-    return false;
-  }
-  if (!o->gid_index && (text = getenv("NBC_VERBS_GID"))) {
-    if (!read_number(text, 255, &number)) {
-      *why = say("NBC_VERBS_GID is '%.64s'; it is to be an index, 0 to 255", text);
-      return false;
-    }
-    o->gid_index = number ? (int)number : -1;
-  }
-  if (o->rendezvous == NBC_VERBS_WRITE && (text = getenv("NBC_VERBS_RENDEZVOUS"))) {
-    if (strcmp(text, "read") && strcmp(text, "write")) {
-      *why = say("NBC_VERBS_RENDEZVOUS is '%.64s'; it is to be read or write", text);
-      return false;
-    }
-    if (!strcmp(text, "read")) o->rendezvous = NBC_VERBS_READ;
-  }
-  if (o->transfer == NBC_TRANSFER_AUTO && (text = getenv("NBC_VERBS_TRANSFER")) &&
-      !read_transfer(text, o)) {
-    *why = say("NBC_VERBS_TRANSFER is '%.64s'; it is to be eager, write, read or auto", text);
-    return false;
-  }
-  if (o->offers == NBC_VERBS_KEPT && (text = getenv("NBC_VERBS_DIRECT"))) {
-    if (strcmp(text, "yes") && strcmp(text, "no")) {
-      *why = say("NBC_VERBS_DIRECT is '%.64s'; it is to be yes or no", text);
-      return false;
-    }
-    if (!strcmp(text, "no")) o->offers = NBC_VERBS_ANEW;
-  }
-  if (!o->patience && (text = getenv("NBC_VERBS_PATIENCE"))) {
-    if (!read_number(text, MOST_PATIENCE, &number)) {
-      *why = say("NBC_VERBS_PATIENCE is '%.64s'; it is to be microseconds, 0 to 1000000", text);
-      return false;
-    }
-    o->patience = number ? (int)number : -1;
-  }
-  if (!o->patience) o->patience = PATIENCE;
-  *why = "";
-  return true;
 }
 
 // --- the GID ---
@@ -198,11 +103,11 @@ static int rate_port(const struct ibv_port_attr *port) {
 }
 
 // Looks at one device; keeps it open in *best if a port of it is better than that.
-static void look_at(struct ibv_device *device, const struct nbc_verbs_options *o,
-                    struct place *best, struct list *there) {
+static void look_at(struct ibv_device *device, const struct wish *wish, struct place *best,
+                    struct list *there) {
   const char *name = ibv_get_device_name(device);
   struct ibv_device_attr attributes;
-  bool kept = false, named = !o->device || !strcmp(o->device, name);
+  bool kept = false, named = !*wish->device || !strcmp(wish->device, name);
   if (device->transport_type != IBV_TRANSPORT_IB) {
     add(there, "%s (neither InfiniBand nor RoCE)", name);
     return;
@@ -220,7 +125,7 @@ static void look_at(struct ibv_device *device, const struct nbc_verbs_options *o
     add(there, "%s port %u (%s, %s)", name, number,
         port.link_layer == IBV_LINK_LAYER_ETHERNET ? "RoCE" : "InfiniBand",
         ibv_port_state_str(port.state));
-    if (!named || (o->port && o->port != number) || rate_port(&port) <= rating) continue;
+    if (!named || (wish->port && wish->port != number) || rate_port(&port) <= rating) continue;
     rating = rate_port(&port);
     if (best->context && !kept) ibv_close_device(best->context);
     *best = (struct place){.context = context, .port = (uint8_t)number, .attributes = port};
@@ -229,20 +134,64 @@ static void look_at(struct ibv_device *device, const struct nbc_verbs_options *o
   if (!kept) ibv_close_device(context);
 }
 
-int choose_place(const struct nbc_verbs_options *o, struct place *place, const char **why) {
+int choose_place(const struct nbc_verbs_options *o, const struct wish *wish, struct place *place,
+                 const char **why) {
   int count = 0;
   struct list there = {0};
   struct ibv_device **devices = ibv_get_device_list(&count);
   *place = (struct place){0};
-  for (int i = 0; devices && i < count; ++i) look_at(devices[i], o, place, &there);
+  for (int i = 0; devices && i < count; ++i) look_at(devices[i], wish, place, &there);
   if (devices) ibv_free_device_list(devices);
   if (place->context) return choose_gid(o, ibv_get_device_name(place->context->device), place, why);
   char port[24] = "";
-  if (o->port) snprintf(port, sizeof port, ", port %u", o->port);
+  if (wish->port) snprintf(port, sizeof port, ", port %u", wish->port);
   if (!there.used)
     *why = "libibverbs finds no RDMA device";
   else
-    *why = say("no active port of %s%s; there are: %s", o->device ? o->device : "any device", port,
-               there.text);
+    *why = say("no active port of %s%s; there are: %s", *wish->device ? wish->device : "any device",
+               port, there.text);
   return NBC_ERROR_DEVICE;
+}
+
+// Active ports of a device, with this rating at least; better ones put the worse out of the list.
+static void list_ports(struct ibv_device *device, int *rating, struct wish wishes[NBC_VERBS_RAILS],
+                       uint32_t *count) {
+  struct ibv_device_attr attributes;
+  struct ibv_port_attr port;
+  struct ibv_context *context =
+      device->transport_type == IBV_TRANSPORT_IB ? ibv_open_device(device) : NULL;
+  if (!context) return;
+  const uint32_t ports = ibv_query_device(context, &attributes) ? 0 : attributes.phys_port_cnt;
+  for (uint32_t number = 1; number <= ports; ++number) {
+    if (ibv_query_port(context, (uint8_t)number, &port) || rate_port(&port) < *rating) continue;
+    if (rate_port(&port) > *rating) *count = 0;
+    *rating = rate_port(&port);
+    if ((*count)++ >= NBC_VERBS_RAILS) continue;
+    struct wish *w = &wishes[*count - 1];
+    w->port = number;
+    snprintf(w->device, sizeof w->device, "%s", ibv_get_device_name(device));
+  }
+  ibv_close_device(context);
+}
+
+static int by_name(const void *a, const void *b) {
+  const struct wish *x = (const struct wish *)a, *y = (const struct wish *)b;
+  const int names = strcmp(x->device, y->device);
+  return names ? names : (int)x->port - (int)y->port;
+}
+
+int list_places(struct wish wishes[NBC_VERBS_RAILS], uint32_t *count, const char **why) {
+  int devices = 0, rating = 1;
+  struct ibv_device **all = ibv_get_device_list(&devices);
+  *count = 0;
+  for (int i = 0; all && i < devices; ++i) list_ports(all[i], &rating, wishes, count);
+  if (all) ibv_free_device_list(all);
+  // Not as libibverbs has it: that is in the order in which they came.
+  if (*count <= NBC_VERBS_RAILS) qsort(wishes, *count, sizeof *wishes, by_name);
+  if (*count == 0)
+    *why = "no device has an active port";
+  else if (*count > NBC_VERBS_RAILS)
+    *why = say("%u ports are active, of which %d may be used: they have to be named", *count,
+               NBC_VERBS_RAILS);
+  return *count && *count <= NBC_VERBS_RAILS ? 0 : NBC_ERROR_DEVICE;
 }

@@ -14,8 +14,8 @@
 
 #include "runtime/verbs/adapter.h"
 
-int watch_events(struct adapter *a) {
-  int file = a->place.context->async_fd;
+int watch_events(const struct rail *rail) {
+  int file = rail->place.context->async_fd;
   int flags = fcntl(file, F_GETFL);
   return flags < 0 || fcntl(file, F_SETFL, flags | O_NONBLOCK) ? NBC_ERROR_DEVICE : 0;
 }
@@ -38,16 +38,20 @@ static void take(struct adapter *a, const struct ibv_async_event *event) {
   }
 }
 
-void take_events(struct adapter *a) {
+static void take_all(struct adapter *a, const struct rail *rail) {
   struct ibv_async_event event;
   for (;;) {
     errno = 0;
-    if (ibv_get_async_event(a->place.context, &event)) break;
+    if (ibv_get_async_event(rail->place.context, &event)) break;
     take(a, &event);
     ibv_ack_async_event(&event);
   }
   // After the device was removed there is nothing left to read from.
   if (errno == EIO || errno == ENODEV) atomic_store(&a->gone, 1);
+}
+
+void take_events(struct adapter *a) {
+  for (uint32_t i = 0; i < a->rail_count; ++i) take_all(a, &a->rails[i]);
 }
 
 void glance_events(struct adapter *a) {

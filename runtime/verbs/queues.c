@@ -11,8 +11,10 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/random.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "runtime/verbs/adapter.h"
 
@@ -54,9 +56,22 @@ static void destroy_cq(struct nbc_verbs *base, void *cq) {
   struct completions *c = (struct completions *)cq;
   (void)base;
   if (!c) return;
-  if (c->cq) ibv_destroy_cq(c->cq);
-  if (c->channel) ibv_destroy_comp_channel(c->channel);
+  if (c->all >= 0) close(c->all);
+  for (uint32_t i = 0; i < NBC_VERBS_RAILS; ++i) {
+    if (c->of[i].cq) ibv_destroy_cq(c->of[i].cq);
+    if (c->of[i].channel) ibv_destroy_comp_channel(c->of[i].channel);
+  }
   free(c);
+}
+
+static bool create_one(struct completions *c, uint32_t rail, uint32_t entries) {
+  struct ibv_context *context = c->adapter->rails[rail].place.context;
+  struct completion_queue *q = &c->of[rail];
+  q->channel = ibv_create_comp_channel(context);
+  if (q->channel) q->cq = ibv_create_cq(context, (int)entries, c, q->channel, 0);
+  if (!q->cq || c->all < 0) return q->cq;
+  struct epoll_event readable = {.events = EPOLLIN};
+  return epoll_ctl(c->all, EPOLL_CTL_ADD, q->channel->fd, &readable) == 0;
 }
 
 static int create_cq(struct nbc_verbs *base, uint32_t entries, void **cq) {
@@ -64,9 +79,10 @@ static int create_cq(struct nbc_verbs *base, uint32_t entries, void **cq) {
   struct completions *c = (struct completions *)calloc(1, sizeof *c);
   if (!c) return NBC_ERROR_MEMORY;
   c->adapter = a;
-  c->channel = ibv_create_comp_channel(a->place.context);
-  if (c->channel) c->cq = ibv_create_cq(a->place.context, (int)entries, c, c->channel, 0);
-  if (c->cq) {
+  c->all = a->rail_count > 1 ? epoll_create1(EPOLL_CLOEXEC) : -1;
+  bool made = a->rail_count == 1 || c->all >= 0;
+  for (uint32_t i = 0; i < a->rail_count && made; ++i) made = create_one(c, i, entries);
+  if (made) {
     *cq = c;
     return 0;
   }
@@ -75,36 +91,44 @@ static int create_cq(struct nbc_verbs *base, uint32_t entries, void **cq) {
   return status;
 }
 
+// Those of several rails in turn, so that none waits for the others.
 static int poll_cq(struct nbc_verbs *base, void *cq, int count, struct ibv_wc *wc) {
   struct completions *c = (struct completions *)cq;
-  (void)base;
-  int found = ibv_poll_cq(c->cq, count, wc);
-  if (found < 0) return NBC_ERROR_DEVICE;
+  const uint32_t rails = adapter_of(base)->rail_count;
+  int found = 0;
+  for (uint32_t i = 0; i < rails && found < count; ++i) {
+    int more = ibv_poll_cq(c->of[c->next].cq, count - found, wc + found);
+    if (more < 0) return NBC_ERROR_DEVICE;
+    found += more;
+    if (++c->next == rails) c->next = 0;
+  }
   return found == 0 && atomic_load_explicit(&c->failed, memory_order_relaxed) ? NBC_ERROR_DEVICE
                                                                               : found;
 }
 
 // What the channel tells.
-static void take_event(struct completions *c) {
+static void take_event(struct completion_queue *q) {
   struct ibv_cq *which;
   void *context;
-  if (ibv_get_cq_event(c->channel, &which, &context)) return;
+  if (ibv_get_cq_event(q->channel, &which, &context)) return;
   ibv_ack_cq_events(which, 1);
-  c->armed = false;
+  q->armed = false;
 }
 
-static void request_event(struct completions *c) {
-  if (ibv_req_notify_cq(c->cq, 0)) atomic_store(&c->failed, 1);
-  c->armed = true;
+static void request_event(struct completions *c, struct completion_queue *q) {
+  if (ibv_req_notify_cq(q->cq, 0)) atomic_store(&c->failed, 1);
+  q->armed = true;
 }
 
 static int arm_cq(struct nbc_verbs *base, void *cq) {
   struct completions *c = (struct completions *)cq;
-  struct pollfd file = {c->channel->fd, POLLIN, 0};
-  (void)base;
-  if (c->armed && poll(&file, 1, 0) > 0) take_event(c);
-  if (!c->armed) request_event(c);
-  return c->channel->fd;
+  for (uint32_t i = 0; i < adapter_of(base)->rail_count; ++i) {
+    struct completion_queue *q = &c->of[i];
+    struct pollfd file = {q->channel->fd, POLLIN, 0};
+    if (q->armed && poll(&file, 1, 0) > 0) take_event(q);
+    if (!q->armed) request_event(c, q);
+  }
+  return c->all >= 0 ? c->all : c->of[0].channel->fd;
 }
 
 // An entry that came before the queue was armed makes no event. So the first sleep arms and
@@ -112,16 +136,24 @@ static int arm_cq(struct nbc_verbs *base, void *cq) {
 static void sleep_cq(struct nbc_verbs *base, void *cq, int64_t nanoseconds) {
   struct adapter *a = adapter_of(base);
   struct completions *c = (struct completions *)cq;
-  if (!c->armed) {
-    request_event(c);
-    return;
+  const uint32_t rails = a->rail_count;
+  struct pollfd files[2 * NBC_VERBS_RAILS];
+  bool all_armed = true;
+  for (uint32_t i = 0; i < rails; ++i) {
+    files[i] = (struct pollfd){c->of[i].channel->fd, POLLIN, 0};
+    files[rails + i] = (struct pollfd){a->rails[i].place.context->async_fd, POLLIN, 0};
+    if (c->of[i].armed) continue;
+    request_event(c, &c->of[i]);
+    all_armed = false;
   }
-  struct pollfd files[] = {{c->channel->fd, POLLIN, 0}, {a->place.context->async_fd, POLLIN, 0}};
   struct timespec time = {nanoseconds / 1000000000, nanoseconds % 1000000000};
-  if (nanoseconds < 0 || ppoll(files, 2, &time, NULL) <= 0) return;
-  if (files[1].revents) take_events(a);
-  if ((files[0].revents | files[1].revents) & (POLLERR | POLLHUP)) atomic_store(&a->gone, 1);
-  if (files[0].revents & POLLIN) take_event(c);
+  if (!all_armed || nanoseconds < 0 || ppoll(files, 2 * rails, &time, NULL) <= 0) return;
+  for (uint32_t i = 0; i < rails; ++i) {
+    if (files[rails + i].revents) take_events(a);
+    if ((files[i].revents | files[rails + i].revents) & (POLLERR | POLLHUP))
+      atomic_store(&a->gone, 1);
+    if (files[i].revents & POLLIN) take_event(&c->of[i]);
+  }
 }
 
 // --- queue pairs ---
@@ -134,11 +166,13 @@ static void destroy_qp(struct nbc_verbs *base, void *qp) {
   free(q);
 }
 
-static int to_init(struct adapter *a, struct queue_pair *q) {
+static int to_init(const struct queue_pair *q) {
+  const struct rail *rail = q->rail;
   struct ibv_qp_attr attributes = {
       .qp_state = IBV_QPS_INIT,
-      .port_num = a->place.port,
-      .qp_access_flags = IBV_ACCESS_REMOTE_WRITE | (a->served_reads ? IBV_ACCESS_REMOTE_READ : 0)};
+      .port_num = rail->place.port,
+      .qp_access_flags =
+          IBV_ACCESS_REMOTE_WRITE | (rail->served_reads ? IBV_ACCESS_REMOTE_READ : 0)};
   return ibv_modify_qp(q->qp, &attributes,
                        IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
 }
@@ -146,10 +180,12 @@ static int to_init(struct adapter *a, struct queue_pair *q) {
 static int create_qp(struct nbc_verbs *base, const struct nbc_verbs_queue_wish *wish, void **qp,
                      uint32_t *number) {
   struct adapter *a = adapter_of(base);
-  struct ibv_cq *cq = ((struct completions *)wish->cq)->cq;
+  if (wish->rail >= a->rail_count) return NBC_ERROR_ARGUMENT;
+  struct ibv_cq *cq = ((struct completions *)wish->cq)->of[wish->rail].cq;
   struct queue_pair *q = (struct queue_pair *)calloc(1, sizeof *q);
   if (!q) return NBC_ERROR_MEMORY;
   q->adapter = a;
+  q->rail = &a->rails[wish->rail];
   struct ibv_qp_init_attr attributes = {.qp_context = q,
                                         .send_cq = cq,
                                         .recv_cq = cq,
@@ -159,8 +195,8 @@ static int create_qp(struct nbc_verbs *base, const struct nbc_verbs_queue_wish *
                                                 .max_send_sge = wish->gather,
                                                 .max_recv_sge = 1,
                                                 .max_inline_data = wish->inline_bytes}};
-  q->qp = ibv_create_qp(a->domain, &attributes);
-  int error = q->qp ? to_init(a, q) : errno;
+  q->qp = ibv_create_qp(q->rail->domain, &attributes);
+  int error = q->qp ? to_init(q) : errno;
   if (!error && getrandom(&q->first_packet, sizeof q->first_packet, 0) < 0) error = errno;
   if (error) {
     destroy_qp(base, q);
@@ -173,39 +209,41 @@ static int create_qp(struct nbc_verbs *base, const struct nbc_verbs_queue_wish *
 }
 
 static int address_qp(struct nbc_verbs *base, void *qp, struct nbc_verbs_address *address) {
-  struct adapter *a = adapter_of(base);
   const struct queue_pair *q = (const struct queue_pair *)qp;
+  const struct rail *rail = q->rail;
   struct ibv_port_attr port;
-  if (ibv_query_port(a->place.context, a->place.port, &port)) return NBC_ERROR_DEVICE;
+  (void)base;
+  if (ibv_query_port(rail->place.context, rail->place.port, &port)) return NBC_ERROR_DEVICE;
   struct card card = {.number = q->qp->qp_num,
                       .first_packet = q->first_packet,
                       .lid = port.lid,
                       .version = CARD_VERSION,
                       .link_layer = port.link_layer,
-                      .mtu = (uint8_t)a->mtu,
-                      .served_reads = a->served_reads,
+                      .mtu = (uint8_t)rail->mtu,
+                      .served_reads = rail->served_reads,
                       .active = port.state == IBV_PORT_ACTIVE};
-  memcpy(card.gid, a->place.gid.raw, sizeof card.gid);
+  memcpy(card.gid, rail->place.gid.raw, sizeof card.gid);
   memset(address, 0, sizeof *address);
   memcpy(address, &card, sizeof card);
   return 0;
 }
 
 // What comes from a peer is looked at before it gets anywhere.
-static bool believable(const struct adapter *a, const struct card *peer) {
+static bool believable(const struct adapter *a, const struct rail *rail, const struct card *peer) {
   return peer->version == CARD_VERSION && peer->active &&
-         peer->link_layer == a->place.attributes.link_layer && peer->mtu >= IBV_MTU_256 &&
+         peer->link_layer == rail->place.attributes.link_layer && peer->mtu >= IBV_MTU_256 &&
          peer->mtu <= IBV_MTU_4096 && peer->number <= 0xffffff && peer->first_packet <= PACKETS &&
          (peer->served_reads || a->facts.rendezvous == NBC_VERBS_WRITE);
 }
 
-static struct ibv_ah_attr way_to(const struct adapter *a, const struct card *peer) {
-  struct ibv_ah_attr way = {.dlid = peer->lid, .sl = a->service_level, .port_num = a->place.port};
-  bool roce = a->place.attributes.link_layer == IBV_LINK_LAYER_ETHERNET;
-  bool other_subnet = memcmp(peer->gid, a->place.gid.raw, 8) != 0;
+static struct ibv_ah_attr way_to(const struct adapter *a, const struct place *place,
+                                 const struct card *peer) {
+  struct ibv_ah_attr way = {.dlid = peer->lid, .sl = a->service_level, .port_num = place->port};
+  bool roce = place->attributes.link_layer == IBV_LINK_LAYER_ETHERNET;
+  bool other_subnet = memcmp(peer->gid, place->gid.raw, 8) != 0;
   if (!roce && !other_subnet) return way;
   way.is_global = 1;
-  way.grh.sgid_index = a->place.gid_index;
+  way.grh.sgid_index = place->gid_index;
   way.grh.hop_limit = HOPS;
   way.grh.traffic_class = a->traffic_class;
   memcpy(way.grh.dgid.raw, peer->gid, sizeof peer->gid);
@@ -216,22 +254,24 @@ static int connect_qp(struct nbc_verbs *base, void *qp, const struct nbc_verbs_a
   struct adapter *a = adapter_of(base);
   struct queue_pair *q = (struct queue_pair *)qp;
   struct card peer;
+  const struct rail *rail = q->rail;
   memcpy(&peer, address, sizeof peer);
-  if (!believable(a, &peer)) return NBC_ERROR_DEVICE;
-  struct ibv_qp_attr receive = {.qp_state = IBV_QPS_RTR,
-                                .path_mtu = peer.mtu < a->mtu ? (enum ibv_mtu)peer.mtu : a->mtu,
-                                .dest_qp_num = peer.number,
-                                .rq_psn = peer.first_packet,
-                                .max_dest_rd_atomic = a->served_reads,
-                                .min_rnr_timer = RNR_TIMER,
-                                .ah_attr = way_to(a, &peer)};
+  if (!believable(a, rail, &peer)) return NBC_ERROR_DEVICE;
+  struct ibv_qp_attr receive = {
+      .qp_state = IBV_QPS_RTR,
+      .path_mtu = peer.mtu < rail->mtu ? (enum ibv_mtu)peer.mtu : rail->mtu,
+      .dest_qp_num = peer.number,
+      .rq_psn = peer.first_packet,
+      .max_dest_rd_atomic = rail->served_reads,
+      .min_rnr_timer = RNR_TIMER,
+      .ah_attr = way_to(a, &rail->place, &peer)};
   struct ibv_qp_attr send = {
       .qp_state = IBV_QPS_RTS,
       .sq_psn = q->first_packet,
       .timeout = TIMEOUT,
       .retry_cnt = a->retry_count,
       .rnr_retry = RNR_FOR_EVER,
-      .max_rd_atomic = peer.served_reads < a->own_reads ? peer.served_reads : a->own_reads};
+      .max_rd_atomic = peer.served_reads < rail->own_reads ? peer.served_reads : rail->own_reads};
   int error = ibv_modify_qp(q->qp, &receive,
                             IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
                                 IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER);
@@ -278,5 +318,6 @@ const struct nbc_verbs_ops adapter_ops = {
     .destroy_cq = destroy_cq,
     .register_memory = register_memory,
     .deregister_memory = deregister_memory,
+    .keys = tell_keys,
     .watch = watch_memory,
 };

@@ -48,7 +48,7 @@ TEST(MpiTemplate, eachPromiseBrokenOnce) {
   // RECV 0..2, SEND 3, WAIT 4 for 0, SEND 5, WAIT 6 for 1, SEND 7.
   refused(build::ringAllgather(4, 1),
           {{"record 0: op 3", [](Bytes &b) { record(b, 0)->op = 3; }},
-           {"record 1: op 1", [](Bytes &b) { record(b, 1)->tag_pad = 1; }},
+           {"record 1: op 1", [](Bytes &b) { record(b, 1)->port = NBC_MOST_PORT + 1; }},
            {"record 1: op 1", [](Bytes &b) { record(b, 1)->address = 1; }},
            {"record 3: op 0", [](Bytes &b) { record(b, 3)->bytes = 1; }},
            {"record 3: peer 2 of 2", [](Bytes &b) { record(b, 3)->peer = 2; }},

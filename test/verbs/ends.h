@@ -33,7 +33,7 @@ struct End {
   explicit End(const nbc_verbs_options &options = {}, size_t bytes = 1 << 20, uint32_t entries = 64)
       : verbs(openAdapter(options)), ops(verbs->ops), memory(bytes) {
     EXPECT_EQ(ops->create_cq(verbs, entries, &cq), 0);
-    nbc_verbs_queue_wish wish = {cq, 32, 32, 4, 64};
+    nbc_verbs_queue_wish wish = {cq, 32, 32, 4, 64, 0};
     EXPECT_EQ(ops->create_qp(verbs, &wish, &qp, &number), 0);
     const int access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
     EXPECT_EQ(ops->register_memory(verbs, memory.data(), bytes, access, &region, &lkey, &rkey), 0);

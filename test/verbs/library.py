@@ -30,6 +30,9 @@ import soak  # noqa: E402 - the cases
 WAYS = ["--eager=4096 --flights=4 --depth=2", "--eager=64 --flights=3 --depth=4",
         "--read --eager=64 --flights=2 --depth=1 --thread"]
 
+# Algorithms that say `on port`, whatever their parameters.
+PORTED = ("allgather-circulant", "bcast-split_binary", "reduce-knomial")
+
 
 def templates(nbcc, ranks, folder):
     """Files for this number of ranks."""
@@ -65,6 +68,8 @@ def main():
 
     for ranks in a.ranks:
         files = templates(a.nbcc, ranks, output / "templates")
+        if ranks == 5:
+            ports = [f"templates/{file.name}" for file in files if file.name.startswith(PORTED)]
         for number, way in enumerate(WAYS):
             mine = [f"templates/{file.name}" for i, file in enumerate(files) if (i + ranks) % len(WAYS) == number]
             call(ranks, f"{way} {' '.join(mine)}")
@@ -72,6 +77,14 @@ def main():
     for way in ["--thread", "--read"]:
         long = [f"templates/{name}-2" for name in ("bcast-binomial", "alltoall-pairwise", "allreduce-ring")]
         call(2, f"{way} --lengths=131073,524288 {' '.join(long)}")
+    # Two adapters: what says `on port` goes over both.
+    if not a.pair and 5 in a.ranks:
+        script.append("ip link add dummy1 type dummy && ip link set dummy1 mtu 4500 && ip addr add 10.0.1.1/24 dev "
+                      "dummy1 && ip link set dummy1 up && rdma link add rxe1 type rxe netdev dummy1 || status=1")
+        script.append("export NBC_VERBS_DEVICE=rxe0,rxe1")
+        call(5, f"--eager=64 --thread {' '.join(ports)}")
+        script.append("sent=$(cat /sys/class/infiniband/rxe1/ports/1/hw_counters/sent_pkts)")
+        script.append("[ $sent -gt 20 ] && echo two adapters || status=1")
     calls = output / "calls"
     calls.write_text("\n".join(script + ["exit $status"]) + "\n")
     sys.exit(subprocess.run([a.run, a.folder, output, f"cd {output} && bash {calls}"], check=False).returncode)

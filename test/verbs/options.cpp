@@ -73,8 +73,10 @@ TEST(Options, thatCannotBe) {
   EXPECT_EQ(nbc_verbs_open(nullptr, nullptr, nullptr), NBC_ERROR_ARGUMENT);
   {
     Set variable("NBC_VERBS_DEVICE", "rxe0:x");
-    EXPECT_EQ(opens({}, NBC_ERROR_ARGUMENT),
-              "NBC_VERBS_DEVICE is 'rxe0:x'; it is to be a device, or device:port");
+    EXPECT_EQ(
+        opens({}, NBC_ERROR_ARGUMENT),
+        "NBC_VERBS_DEVICE is 'rxe0:x'; it is to be a device, or device:port; or at most 4, as "
+        "a:1,b:1; or all");
   }
   {
     Set variable("NBC_VERBS_GID", "256");

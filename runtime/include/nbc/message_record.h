@@ -21,13 +21,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum { NBC_MOST_PORT = 32767 };
 enum nbc_message_op { NBC_MESSAGE_SEND, NBC_MESSAGE_RECV, NBC_MESSAGE_WAIT };
 
 struct nbc_message_record {
-  uint32_t op;      /* enum nbc_message_op */
-  uint32_t peer;    /* SEND, RECV: index into the template's peers; WAIT: 0 */
-  uint32_t record;  /* WAIT: an earlier SEND or RECV of the segment, by its index; else 0 */
-  uint32_t tag_pad; /* 0 */
+  uint32_t op;     /* enum nbc_message_op */
+  uint32_t peer;   /* SEND, RECV: index into the template's peers; WAIT: 0 */
+  uint32_t record; /* WAIT: an earlier SEND or RECV of the segment, by its index; else 0 */
+  uint32_t port;   /* SEND, RECV: by which of several ports, from 0, at most NBC_MOST_PORT: a wish
+                      (`on port e`); WAIT: 0 */
   /* Filled at the call, in native byte order, by an NBC_RELOC_SGE at `address`, which writes
    * both: one run of memory. By an NBC_RELOC_PIECES (shm, sci, and sends of verbs): `bytes` is the
    * sum of all its pieces, which lie anywhere, and `address` stays 0. Without either: a message of

@@ -33,6 +33,12 @@
  * and with NBC_VERBS_WATCH=no in the environment, for a call, but for what nbc_register was told
  * of, which nbc_deregister has to be told of before it is freed.
  *
+ * Several ports. A device may have several, of one adapter or of several: rails, as many on all
+ * ranks. Where an algorithm says `on port e` (dsl/LANGUAGE.md), messages go by rail e, modulo how
+ * many there are. All between two ranks go by one, so what counts is the first that the lower rank
+ * sends to the other, or receives if it sends none: that names the rail of both ends, and a rail
+ * need reach only its like. What says no port is on rail 0. Memory is registered with all.
+ *
  * Waiting. nbc_wait polls a while, yields, then sleeps on the completion channel; a progress thread
  * (nbc_comm_progress) sleeps there from the beginning. Peers that are
  * waited for in vain are written to (no bytes), which fails when they are gone: then calls end with
@@ -54,6 +60,9 @@
 extern "C" {
 #endif
 
+/* Ports of adapters that one device has, at most. */
+enum { NBC_VERBS_RAILS = 4 };
+
 /* The target of templates that run on such a device. */
 #define NBC_VERBS_TARGET "verbs"
 
@@ -64,15 +73,18 @@ enum nbc_verbs_rendezvous { NBC_VERBS_WRITE, NBC_VERBS_READ };
 enum nbc_verbs_offers { NBC_VERBS_KEPT, NBC_VERBS_ANEW };
 
 /* How a device is opened. Zero: the default, in brackets. What is not said here the environment may
- * say: NBC_VERBS_DEVICE=mlx5_0:1 (device, port), NBC_VERBS_GID=3, NBC_VERBS_RENDEZVOUS=read,
- * NBC_VERBS_TRANSFER=eager, write or read, NBC_VERBS_DIRECT=no (offers are made anew in each call),
- * NBC_VERBS_PATIENCE=10. */
+ * say: NBC_VERBS_DEVICE=mlx5_0:1 (device, port; several with commas between them; or all),
+ * NBC_VERBS_GID=3, NBC_VERBS_RENDEZVOUS=read, NBC_VERBS_TRANSFER=eager, write or read,
+ * NBC_VERBS_DIRECT=no (offers are made anew in each call), NBC_VERBS_PATIENCE=10. */
 struct nbc_verbs_options {
-  const char *device; /* by name [the first with an active port; InfiniBand before RoCE] */
-  uint32_t port;      /* of it, from 1 [the first that is active] */
-  int gid_index;      /* from 1; -1: 0 [InfiniBand: 0. RoCE: the last of version 2 with an IPv4
-                         address; else the last of version 2] */
-  enum ibv_mtu mtu;   /* at most [the port's active one] */
+  /* By name, with its port or without: "mlx5_0", "mlx5_0:1"; several, in the same order on all
+   * ranks: "mlx5_0:1,mlx5_1:1"; "all": each active port, of InfiniBand if there is one of it
+   * [the first with an active port; InfiniBand before RoCE] */
+  const char *device;
+  uint32_t port;    /* of each that is without, from 1 [the first that is active] */
+  int gid_index;    /* from 1; -1: 0 [InfiniBand: 0. RoCE: the last of version 2 with an IPv4
+                       address; else the last of version 2] */
+  enum ibv_mtu mtu; /* at most [the port's active one] */
   uint32_t service_level, traffic_class;
   uint32_t retry_count; /* of 67 ms (4.096 us * 2^14), 1 to 7 [6]; for soft-RoCE 7 is for ever */
   enum nbc_verbs_rendezvous rendezvous; /* of long messages, where nobody says more [write] */
@@ -104,6 +116,7 @@ struct nbc_verbs_facts {
   uint32_t reads;        /* RDMA reads of a queue pair under way, at most; 0: it cannot read, or be
                             read */
   uint64_t longest;      /* bytes of a message, at most; at most 2^31 */
+  uint32_t rails;        /* ports, of which a queue pair has one; the rest holds for each. 0: one */
   enum nbc_verbs_rendezvous rendezvous; /* as the options have it; likewise: */
   enum nbc_transfer transfer;           /* of all plans; auto: each says */
   enum nbc_verbs_offers offers;
@@ -116,6 +129,7 @@ struct nbc_verbs_queue_wish {
   uint32_t sends, receives; /* work requests; the adapter may give more */
   uint32_t gather;          /* data segments of a send; receives have one */
   uint32_t inline_bytes;    /* of a send; at most what the facts say */
+  uint32_t rail;            /* which port, from 0 */
 };
 
 /* Where others find a queue pair; the device's. */
@@ -161,10 +175,13 @@ struct nbc_verbs_ops {
   /* The adapter touches nothing through it any more. Null is fine. */
   void (*destroy_qp)(struct nbc_verbs *, void *qp);
   void (*destroy_cq)(struct nbc_verbs *, void *cq);
-  /* `access`: of enum ibv_access_flags. The memory stays the caller's. */
+  /* `access`: of enum ibv_access_flags. The memory stays the caller's. Keys are those for queue
+   * pairs of rail 0, at this end. */
   int (*register_memory)(struct nbc_verbs *, void *begin, size_t bytes, int access, void **region,
                          uint32_t *lkey, uint32_t *rkey);
   void (*deregister_memory)(struct nbc_verbs *, void *region);
+  /* The same region's for queue pairs of another rail. Null is fine where there is one. */
+  void (*keys)(struct nbc_verbs *, void *region, uint32_t rail, uint32_t *lkey, uint32_t *rkey);
   /* Has `gone` called before memory of this process is unmapped, by whichever thread does that; it
    * neither locks nor allocates. Null: not any more. Once at a time. NBC_ERROR_UNSUPPORTED: the
    * device sees no such thing. Null is fine, and means the same. */

@@ -225,7 +225,7 @@ TEST(MpiVerifyTemplate, NoticesEveryFieldThatIsAnother) {
       mutant("peer", k, [&](Editor &e) { ++record(e).peer; });
       mutant("no peer", k, [&](Editor &e) { record(e).peer = UINT32_MAX; });
       mutant("record", k, [&](Editor &e) { ++record(e).record; });
-      mutant("tag_pad", k, [&](Editor &e) { record(e).tag_pad = 1; });
+      mutant("port", k, [&](Editor &e) { ++record(e).port; });
       mutant("address", k, [&](Editor &e) { record(e).address = 8; });
       mutant("bytes", k, [&](Editor &e) { record(e).bytes = 8; });
       if (wait) continue;

@@ -33,6 +33,26 @@ TEST(VerbsEmit, SeveralPlacesOfASendAreOneRelocation) {
             std::string::npos);
 }
 
+TEST(VerbsEmit, APortGoesWithTheMessage) {
+  const std::vector<Legal> legals =
+      ways(schedule(R"(schedule @a alltoall rank 0 of 4 root 0 order waits rounds 1
+  in in[4]
+  out out[4]
+  %0 = recv out[1] from 1 round 0
+  %1 = send in[1] to 1 round 0 port 2
+end
+)"));
+  Template t = verbs_emit(legals, {});
+  EXPECT_EQ(verified(t, legals), "");
+  EXPECT_NE(tasks(t).find("recv from 1: out[1]\n      0       1  send to 1 on port 2: in[1]\n"),
+            std::string::npos)
+      << tasks(t);
+  changed(Editor(t).records[1]).port = 1;
+  seal(t);
+  EXPECT_EQ(verified(t, legals),
+            "nbcc: error: verbs: variant rendezvous: step %1 (send to 1) goes by port 1, not 2\n");
+}
+
 TEST(VerbsEmit, NamesItselfWhereTheOrderIsBroken) {
   const std::vector<Legal> legals = ways(passed(ring(4, 1)));
   Template t = verbs_emit(legals, {});

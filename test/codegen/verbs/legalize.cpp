@@ -47,5 +47,16 @@ TEST(VerbsLegalize, RefusesAProtocolAndOwnLengthsByItsName) {
             std::string::npos);
 }
 
+TEST(VerbsLegalize, RefusesWhatATemplateCannotCount) {
+  // So many pieces that nobody looks at them: they are not there.
+  Schedule s = passed(ring(3, 1));
+  for (Step &step : s.steps)
+    if (step.op == Op::send) step.from.size = 1 << 24;
+  EXPECT_NE(
+      refused(s, {}).find("verbs: a template holds at most 16777216 steps and pieces of memory "
+                          "together, the schedule of rank 1 of 3 has "),
+      std::string::npos);
+}
+
 }  // namespace
 }  // namespace nbcc

@@ -42,9 +42,12 @@ TEST(VerbsFaults, neitherEndSendsMoreAtOnceThanTheOtherTakes) {
 
 TEST(VerbsFaults, aCardThatIsNoneIsRefused) {
   const std::function<void(std::vector<uint8_t> &)> damages[] = {
-      [](auto &c) { c.pop_back(); }, [](auto &c) { c.push_back(0); },
-      [](auto &c) { std::memset(&c[c.size() - 32], 0, 8); },     // the longest message
-      [](auto &c) { std::memset(&c[c.size() - 12], 0xff, 4); },  // slots
+      [](auto &c) { c.pop_back(); },
+      [](auto &c) { c.push_back(0); },
+      [](auto &c) { std::memset(&c[c.size() - 88], 0, 8); },     // the longest message
+      [](auto &c) { std::memset(&c[c.size() - 68], 0xff, 4); },  // slots
+      [](auto &c) { std::memset(&c[c.size() - 56], 0xff, 4); },  // rails
+      [](auto &c) { std::memset(&c[c.size() - 52], 1, 1); },     // rail
   };
   for (const auto &damage : damages) {
     VerbsWorld w(2);

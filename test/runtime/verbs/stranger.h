@@ -25,9 +25,9 @@ struct OneOffer {
   OfferedRun run;
 };
 struct Card {
-  nbc_verbs_address address;
   uint64_t longest, eager;
-  uint32_t reads, slots, keeps, known;
+  uint32_t reads, slots, keeps, known, rails, rail;
+  nbc_verbs_address address;
 };
 struct Greeting {
   uint64_t identity;
