@@ -52,7 +52,7 @@ TEST(VerbsTransfer, isThePlansUnlessTheAdaptersOwnerSays) {
 }
 
 TEST(VerbsTransfer, inPartsWithFewSlotsOrMany) {
-  for (unsigned seed = 1; seed <= 120 && !testing::Test::HasFailure(); ++seed) {
+  for (unsigned seed = 1; seed <= 60 && !testing::Test::HasFailure(); ++seed) {
     std::mt19937 random(seed);
     const uint32_t ranks = 2 + random() % 2;
     const Traffic t(ranks, 1 + random() % 4, 1 + random() % 30, {0, 1, 200, 201, 777, 4000}, 5,
