@@ -41,7 +41,9 @@ struct Stub : nbc_hca {
   Stub() {
     device = {NBC_HCA_TARGET, nullptr};
     ops = &table;
-    table.facts = [](nbc_hca *, nbc_hca_facts *f) { *f = {30, 32, 15, 15, 22, 0x7e}; };
+    table.facts = [](nbc_hca *, nbc_hca_facts *f) {
+      *f = {30, 32, 15, 15, 22, 0x7e, NBC_HCA_WAITS_CQ};
+    };
     table.address = [](nbc_hca *, uint8_t *) { return 0; };
     table.create_cq = [](nbc_hca *h, uint32_t log, uint32_t flags, nbc_hca_cq *cq) {
       auto *self = static_cast<Stub *>(h);

@@ -29,7 +29,7 @@ LIBRARY = ROOT / "stdlib_algos"
 ADAPTERS = {
     "connectx2": {"latency": 1.3, "overhead": 0.3, "gap": 0.2, "gap-per-byte": 0.00031,
                   "nic-overhead": 0.2, "loopback-latency": 0.9},
-    "connectx7": {"latency": 0.6, "overhead": 0.1, "gap": 0.01, "gap-per-byte": 0.00002,
+    "connectx7-cd": {"latency": 0.6, "overhead": 0.1, "gap": 0.01, "gap-per-byte": 0.00002,
                   "nic-overhead": 0.02, "loopback-latency": 0.4},
 }
 RANKS = [16, 32, 64, 128, 256, 512, 1024, 2048, 4096]

@@ -117,25 +117,26 @@ def placed(case):
     return [f"--topology={nodes}x{case.ranks // nodes}"]
 
 
-def command(nbcc, case, seeds):
+def command(nbcc, case, seeds, device):
     line = [nbcc, f"stdlib_algos/{case.algorithm}.nbc", f"--target={case.target}",
             f"--protocol={case.protocol}", f"--ranks={case.ranks}", f"--type={case.type}",
             f"--op={case.op}", f"--root={case.root}", f"--lengths={case.lengths}", "--run",
             "--vary", f"--seed={seeds}", "--quiet"]
+    line += [f"--device={device}"] if device else []
     line += placed(case)
     return line + [word for p in case.parameters.split() for word in ("-p", p)]
 
 
-def run(nbcc, case, first, last, seconds):
+def run(nbcc, case, first, last, seconds, device):
     """Runs, and what to show of a failure. After a failure it goes on behind the seed that failed."""
     shown, runs, failed = [], 0, 0
     while first <= last:
         try:
-            done = subprocess.run(command(nbcc, case, f"{first}..{last}"), cwd=ROOT, text=True,
+            done = subprocess.run(command(nbcc, case, f"{first}..{last}", device), cwd=ROOT, text=True,
                                   errors="replace", capture_output=True, timeout=seconds)
         except subprocess.TimeoutExpired:
             shown.append(f"hangs: not done after {seconds} s\n  "
-                         + shlex.join(command(nbcc, case, f"{first}..{last}")))
+                         + shlex.join(command(nbcc, case, f"{first}..{last}", device)))
             return runs, failed + 1, shown
         if done.returncode == 0:
             return runs + last - first + 1, failed, shown
@@ -145,7 +146,7 @@ def run(nbcc, case, first, last, seconds):
         seed = re.search(r"with --seed=(\d+)", done.stderr)
         at = seed.group(1) if seed else f"{first}..{last}"
         shown.append("\n".join(done.stderr.splitlines()[:12]) + f"\nexit status {done.returncode}: "
-                     + shlex.join(command(nbcc, case, at)))
+                     + shlex.join(command(nbcc, case, at, device)))
         if not seed or failed >= 3:  # did not compile, crashed, or it is clear enough
             return runs, failed, shown
         runs += int(at) - first + 1
@@ -160,6 +161,7 @@ def main():
     parser.add_argument("--ranks", default="1..17", help="[1..17]")
     parser.add_argument("--only", default="", help="algorithms that match, as bcast/")
     parser.add_argument("--target", action="append", choices=TARGETS, help="[all of them]")
+    parser.add_argument("--device", help="as nbcc --device; with one target [each target's default]")
     parser.add_argument("--processes", type=int, default=2, help="at a time [2]")
     parser.add_argument("--timeout", type=float, default=900, help="seconds for a case [900]")
     parser.add_argument("--protocol", action="append", choices=["auto", "eager", "rendezvous", "direct"],
@@ -177,7 +179,7 @@ def main():
     with concurrent.futures.ThreadPoolExecutor(o.processes) as pool:
         # Long ones first, so that none is left alone at the end.
         order = sorted(cases, key=lambda c: -c.ranks)
-        futures = [pool.submit(run, nbcc, case, first, last, o.timeout) for case in order]
+        futures = [pool.submit(run, nbcc, case, first, last, o.timeout, o.device) for case in order]
         for n, future in enumerate(concurrent.futures.as_completed(futures), 1):
             more, wrong, shown = future.result()
             runs, failed, ran = runs + more, failed + wrong, ran + (more > 0 or wrong > 0)

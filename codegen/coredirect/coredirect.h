@@ -57,6 +57,22 @@
 // then messages: one CQ counts both. Receives take no bytes and are posted ahead. Blocks of lengths
 // of their own cannot go direct, nor does the adapter reduce.
 //
+// Words. Where the adapter has no cross-channel queue pairs (connectx7) nothing counts completions
+// and nothing is managed, but a WAIT on data holds any queue until a word of memory is what it
+// says. One queue pair for each peer, both ways, CHAIN; the doorbells of all are rung in nbc_start:
+//
+//   to 1:    WRITE word: clear to send | WAIT word: clear | SEND | WRITE word: message | READ it
+//   back to 2:    WAIT word: message from 1 | WAIT word: clear | SEND ... MQ:      WAIT word ...
+//   WAIT word, signalled    (for the host alone)
+//
+// It is rendezvous: a message goes to its final place, received there, when its receiver has
+// written that it is clear to send. The word behind it, on the same queue pair, says that it has
+// come. That a send is over, and its buffer free, a peer's adapter says by answering a READ of that
+// word, into a word of this rank's. Copies on LOOPBACK write one of their own; so does the MQ for
+// stages of the host that others wait for. program_words.cpp has the order,
+// runtime/src/coredirect_words.c where words are and why none is written again before it was seen;
+// a WAIT asks for equality alone.
+//
 // Blocks of lengths of their own (TargetOptions::lengths): lengths and places are looked up at
 // the call, block by block (own_lengths.cpp). Which protocol must not depend on what a rank does
 // not know: eager is for allgather and reduce_scatter, where all know the longest block.

@@ -19,6 +19,7 @@
 #include <ostream>
 
 #include "codegen/coredirect/coredirect.h"
+#include "codegen/coredirect/disassemble_words.h"
 #include "codegen/coredirect/view.h"
 #include "nbc/mlx5_wqe.h"
 
@@ -287,6 +288,18 @@ uint64_t queueEntries(const View &view, const nbc_variant &v) {
   return entries;
 }
 
+/// Words of all rows, of a call: as many as somebody names.
+uint64_t wordsOf(const View &view) {
+  std::vector<uint64_t> rows(view.queues.size());
+  for (const nbc_reloc &r : view.relocs)
+    if (r.rule == NBC_RELOC_WORD_WAIT || r.rule == NBC_RELOC_WORD_OWN ||
+        r.rule == NBC_RELOC_WORD_INTO)
+      rows[r.what] = std::max(rows[r.what], uint64_t{r.addend} + 1);
+  uint64_t all = 0;
+  for (const uint64_t row : rows) all += row;
+  return all;
+}
+
 /// How many queue pairs there would be with three for each connection, as the papers count:
 /// connections serve both ways if all do.
 uint64_t indirectPairs(const View &view) {
@@ -322,7 +335,11 @@ uint32_t mostCalls(const Template &t, const View &view, const Device &device) {
 void coredirect_printTasks(const Template &t, std::ostream &out) {
   const View view(t);
   view.printTitle(out);
-  for (const nbc_variant &variant : view.variants) Lister(view, variant, out).print();
+  for (const nbc_variant &variant : view.variants)
+    if (view.byWords())
+      printWordTasks(view, variant, out);
+    else
+      Lister(view, variant, out).print();
 }
 
 void coredirect_printResources(const Template &t, std::ostream &out) {
@@ -335,7 +352,10 @@ void coredirect_printResources(const Template &t, std::ostream &out) {
     direct += q.kind == NBC_QUEUE_DIRECT;
     // A CQ for receives and one for sends; the first is of no use to the management
     // queue, the second to clear-to-sends.
-    completion += q.kind == NBC_QUEUE_MANAGEMENT || q.kind == NBC_QUEUE_CTS ? 1 : 2;
+    // Chained by words only what the host polls, and what receives have to have.
+    completion += view.byWords() ? q.kind != NBC_QUEUE_LOOPBACK
+                  : q.kind == NBC_QUEUE_MANAGEMENT || q.kind == NBC_QUEUE_CTS ? 1
+                                                                              : 2;
   }
   for (const nbc_segment &s : view.segmentsOf(view.header.ahead_segments)) slots += s.entries;
   for (const nbc_variant &v : view.variants) {
@@ -350,8 +370,9 @@ void coredirect_printResources(const Template &t, std::ostream &out) {
   if (direct) out << "peer queue pairs of eager and rendezvous: " << indirectPairs(view) << "\n";
   out << "management queues: " << management << "\n"
       << "completion queues: " << completion << "\n"
-      << "receive slots: " << slots << "\n"
-      << "work queue entries: " << entries << "\n"
+      << "receive slots: " << slots << "\n";
+  if (view.byWords()) out << "words: " << wordsOf(view) << "\n";
+  out << "work queue entries: " << entries << "\n"
       << "template bytes: " << t.bytes << "\n"
       << "relocations: " << view.relocs.size() << "\n"
       << "host steps: " << hosts << "\n";

@@ -9,6 +9,8 @@
 // and operations of the host, which gives the size of each table. Then the memory
 // is taken once and written from front to back.
 //
+// Chained by words, all queues hold posts: WAITs and words beside data.
+//
 // The eager variants share one SLOTS buffer: receive k has the same blocks in all of
 // them. Other rooms: places.h.
 
@@ -176,6 +178,9 @@ class Emitter {
       n.code += static_cast<uint32_t>(variant.program.management.size()) * MLX5_WQEBB;
       bind = sends;
       n.relocs = sends + static_cast<uint32_t>(variant.data.size());
+      for (const QueueProgram &queue : variant.program.queues)
+        for (const Post &post : queue.sends)
+          n.relocs += post.kind == Post::Kind::data ? 0 : post.kind == Post::Kind::wait ? 1 : 2;
       if (variant.protocol == NBC_DIRECT)
         for (const Step &step : variant.legal->schedule.steps)
           n.relocs += writesToPeer(step, variant.protocol);
@@ -208,6 +213,7 @@ class Emitter {
 
   Template write() {
     writer_.layOut(connections_.peers, connections_.queues, sizes_);
+    if (connections_.byWords) writer_.header().chaining = NBC_CHAINED_BY_WORDS;
     segments_ = writer_.segments();
     relocs_ = writer_.relocs();
     code_ = writer_.code();
@@ -305,7 +311,7 @@ class Emitter {
     reloc_ = begin + bind;
     const Span *data = variant.data.data();
     for (uint32_t q = 0; q < connections_.queues.size(); ++q) {
-      if (q == connections_.management)
+      if (q == connections_.management && !connections_.byWords)
         writeManagement(variant.program);
       else
         writeQueue(variant, q, data);
@@ -368,6 +374,45 @@ class Emitter {
       relocate(place, NBC_RELOC_SGE, span.first, 0, span.count - 1);
   }
 
+  /// What queues that are chained by words hold beside data. Before relocations fill them in, the
+  /// key is a queue and the address is that of the word in its row; the value is the first call's.
+  void writeWord(const Post &post, uint32_t q, uint32_t index) {
+    const bool waits = post.kind == Post::Kind::wait, asks = post.kind == Post::Kind::ask;
+    const bool own = connections_.queues[q].kind != NBC_QUEUE_CHAIN;
+    unsigned char *wqe = control(q, index,
+                                 waits  ? MLX5_WAIT
+                                 : asks ? MLX5_READ
+                                        : MLX5_WRITE,
+                                 post.segments, post.signalled);
+    relocate(used_ + MLX5_CTRL_INDEX, NBC_RELOC_INDEX, q, index);
+    bind(used_ + MLX5_CTRL_QPN, NBC_RELOC_QPN, q);
+    const uint32_t second = used_ + MLX5_SEGMENT;
+    unsigned char *at = wqe + MLX5_SEGMENT;
+    if (waits) {
+      wqe[MLX5_CTRL_OPMOD] = MLX5_WAIT_DATA;
+      mlx5_put32(at + MLX5_WORD_CONDITION, MLX5_CONDITION_EQUAL);
+      mlx5_put32(at + MLX5_WORD_LKEY, post.queue);
+      mlx5_put64(at + MLX5_WORD_ADDR, 8 * uint64_t{post.word});
+      mlx5_put64(at + MLX5_WORD_VALUE, 1);
+      mlx5_put64(at + MLX5_WORD_MASK, UINT64_MAX);
+      return relocate(second, NBC_RELOC_WORD_WAIT, post.queue, post.word);
+    }
+    mlx5_put64(at + MLX5_RADDR_ADDR, 8 * uint64_t{post.word});
+    mlx5_put32(at + MLX5_RADDR_RKEY, q);
+    relocate(second, own ? NBC_RELOC_WORD_OWN : NBC_RELOC_WORD_TOLD, q, post.word);
+    at += MLX5_SEGMENT;
+    if (asks) {
+      mlx5_put32(at + MLX5_DATA_COUNT, 8);
+      mlx5_put32(at + MLX5_DATA_LKEY, q);
+      mlx5_put64(at + MLX5_DATA_ADDR, 8 * uint64_t{post.into});
+      relocate(second + MLX5_SEGMENT, NBC_RELOC_WORD_INTO, q, post.into);
+    } else {
+      mlx5_put32(at, MLX5_INLINE | 8);
+      mlx5_put64(at + 4, 1);
+      relocate(second + MLX5_SEGMENT + 4, NBC_RELOC_WORD_VALUE, q);
+    }
+  }
+
   void writeQueue(const Variant &variant, uint32_t q, const Span *&data) {
     const QueueProgram &queue = variant.program.queues[q];
     const bool slot = variant.flags & NBC_VARIANT_CALC;
@@ -381,6 +426,11 @@ class Emitter {
       segment.send_cqes = queue.signalled;
       uint32_t index = 0, message = 0;
       for (const Post &post : queue.sends) {
+        if (post.kind != Post::Kind::data) {
+          writeWord(post, q, index++);
+          used_ += MLX5_WQEBB;
+          continue;
+        }
         const Op op = post.step < 0 ? Op::signal : variant.legal->schedule.steps[post.step].op;
         const bool told = post.step >= 0 &&
                           writesToPeer(variant.legal->schedule.steps[post.step], variant.protocol);

@@ -36,8 +36,8 @@ int64_t longest(const Device &device) {
 }
 
 std::string nameOf(const nbc_queue &queue, const Connections &connections) {
-  static const char *const purpose[] = {"management", "loopback", "eager", "clear-to-send",
-                                        "data",       "messages", "direct"};
+  static const char *const purpose[] = {"management", "loopback", "eager",  "clear-to-send",
+                                        "data",       "messages", "direct", "chain"};
   if (queue.peer == kNone) return cat("the ", purpose[queue.kind], " queue");
   return cat("the ", purpose[queue.kind], " queue to rank ", connections.peers[queue.peer]);
 }
@@ -70,7 +70,8 @@ void checkQueues(const std::vector<Legal> &ways, const Device &device, const Tar
     for (size_t q = 0; q < count; ++q) {
       const QueueProgram &queue = program.queues[q];
       const bool management = q == connections.management;
-      const int64_t entries = management ? program.management.size() : queue.blocks;
+      const int64_t entries =
+          management && !connections.byWords ? program.management.size() : queue.blocks;
       sends[q] = std::max(sends[q], entries);
       // Eager: sets for three windows. Clear-to-sends: a peer may be a call ahead, as may the token
       // of a direct one.
@@ -131,6 +132,19 @@ bool cannotGoDirect(const Schedule &s, Diag &diag) {
   return true;
 }
 
+/// Without cross-channel queue pairs nothing counts completions, which is what credits and tokens
+/// are made of.
+bool lacksCrossChannel(const Device &device, const TargetOptions &options, Diag &diag) {
+  if (device.crossChannel ||
+      (options.protocol != Protocol::eager && options.protocol != Protocol::direct))
+    return false;
+  diag.error({}, "coredirect: ", device.name, " cannot go ",
+             options.protocol == Protocol::eager ? "eager" : "direct",
+             ": it waits for words of memory and does not count completions; rendezvous is what it "
+             "can do");
+  return true;
+}
+
 /// Of lengths of their own: ranks could not agree on it.
 bool cannotGoEager(const Schedule &s, const TargetOptions &options, Diag &diag) {
   if (options.protocol != Protocol::eager || !collective(s).hasOwnLengths() ||
@@ -148,18 +162,15 @@ std::vector<Legal> coredirect_legalize(const Schedule &given, const Schedule *in
                                        const TargetOptions &options, Diag &diag) {
   const bool own = options.lengths == Blocks::each;
   const bool direct = options.protocol == Protocol::direct;
+  const Device &device = deviceOf(coredirect, options);
+  if (lacksCrossChannel(device, options, diag)) return {};
   if (own && cannotGoEager(given, options, diag)) return {};
   if (own && direct && cannotGoDirect(given, diag)) return {};
   const Calls calls(given, inPlace, options, "coredirect", diag);
   if (calls.all().empty()) return {};
   const Schedule &schedule = *calls.all().front().schedule;
-  const bool eagerToo = !own || allKnowAllLengths(given.kind);
-  const Device &device = deviceOf(coredirect, options);
+  const bool eagerToo = device.crossChannel && (!own || allKnowAllLengths(given.kind));
   const int before = diag.errors();
-  if (!device.crossChannel) {
-    diag.error({}, "coredirect: ", device.name, " has no cross-channel queues");
-    return {};
-  }
   checkMessages(schedule, device, options, diag);
   if (diag.errors() != before) return {};
   std::vector<Legal> ways;

@@ -26,6 +26,7 @@
 #include <algorithm>
 #include <cassert>
 
+#include "codegen/coredirect/coredirect.h"
 #include "nbc/mlx5_wqe.h"
 
 namespace nbcc::crosschannel {
@@ -371,6 +372,7 @@ class Builder {
 
 Connections::Connections(std::span<const Legal> legals, const TargetOptions &options) {
   bool rendezvous = false, adapter = false, symmetric = true;
+  byWords = !deviceOf(coredirect, options).crossChannel;
   std::vector<char> ways;  // rank -> bit 0: received from, bit 1: sent to
   for (const Legal &legal : legals) {
     (legal.protocol == NBC_EAGER    ? eager_
@@ -403,7 +405,9 @@ Connections::Connections(std::span<const Legal> legals, const TargetOptions &opt
   if (adapter) loopback = add(NBC_QUEUE_LOOPBACK, kNone, NBC_BOTH_WAYS);
   for (uint32_t p = 0; p < peers.size(); ++p) {
     const char way = ways[peers[p]];
-    if (direct_) {
+    if (byWords) {
+      first_[0][peers[p]] = first_[1][peers[p]] = add(NBC_QUEUE_CHAIN, p, NBC_BOTH_WAYS);
+    } else if (direct_) {
       first_[0][peers[p]] = first_[1][peers[p]] = add(NBC_QUEUE_DIRECT, p, NBC_BOTH_WAYS);
     } else if (way == 3 && symmetric && (!options.symmetric || options.symmetric(peers[p]))) {
       connect(p, NBC_BOTH_WAYS);
@@ -419,6 +423,7 @@ uint32_t Connections::queue(nbc_queue_kind kind, const Step &step) const {
   switch (kind) {
     case NBC_QUEUE_EAGER:
     case NBC_QUEUE_DIRECT:
+    case NBC_QUEUE_CHAIN:
       return first;
     case NBC_QUEUE_CTS:
       return first + eager_;
@@ -429,12 +434,14 @@ uint32_t Connections::queue(nbc_queue_kind kind, const Step &step) const {
     case NBC_QUEUE_LOOPBACK:
       return loopback;
     case NBC_QUEUE_MESSAGES:
+    case NBC_QUEUE_KINDS:
       break;  // not of this target
   }
   return kNone;
 }
 
 Program programOf(const Legal &legal, const Connections &connections) {
+  if (connections.byWords) return programOfWords(legal, connections);
   return Builder(legal, connections).run();
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "codegen/common/template_writer.h"
+#include "codegen/coredirect/words.h"
 #include "codegen/target.h"
 #include "nbc/template.h"
 
@@ -18,11 +19,13 @@ using codegen::kNone;
 /// The queues of a rank: which there are follows from all its variants. Two ranks
 /// share queue pairs for both ways if each of them sends to just those it receives
 /// from (standard exchange); else each way has its own (ring, Bruck). Both ends must
-/// come to the same answer: TargetOptions::symmetric. Direct: one each, always both ways.
+/// come to the same answer: TargetOptions::symmetric. Direct, and chained by words: one each,
+/// always both ways.
 struct Connections {
   std::vector<uint32_t> peers;
   std::vector<nbc_queue> queues;
   uint32_t management = kNone, loopback = kNone;
+  bool byWords = false;
 
   Connections(std::span<const Legal>, const TargetOptions &);
   /// The queue for what this step sends to or receives from its peer, or, CTS, for
@@ -46,9 +49,15 @@ struct Management {
 
 /// An entry of another send queue.
 struct Post {
+  /// Chained by words: WAIT for a word; WRITE one (to the peer, or to itself); READ one of the
+  /// peer's into one of its own; do nothing.
+  enum class Kind : uint8_t { data, wait, tell, ask };
   StepId step;  // whose data; -1: none (clear to send, token)
   uint8_t segments;
   bool signalled = false;
+  Kind kind = Kind::data;
+  uint32_t queue = kNone;       // wait: whose row
+  uint32_t word = 0, into = 0;  // ask: the peer's, its own
 };
 
 struct QueueProgram {
@@ -72,6 +81,9 @@ struct Program {
 
 /// The entries of one call.
 Program programOf(const Legal &, const Connections &);
+/// The same where queues are chained by words (program_words.cpp): those of the management queue
+/// stand in `queues`, too.
+Program programOfWords(const Legal &, const Connections &);
 
 /// The entries of a credit window; empty if there is no eager message.
 Program creditsOf(const Legal &, const Connections &);

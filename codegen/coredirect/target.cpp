@@ -13,14 +13,14 @@ constexpr unsigned everything = 1u << MLX5_CALC_ADD_U64 | 1u << MLX5_CALC_ADD_F6
 static_assert(everything == 0x7e, "as nbc/hca_devices.def has it");
 
 const Device devices[] = {
-#define HCA_DEVICE(called, what, gather, scatter, queue, inlined, reduces) \
-  {.name = called,                                                         \
-   .summary = what,                                                        \
-   .maxGather = gather,                                                    \
-   .maxScatter = scatter,                                                  \
-   .logQueue = queue,                                                      \
-   .inlineBytes = inlined,                                                 \
-   .crossChannel = true,                                                   \
+#define HCA_DEVICE(called, what, gather, scatter, queue, inlined, reduces, waitsFor) \
+  {.name = called,                                                                   \
+   .summary = what,                                                                  \
+   .maxGather = gather,                                                              \
+   .maxScatter = scatter,                                                            \
+   .logQueue = queue,                                                                \
+   .inlineBytes = inlined,                                                           \
+   .crossChannel = ((waitsFor) & NBC_HCA_WAITS_CQ) != 0,                             \
    .calc = reduces},
 #include "nbc/hca_devices.def"
 };
@@ -35,7 +35,8 @@ nbc_hca_facts coredirect_facts(const Device &device) {
           .max_log_sq = log,
           .max_log_rq = log,
           .max_log_cq = logCq,
-          .calc = device.calc};
+          .calc = device.calc,
+          .waits = device.crossChannel ? NBC_HCA_WAITS_CQ : NBC_HCA_WAITS_DATA};
 }
 
 const Target coredirect = {

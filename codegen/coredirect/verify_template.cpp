@@ -25,6 +25,8 @@
 // Direct: a receive starts where its sender gets the token, so that all tokens come before any WAIT
 // is asked as of any start; its place has to be free then, which is a dependency as all others.
 //
+// Of queues that are chained by words the same is asked in verify_words.cpp.
+//
 // That the device's queues are long enough the runtime counts (nbc_hca_fits), from the bytes, too.
 //
 // Long, since it is one state: the queues as they were read, which every check looks at.
@@ -36,6 +38,7 @@
 
 #include "codegen/common/verify_places.h"
 #include "codegen/coredirect/coredirect.h"
+#include "codegen/coredirect/verify_words.h"
 #include "codegen/coredirect/view.h"
 #include "nbc/hca.h"
 #include "nbc/mlx5_wqe.h"
@@ -724,6 +727,9 @@ void coredirect_verifyTemplate(const Template &t, std::span<const Legal> legals,
     return;
   }
   const View view(t);
+  if (view.byWords() == deviceOf(coredirect, options).crossChannel)
+    diag.error({}, "coredirect: queues are chained in another way than ",
+               deviceOf(coredirect, options).name, " can");
   const nbc_hca_facts facts = coredirect_facts(deviceOf(coredirect, options));
   const auto depth = static_cast<uint32_t>(std::max(options.depth, 1));
   if (nbc_hca_fits(t.data(), t.bytes, depth, &facts, &why) != 0)
@@ -742,6 +748,8 @@ void coredirect_verifyTemplate(const Template &t, std::span<const Legal> legals,
         diag.error({}, "coredirect: variant ", v, " is not that of credits");
     } else if (variant.protocol != legals[v].protocol || variant.flags != legals[v].flags) {
       diag.error({}, "coredirect: variant ", v, " is not what it was emitted from");
+    } else if (view.byWords()) {
+      verifyWords(view, variant, legals[v].schedule, owners, diag);
     } else {
       Verifier(view, variant, &legals[v].schedule, legals[v].protocol, diag).run(owners);
     }

@@ -23,7 +23,8 @@ std::vector<Entry> View::entries(const nbc_segment &segment) const {
     e.segments = wqe[MLX5_CTRL_DS] & 0x3f;
     e.signalled = (wqe[MLX5_CTRL_FLAGS] & MLX5_CE_MASK) == MLX5_CE_ALWAYS;
     e.blocks = std::max<uint32_t>(1, (e.segments + 3u) / 4);
-    if (e.opcode == MLX5_WAIT || e.opcode == MLX5_SEND_EN) {
+    const bool counts = e.opcode == MLX5_WAIT && e.opmod == MLX5_WAIT_CQ;
+    if (counts || e.opcode == MLX5_SEND_EN) {
       e.limit = mlx5_get32(wqe + MLX5_SEGMENT + MLX5_CD_INDEX);
       e.number = mlx5_get32(wqe + MLX5_SEGMENT + MLX5_CD_NUMBER);
     }
@@ -33,9 +34,40 @@ std::vector<Entry> View::entries(const nbc_segment &segment) const {
   return result;
 }
 
+WordEntry View::word(const Entry &e) const {
+  const unsigned char *at = code + e.offset + MLX5_SEGMENT;
+  const bool inlined = e.opcode == MLX5_WRITE && e.segments == 3 &&
+                       (mlx5_get32(at + MLX5_SEGMENT) & MLX5_INLINE) != 0;
+  WordEntry w;
+  if (e.opcode == MLX5_WAIT && e.opmod == MLX5_WAIT_DATA) {
+    w.kind = WordEntry::Kind::wait;
+    w.queue = mlx5_get32(at + MLX5_WORD_LKEY);
+    w.word = static_cast<uint32_t>(mlx5_get64(at + MLX5_WORD_ADDR) / 8);
+    w.proper = e.segments == 3 && mlx5_get32(at + MLX5_WORD_CONDITION) == MLX5_CONDITION_EQUAL &&
+               mlx5_get64(at + MLX5_WORD_ADDR) == 8 * uint64_t{w.word} &&
+               mlx5_get64(at + MLX5_WORD_VALUE) == 1 &&
+               mlx5_get64(at + MLX5_WORD_MASK) == UINT64_MAX;
+  } else if (e.opcode == MLX5_READ || inlined) {
+    w.kind = inlined ? WordEntry::Kind::tell : WordEntry::Kind::ask;
+    w.queue = mlx5_get32(at + MLX5_RADDR_RKEY);
+    w.word = static_cast<uint32_t>(mlx5_get64(at + MLX5_RADDR_ADDR) / 8);
+    w.proper = e.segments == 3 && mlx5_get64(at + MLX5_RADDR_ADDR) == 8 * uint64_t{w.word};
+    at += MLX5_SEGMENT;
+    if (inlined) {
+      w.proper = w.proper && mlx5_get32(at) == (MLX5_INLINE | 8) && mlx5_get64(at + 4) == 1;
+      return w;
+    }
+    w.into = static_cast<uint32_t>(mlx5_get64(at + MLX5_DATA_ADDR) / 8);
+    w.proper = w.proper && mlx5_get32(at + MLX5_DATA_COUNT) == 8 &&
+               mlx5_get32(at + MLX5_DATA_LKEY) == w.queue &&
+               mlx5_get64(at + MLX5_DATA_ADDR) == 8 * uint64_t{w.into};
+  }
+  return w;
+}
+
 std::string View::queueName(uint32_t queue) const {
-  static const char *const names[] = {"mq",   "loopback", "eager", "cts",
-                                      "data", "messages", "direct"};
+  static const char *const names[] = {"mq",   "loopback", "eager",  "cts",
+                                      "data", "messages", "direct", "chain"};
   if (queue >= queues.size()) return cat("queue ", queue, "?");
   const nbc_queue &q = queues[queue];
   if (q.peer >= peers.size()) return names[q.kind % std::size(names)];

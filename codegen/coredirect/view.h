@@ -26,10 +26,20 @@ struct Entry {
   uint32_t limit = 0, number = 0;  // of WAIT and SEND_EN: their cross-channel segment
 };
 
+/// What an entry of a queue that is chained by words does for one, as its bytes say it.
+struct WordEntry {
+  enum class Kind : uint8_t { none, wait, tell, ask } kind = Kind::none;
+  uint32_t queue = 0, word = 0;  // of the row named; tell, ask: of a CHAIN queue the peer's
+  uint32_t into = 0;             // ask: the word of its own row
+  bool proper = true;            // nothing else in its bytes
+};
+
 struct View : codegen::TemplateView {
   using TemplateView::TemplateView;
 
   std::vector<Entry> entries(const nbc_segment &) const;
+  WordEntry word(const Entry &) const;
+  bool byWords() const { return header.chaining == NBC_CHAINED_BY_WORDS; }
   /// "eager 3", "data from 3", "mq": the queue, its direction if it has one, and the peer.
   std::string queueName(uint32_t queue) const;
 };

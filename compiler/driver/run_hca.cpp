@@ -26,6 +26,7 @@ hca::Options fabricOptions(const Options &o, uint64_t seed) {
   h.seed = seed;
   h.adversarial = o.adversarial;
   h.trace = !o.timeline.empty();
+  if (o.target && o.targetOptions.device) hca::factsOf(o.targetOptions.device->name, h.facts);
   h.cost.latency = time(o.latency);
   h.cost.overhead = time(o.overhead);
   h.cost.gap = time(o.gap);

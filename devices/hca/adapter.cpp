@@ -46,8 +46,7 @@ void Engine::destroy(QueuePair &qp) {
   Slot *s = slot(qp.number);
   s->doorbell.store(nullptr, std::memory_order_release);
   s->queuePair.store(nullptr, std::memory_order_relaxed);
-  if (qp.waiting)
-    if (CompletionQueue *cq = findQueue(qp.waitQueue)) std::erase(cq->waiters, qp.number);
+  stopWaiting(qp);
   notReady.erase(qp.number);
   std::erase(qp.adapter->queuePairs, qp.number);
   if (qp.remote) std::erase(qp.remote->queuePairs, qp.number);
@@ -147,6 +146,9 @@ int createQp(nbc_hca *hca, const nbc_hca_qp_request *want, nbc_hca_qp *out) {
   if (receives && (want->log_stride < 4 || want->log_stride > 9)) return NBC_ERROR_ARGUMENT;
   if (want->log_sq > device.max_log_sq || (receives && want->log_rq > device.max_log_rq))
     return NBC_ERROR_RESOURCES;
+  if (want->flags & (NBC_HCA_QP_CROSS_CHANNEL | NBC_HCA_QP_MANAGED_SEND) &&
+      !(device.waits & NBC_HCA_WAITS_CQ))
+    return NBC_ERROR_UNSUPPORTED;
   uint32_t number = engine.newSlot();
   if (number == 0) return NBC_ERROR_RESOURCES;
 

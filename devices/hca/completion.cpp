@@ -35,6 +35,7 @@ void Engine::write(CompletionQueue &cq, uint8_t entry[MLX5_CQE], uint8_t opcode)
   cq.producer = (cq.producer + 1) & MLX5_CQ_INDEX_MASK;
   ++cq.total;
   ++counters.completions;
+  changed(*cq.adapter, Span{at, MLX5_CQE});
 
   for (size_t i = 0; i < cq.waiters.size();) {
     QueuePair &waiter = *find(cq.waiters[i]);
@@ -114,6 +115,7 @@ uint8_t Engine::scatterAnswer(QueuePair &qp, Message &m) {
     answer.add(source.at, source.bytes);
   }
   copySpans(answer, place);
+  changed(*qp.adapter, place);
   return 0;
 }
 
@@ -132,9 +134,7 @@ uint8_t Engine::takeAnswer(QueuePair &qp, Message &m) {
 void Engine::fail(QueuePair &qp, uint8_t syndrome) {
   if (qp.state == State::Error) return;
   qp.state = State::Error;
-  if (qp.waiting)
-    if (CompletionQueue *cq = findQueue(qp.waitQueue)) std::erase(cq->waiters, qp.number);
-  qp.waiting = false;
+  stopWaiting(qp);
   notReady.erase(qp.number);
   ++counters.errors;
   record(Event::Error, qp, 0, syndrome);

@@ -12,6 +12,7 @@
 //   fabric.cpp      what hca.h offers        requester.cpp   execute one entry
 //   adapter.cpp     what nbc/hca.h offers    responder.cpp   carry a message out at its target
 //   memory.cpp      keys, gather, scatter    completion.cpp  CQ entries, in order; errors, flush
+//   wait.cpp        WAIT, on CQs and words
 //   calc.cpp        reduce slots             scheduler.cpp   events, costs, the adversary
 //   real_time.cpp   worker, doorbell, sleep  simulated.cpp   run until quiet
 //   trace.cpp       records, findings
@@ -75,7 +76,8 @@ struct Adapter : nbc_hca {
   bool dead = false;
   std::unordered_map<uint32_t, Region> regions;  // by key
   std::vector<uint32_t> queuePairs;
-  uint32_t hostQueues = 0;  // CQs created with NBC_HCA_CQ_HOST
+  uint32_t hostQueues = 0;                                // CQs created with NBC_HCA_CQ_HOST
+  std::unordered_multimap<uintptr_t, uint32_t> watchers;  // address of a word -> queue pair
 
   // Simulated time: when each becomes free.
   Time hostFree = 0, pipelineFree = 0, sendPortFree = 0, receivePortFree = 0;
@@ -124,6 +126,14 @@ struct Message {
 
 enum class State : uint8_t { Reset, Ready, Error };
 
+/// What a WAIT on data waits for.
+struct Watch {
+  uintptr_t word = 0;
+  uint32_t key = 0;
+  bool inverted = false;
+  uint64_t value = 0, mask = 0;
+};
+
 struct QueuePair {
   Adapter *adapter;
   uint32_t number, flags;
@@ -149,9 +159,10 @@ struct QueuePair {
   bool receiverNotReady = false;
   bool partial = false;  // limit cuts the next entry
   uint8_t retriesLeft = 0, rnrLeft = 0;
-  uint32_t waitQueue = 0, waitIndex = 0;
-  uint32_t reads = 0;      // READs and atomics in flight
-  uint32_t delivered = 0;  // of inFlight
+  uint32_t waitQueue = 0, waitIndex = 0;  // waitQueue 0: not for a CQ
+  Watch watch;                            // for a word, if it has an address
+  uint32_t reads = 0;                     // READs and atomics in flight
+  uint32_t delivered = 0;                 // of inFlight
   // To another process: waits for a turn at the wire, and the messages that are Away.
   bool wanting = false;
   bool refused = false;  // a message has failed: what is behind it does not go any more
@@ -239,11 +250,22 @@ struct Engine {
   // requester.cpp
   void step(QueuePair &);
   bool execute(QueuePair &, const Entry &, uint32_t blocks);
-  uint8_t wait(QueuePair &, const Entry &);
   uint8_t enable(QueuePair &, const Entry &);
   uint8_t start(QueuePair &, const Entry &);
   uint8_t gather(QueuePair &, const uint8_t *list, uint32_t segments, uint8_t calc, Message &);
   void completeLocally(QueuePair &, const Entry &, uint16_t index, uint8_t syndrome);
+
+  // wait.cpp
+  static constexpr uint8_t blocked = 0xff;  // not an error: executed again when woken
+  uint8_t wait(QueuePair &, const Entry &);
+  uint8_t waitForEntry(QueuePair &, const Entry &);
+  uint8_t waitForWord(QueuePair &, const Entry &);
+  void stopWaiting(QueuePair &);
+  static bool holds(const Adapter &, const Watch &);
+  void look(Adapter &, uintptr_t word);
+  void changed(Adapter &, const Span &);
+  void changed(Adapter &, const Spans &);
+  void lookAtWords();
 
   // responder.cpp
   void deliver(QueuePair &);
@@ -348,6 +370,7 @@ struct Engine {
   const uint64_t fabric;       // tells fabrics apart
   std::unique_ptr<Wire> wire;  // null: nobody else can reach it
   std::vector<Peer *> doomed;
+  uint32_t watching = 0;  // queue pairs that wait for a word
 
   Time now = 0;
   uint64_t sequence = 0;

@@ -7,7 +7,8 @@
 //   hca::Run run = fabric.run([&](const hca::Completion &c) { ...; return true; });
 //
 // What is executed: SEND, WRITE (each with or without immediate data, inline data, calc), READ,
-// compare-and-swap, fetch-and-add, NOP, WAIT and SEND_EN, on ordinary and managed send queues of
+// compare-and-swap, fetch-and-add, NOP, WAIT (on a CQ; on a word being or not being equal) and
+// SEND_EN, on ordinary and managed send queues of
 // reliable connections, with RNR, retries, errors and flushes. Nothing in a ring is trusted: bytes
 // that make no sense become an error completion. A buffer is touched only through a key that is
 // registered and allows it.
@@ -31,8 +32,9 @@
 // processes, the adversary included; who does not answer is a process that has ended. Costs, for
 // requests and answers, what a local socket costs, and long messages go in pieces.
 //
-// Not modelled: several paths, packets of a message arriving singly, WAIT on data or time, RECV_EN
-// (both end in an error completion), shared receive queues.
+// Not modelled: several paths, packets of a message arriving singly, WAIT on time, or on a word
+// that is more or less than another, RECV_EN (all end in an error completion), shared receive
+// queues.
 
 #pragma once
 
@@ -90,7 +92,8 @@ struct Options {
                          .max_log_sq = 15,
                          .max_log_rq = 15,
                          .max_log_cq = 22,
-                         .calc = 0x7e};
+                         .calc = 0x7e,
+                         .waits = NBC_HCA_WAITS_CQ | NBC_HCA_WAITS_DATA};
 };
 
 /// How patient a queue pair is; set before it sends.
@@ -103,7 +106,7 @@ struct Retry {
 
 enum class Event : uint8_t {
   Doorbell,    // peer: limit
-  WaitBegin,   // peer: number of the CQ, index: entry waited for
+  WaitBegin,   // peer: number of the CQ, index: entry waited for; of a word 0, and of its value
   WaitEnd,     // the same
   Enable,      // peer: number of the queue pair, index: limit
   SendStart,   // peer: rank, index: of the entry; bytes. Of a READ: 0, and at the peer what it
@@ -220,6 +223,9 @@ class Fabric {
 /// As nbc_hca_open has it: what is not said here the environment may say. False: `why` says it,
 /// until this thread's next call.
 bool complete(const nbc_hca_options *given, Options &, const char *&why);
+
+/// Of an adapter that --device and NBC_HCA_DEVICE name; false: there is none.
+bool factsOf(const char *device, nbc_hca_facts &);
 
 /// What an RNR NAK with this timer code asks for (IBTA; 5 bits are looked at).
 Time rnrDelay(uint32_t code);

@@ -27,8 +27,8 @@ struct Named {
 constexpr uint32_t logCq = 22;
 
 constexpr Named known[] = {
-#define HCA_DEVICE(name, summary, gather, scatter, queue, inlined, calc) \
-  {name, {gather, scatter, queue, queue, logCq, calc}},
+#define HCA_DEVICE(name, summary, gather, scatter, queue, inlined, calc, waits) \
+  {name, {gather, scatter, queue, queue, logCq, calc, waits}},
 #include "nbc/hca_devices.def"
 };
 
@@ -126,6 +126,12 @@ nbc_hca *open(const Asked &asked) {
 }
 
 }  // namespace
+
+bool factsOf(const char *device, nbc_hca_facts &facts) {
+  const Named *known = find(device);
+  if (known) facts = known->facts;
+  return known;
+}
 
 bool complete(const nbc_hca_options *given, Options &options, const char *&why) {
   Asked asked;

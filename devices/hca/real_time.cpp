@@ -121,9 +121,11 @@ void Engine::work() {
     bool worked = wire && takePackets();
     if (!(runReady(256) || worked)) {
       int64_t time = timed.empty() ? -1 : (timed.front().at - now) / nanosecond + 1;
+      if (watching && (time < 0 || time > 1'000'000)) time = 1'000'000;
       guard.unlock();
       rest(seen, time);
       guard.lock();
+      lookAtWords();
     } else if (wanted.load()) {
       // std::mutex is not fair: step back until whoever wants it has it.
       guard.unlock();

@@ -186,7 +186,9 @@ bool Engine::takeReply(Peer &peer, const Packet &p, const uint8_t *bytes, uint32
       uint8_t syndrome = resolve(*qp->adapter, m.list.get(), m.segments, Use::Scatter, place);
       if (!syndrome) {
         source.add(const_cast<uint8_t *>(bytes), count);
-        copySpans(source, part(place, m.moved, count));
+        const Spans reached = part(place, m.moved, count);
+        copySpans(source, reached);
+        changed(*qp->adapter, reached);
         m.moved += count;
       }
       if (syndrome || m.moved == m.bytes) answered(*qp, i, syndrome);

@@ -85,6 +85,7 @@ bool Engine::takeRequest(Peer &peer, const Packet &p, const uint8_t *bytes, uint
     failResponder(*to, syndrome);
   } else if (isWrite(p.opcode) && count) {
     memcpy(target.at + p.offset, bytes, count);
+    changed(*to->adapter, Span{target.at + p.offset, count});
   }
   bool last = isRead(p.opcode) || p.offset + count == p.bytes;
   if (!syndrome && consumesReceive(p.opcode)) syndrome = take(*to, m, source, p.offset, last);
@@ -102,6 +103,7 @@ bool Engine::takeRequest(Peer &peer, const Packet &p, const uint8_t *bytes, uint
     r.packet.kind = PacketKind::Data;
     if (isAtomic(p.opcode)) {
       uint64_t before = atomically(m, target.at);
+      changed(*to->adapter, target);
       memcpy(r.inlined, &before, sizeof before);
     }
     peer.replies.push(r);

@@ -11,11 +11,6 @@
 
 namespace hca {
 
-namespace {
-
-constexpr uint8_t blocked = 0xff;  // wait(): not an error, try again when woken
-}  // namespace
-
 void Engine::step(QueuePair &qp) {
   if (qp.state != State::Ready || qp.stopped || qp.receiverNotReady || qp.waiting) return;
   int left = ahead(qp.limit, qp.next);
@@ -99,30 +94,6 @@ void Engine::completeLocally(QueuePair &qp, const Entry &entry, uint16_t index, 
   if (syndrome) qp.stopped = true;
   qp.inFlight.push(std::move(m));
   retire(qp);
-}
-
-uint8_t Engine::wait(QueuePair &qp, const Entry &entry) {
-  if (!(qp.flags & NBC_HCA_QP_CROSS_CHANNEL) || entry.opmod() != 0 || entry.segments != 2)
-    return MLX5_LOCAL_QP_OP;
-  const uint8_t *segment = entry.bytes + MLX5_SEGMENT;
-  uint32_t index = mlx5_get32(segment + MLX5_CD_INDEX) & MLX5_CQ_INDEX_MASK;
-  uint32_t number = mlx5_get32(segment + MLX5_CD_NUMBER) & 0xffffff;
-  CompletionQueue *cq = findQueue(number);
-  if (!cq || cq->adapter != qp.adapter) return MLX5_LOCAL_QP_OP;
-
-  bool resumed = qp.waitQueue == number && qp.waitIndex == index;
-  if (!mlx5_wait_satisfied(cq->producer, index)) {
-    if (!resumed) record(Event::WaitBegin, qp, number, index);
-    qp.waiting = true;
-    qp.waitQueue = number;
-    qp.waitIndex = index;
-    cq->waiters.push_back(qp.number);
-    return blocked;
-  }
-  if (resumed) record(Event::WaitEnd, qp, number, index);
-  qp.waitQueue = 0;
-  ++counters.waits;
-  return 0;
 }
 
 uint8_t Engine::enable(QueuePair &qp, const Entry &entry) {

@@ -137,8 +137,10 @@ Response Engine::respond(QueuePair &from, Message &m) {
     if (isWrite(m.opcode)) {
       place.add(target.at, target.bytes);
       copySpans(source, place);
+      changed(*to->adapter, target);
     } else if (isAtomic(m.opcode)) {
       uint64_t before = atomically(m, target.at);
+      changed(*to->adapter, target);
       m.payload.reset(new uint8_t[8]);
       memcpy(m.payload.get(), &before, 8);
     } else if (m.bytes <= longestCopy) {
@@ -199,7 +201,9 @@ uint8_t Engine::take(QueuePair &to, const Message &m, const Spans &source, uint3
       fail(to, syndrome);
       return syndrome == MLX5_LOCAL_LENGTH ? MLX5_REMOTE_INVALID : MLX5_REMOTE_OP;
     }
-    copySpans(source, part(place, offset, source.bytes));
+    const Spans reached = part(place, offset, source.bytes);
+    copySpans(source, reached);
+    changed(*to.adapter, reached);
   }
   if (last) completeReceive(to, &m, to.received++, 0);
   return 0;

@@ -9,11 +9,13 @@ namespace hca {
 
 Run Engine::run(const std::function<bool(const Completion &)> &seen, const RunLimits &limits) {
   std::vector<Completion> told;
+  lookAtWords();
   for (uint64_t events = 0;;) {
     if (!unseen.empty()) {
       told.swap(unseen);
       bool goOn = true;
       for (const Completion &c : told) goOn &= !seen || seen(c);
+      lookAtWords();
       told.clear();
       if (!goOn) return Run::Stopped;
       continue;

@@ -52,7 +52,13 @@ std::vector<std::string> Fabric::waiting() const {
       line << "rank " << adapter->rank << ": queue pair " << number;
       int left = ahead(qp.limit, qp.next);
       if (adapter->dead || qp.state == State::Error) continue;
-      if (qp.waiting) {
+      if (qp.waiting && qp.watch.word) {
+        Span word;
+        line << " waits for a word to be " << (qp.watch.inverted ? "other than " : "")
+             << __builtin_bswap64(qp.watch.value);
+        if (Engine::check(*adapter, qp.watch.key, qp.watch.word, 8, 0, word))
+          line << ", which is " << mlx5_get64(word.at);
+      } else if (qp.waiting) {
         CompletionQueue *cq = engine_->findQueue(qp.waitQueue);
         line << " waits for entry " << qp.waitIndex << " of cq " << qp.waitQueue
              << ", which has had " << cq->total;

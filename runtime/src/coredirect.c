@@ -5,7 +5,8 @@
 // admit:   indices likewise; then the bytes into the rings, at the producer indices,
 //          and receives for data posted. Before the first eager call of a window
 //          the credit's own entries.
-// enable:  one doorbell, of the management queue.
+// enable:  one doorbell, of the management queue. Where queues are chained by words, those of the
+//          others were rung before.
 // poll:    one byte of its CQ.
 // complete: an error anywhere? Then what was received ahead is posted again.
 
@@ -243,7 +244,11 @@ static void admit(nbc_plan *plan, struct call *c) {
   struct coredirect *s = state_of(plan);
   if (c->opens_window) put_credit(plan);
   if (s->mq != UINT32_MAX) c->target[0] = (uint32_t)s->counters[COUNTERS * s->mq + POSTED];
-  put_in_rings(plan, (const struct patches *)c->variant->target, c->empty);
+  const struct patches *v = (const struct patches *)c->variant->target;
+  bool words = is_chained_by_words(&plan->tables);
+  if (words) coredirect_count_call(plan, v);
+  put_in_rings(plan, v, c->empty);
+  if (words) coredirect_ring_chains(plan, v);
 }
 
 // --- enable, poll, complete ---

@@ -5,6 +5,7 @@
 // coredirect_check.c looks at the bytes of a template, coredirect_needs.c counts how long queues
 // must be, coredirect_create.c makes them and turns relocations into patches, coredirect_calc.c
 // agrees on what adapters reduce, coredirect_direct.c tells where messages are to go,
+// coredirect_words.c keeps the words that adapters wait for where they do not count completions,
 // coredirect_comm.c is what plans share, coredirect.c carries calls out.
 //
 // A call patches the plan's own copy of the code, then copies segments into rings.
@@ -55,15 +56,21 @@ struct use {
   uint32_t queue, posted, sent, received;
 };
 
+// A relocation that names a word (rules NBC_RELOC_WORD_).
+struct word_patch {
+  uint32_t at, rule, queue, word;
+};
+
 struct patches {
   struct counter_patch *indices, *enables, *waits, *credits;
   struct place_patch *sges, *slots, *raddrs;
+  struct word_patch *words;
   uint32_t *slow;   // relocations of pieces that need the long way
   uint32_t *modes;  // where the operation of a calc stands
   struct ring_copy *sends, *receives;
   struct use *uses;
   uint32_t index_count, enable_count, wait_count, credit_count, sge_count, slot_count, raddr_count,
-      slow_count, mode_count, send_count, receive_count, use_count;
+      slow_count, mode_count, word_count, send_count, receive_count, use_count;
   uint32_t managed;  // WQEBBs in the management queue
   void *arena;
 };
@@ -86,6 +93,11 @@ struct queue {
   bool own_cq[2];                   // by side; else it is that of the management queue
   uint32_t cq[2];                   // numbers
   const volatile uint8_t *last[2];  // the last byte of the one entry
+  // Chained by words: its row, and that of the peer.
+  uint32_t first_word, words;
+  uint64_t told;        // address of the peer's, for the first call
+  uint64_t told_apart;  // from call to call
+  uint32_t told_rkey;
 };
 
 struct coredirect {
@@ -108,6 +120,12 @@ struct coredirect {
   uint32_t access[CALLER_ROLES];
   int hint[CALLER_ROLES];
   struct call *bound;  // of a direct plan: it keeps memory known; null: none
+  // Chained by words: the rows of all queues, `depth` times; and calls admitted so far.
+  uint64_t *words;
+  uint32_t word_count;  // of one time
+  uint32_t words_lkey, words_rkey;
+  bool words_known;
+  uint64_t calls;
 };
 
 // What a piece of memory is called by: of each role, for this rank and for its peers.
@@ -152,6 +170,25 @@ void coredirect_unbind_call(nbc_plan *);
 uint32_t coredirect_messages(const nbc_plan *, uint32_t queue, enum nbc_ring);
 int coredirect_tell_places(nbc_plan *, uint32_t queue);
 int coredirect_hear_places(nbc_plan *, uint32_t queue, uint32_t told);
+
+// coredirect_words.c: of templates chained by words, else nothing.
+static inline bool is_chained_by_words(const struct tables *s) {
+  return s->header->chaining == NBC_CHAINED_BY_WORDS;
+}
+// Where a row is that a peer writes, as it is told.
+struct row_told {
+  uint64_t at, apart;  // bytes from call to call
+  uint32_t rkey, words;
+  uint32_t times;  // calls that have rows of their own
+  uint32_t named;  // words of the peer's row that this rank names
+};
+int coredirect_make_words(nbc_plan *);
+void coredirect_free_words(nbc_plan *);
+struct row_told coredirect_tell_row(const nbc_plan *, uint32_t queue);
+int coredirect_hear_row(nbc_plan *, uint32_t queue, const struct row_told *);
+// The next call's: its number, and where its words are, into the code.
+void coredirect_count_call(nbc_plan *, const struct patches *);
+void coredirect_ring_chains(nbc_plan *, const struct patches *);
 
 int coredirect_check(const struct tables *, const char **why);
 int coredirect_create(nbc_plan *);

@@ -7,6 +7,33 @@
 
 #include "runtime/src/coredirect.h"
 
+// A queue's row has three for each message at most, and a queue holds no more entries than this.
+enum { MOST_WORDS = 3 << 15 };
+
+// An entry for a word: nothing in it says how many bytes but this.
+static bool is_word(const uint8_t *wqe) {
+  const uint8_t *second = wqe + MLX5_SEGMENT;
+  if ((wqe[MLX5_CTRL_DS] & 0x3f) != 3) return false;
+  if (wqe[MLX5_CTRL_OPCODE] == MLX5_WAIT) return wqe[MLX5_CTRL_OPMOD] == MLX5_WAIT_DATA;
+  const uint32_t count = mlx5_get32(second + MLX5_SEGMENT);
+  return count == (wqe[MLX5_CTRL_OPCODE] == MLX5_READ ? 8 : MLX5_INLINE | 8);
+}
+
+static bool may_stand_by_words(uint32_t kind, const uint8_t *wqe) {
+  switch (wqe[MLX5_CTRL_OPCODE]) {
+    case MLX5_WAIT:
+    case MLX5_READ:
+      return is_word(wqe);
+    case MLX5_WRITE:
+      return kind != NBC_QUEUE_MANAGEMENT || is_word(wqe);
+    case MLX5_SEND:
+      return kind != NBC_QUEUE_MANAGEMENT;
+    case MLX5_NOP:
+      return true;
+  }
+  return false;
+}
+
 static bool may_stand(uint32_t kind, uint8_t opcode) {
   if (kind == NBC_QUEUE_MANAGEMENT)
     return opcode == MLX5_WAIT || opcode == MLX5_SEND_EN || opcode == MLX5_NOP;
@@ -40,7 +67,10 @@ static int check_send(const struct tables *s, const struct nbc_variant *v, uint3
     bool marked = (wqe[MLX5_CTRL_FLAGS] & MLX5_CE_MASK) == MLX5_CE_ALWAYS;
     blocks = (segments + 3) / 4;
     bool writes = opcode == MLX5_WRITE || opcode == MLX5_WRITE_IMM;
-    if (segments < (writes ? 2u : 1u) || blocks > g->entries - entry || !may_stand(kind, opcode))
+    bool stands =
+        blocks <= g->entries - entry &&
+        (is_chained_by_words(s) ? may_stand_by_words(kind, wqe) : may_stand(kind, opcode));
+    if (segments < (writes ? 2u : 1u) || !stands)
       return damaged(why, "segment %u, entry %u: opcode %#x of %u segments", index, entry, opcode,
                      segments);
     if (kind == NBC_QUEUE_MANAGEMENT && (blocks != 1 || marked != ends_stage(s, v, entry + 1)))
@@ -55,12 +85,13 @@ static int check_send(const struct tables *s, const struct nbc_variant *v, uint3
 }
 
 static int check_managed(const struct tables *s, const char **why) {
-  const bool direct = is_direct(s);
+  const bool direct = is_direct(s), words = is_chained_by_words(s);
   bool managed = false;
   for (uint32_t i = 0; i < s->header->queues.count; ++i) {
     const uint32_t kind = s->queues[i].kind;
-    if ((kind > NBC_QUEUE_DATA && kind != NBC_QUEUE_DIRECT) ||
-        (kind >= NBC_QUEUE_EAGER && (kind == NBC_QUEUE_DIRECT) != direct))
+    if (words ? kind > NBC_QUEUE_LOOPBACK && kind != NBC_QUEUE_CHAIN
+              : (kind > NBC_QUEUE_DATA && kind != NBC_QUEUE_DIRECT) ||
+                    (kind >= NBC_QUEUE_EAGER && (kind == NBC_QUEUE_DIRECT) != direct))
       return damaged(why, "queue %u: kind %u, which is no work queue of its variants", i, kind);
     managed |= kind == NBC_QUEUE_MANAGEMENT;
   }
@@ -101,10 +132,17 @@ static int check_fields(const struct tables *s, struct nbc_range segments, struc
       [NBC_RELOC_ENABLE_QPN] = 12, [NBC_RELOC_RADDR] = 0,
       [NBC_RELOC_ROOM] = 0,        [NBC_RELOC_CREDIT] = 8,
       [NBC_RELOC_OPMOD] = 0,       [NBC_RELOC_SLOT] = 0,
-      [NBC_RELOC_TOLD] = 0,
+      [NBC_RELOC_TOLD] = 0,        [NBC_RELOC_WORD_WAIT] = 0,
+      [NBC_RELOC_WORD_TOLD] = 0,   [NBC_RELOC_WORD_OWN] = 0,
+      [NBC_RELOC_WORD_INTO] = 0,   [NBC_RELOC_WORD_VALUE] = 4,
   };
+  const bool words = is_chained_by_words(s);
   for (uint32_t i = relocs.begin; i < relocs.begin + relocs.count; ++i) {
     uint32_t rule = s->relocs[i].rule, at = s->relocs[i].at;
+    if ((rule >= NBC_RELOC_WORD_WAIT && (!words || s->relocs[i].addend >= MOST_WORDS)) ||
+        (words && (rule == NBC_RELOC_ENABLE || rule == NBC_RELOC_WAIT || rule == NBC_RELOC_CREDIT)))
+      return damaged(why, "relocation %u: rule %u of word %u, where queues are chained otherwise",
+                     i, rule, s->relocs[i].addend);
     if (at % MLX5_SEGMENT != field[rule] ||
         (is_behind_control(rule) && begins_entry(s, segments, at - field[rule])) ||
         (rule == NBC_RELOC_TOLD && !says_where_to(s, segments, at)))
@@ -124,8 +162,20 @@ static int check_lengths(const struct tables *s, const char **why) {
   return 0;
 }
 
+// What words can do and counts cannot, and the reverse.
+static int check_variants(const struct tables *s, const char **why) {
+  if (!is_chained_by_words(s)) return 0;
+  for (uint32_t i = 0; i < s->header->variants.count; ++i)
+    if (s->variants[i].protocol != NBC_RENDEZVOUS ||
+        s->variants[i].flags & ~(uint32_t)NBC_VARIANT_IN_PLACE)
+      return damaged(why, "variant %u: protocol %u, flags %u, where queues are chained by words", i,
+                     s->variants[i].protocol, s->variants[i].flags);
+  return 0;
+}
+
 int coredirect_check(const struct tables *s, const char **why) {
   int status = check_managed(s, why);
+  if (!status) status = check_variants(s, why);
   if (!status) status = check_lengths(s, why);
   if (!status) status = check_fields(s, s->header->ahead_segments, s->header->ahead_relocs, why);
   for (uint32_t i = 0; i < s->header->variants.count && !status; ++i) {

@@ -46,6 +46,11 @@ static int make_done_cq(nbc_plan *plan, uint64_t entries) {
   return 0;
 }
 
+static uint32_t flags_of(uint32_t kind) {
+  return NBC_HCA_QP_CROSS_CHANNEL | (kind == NBC_QUEUE_MANAGEMENT ? 0 : NBC_HCA_QP_MANAGED_SEND) |
+         (kind >= NBC_QUEUE_EAGER ? NBC_HCA_QP_SHARED_RECEIVES : 0);
+}
+
 static int make_queue(nbc_plan *plan, uint32_t index, const struct need *n) {
   struct coredirect *s = state_of(plan);
   struct nbc_hca *hca = s->hca;
@@ -57,9 +62,7 @@ static int make_queue(nbc_plan *plan, uint32_t index, const struct need *n) {
       .log_sq = log_of(n->sends, facts->max_log_sq),
       .log_rq = receiving ? log_of(n->room, facts->max_log_rq) : UINT32_MAX,
       .log_stride = n->stride ? log_of(n->stride, 31) : 4,
-      .flags = NBC_HCA_QP_CROSS_CHANNEL |
-               (kind == NBC_QUEUE_MANAGEMENT ? 0 : NBC_HCA_QP_MANAGED_SEND) |
-               (kind >= NBC_QUEUE_EAGER ? NBC_HCA_QP_SHARED_RECEIVES : 0)};
+      .flags = is_chained_by_words(&plan->tables) ? 0 : flags_of(kind)};
   for (int side = 0; side < 2; ++side) {
     q->cq[side] = s->done.number;
     if (!n->completes[side] || kind == NBC_QUEUE_MANAGEMENT) continue;
@@ -136,7 +139,7 @@ static int make_queues(nbc_plan *plan) {
 // All arrays of one variant, in one piece of memory with room for the worst case.
 static int make_arrays(struct patches *v, uint32_t relocs, uint32_t segments, uint32_t queues) {
   size_t bytes = relocs * (4 * sizeof(struct counter_patch) + 3 * sizeof(struct place_patch) +
-                           2 * sizeof(uint32_t)) +
+                           sizeof(struct word_patch) + 2 * sizeof(uint32_t)) +
                  segments * 2 * sizeof(struct ring_copy) + queues * sizeof(struct use) + 64;
   uint8_t *next = (uint8_t *)malloc(bytes);
   if (!next) return NBC_ERROR_MEMORY;
@@ -151,6 +154,7 @@ static int make_arrays(struct patches *v, uint32_t relocs, uint32_t segments, ui
   TAKE(enables, relocs)
   TAKE(waits, relocs)
   TAKE(credits, relocs)
+  TAKE(words, relocs)
   TAKE(slow, relocs)
   TAKE(modes, relocs)
   TAKE(sends, segments)
@@ -209,7 +213,15 @@ static void add_reloc(const nbc_plan *plan, struct patches *v, const struct nbc_
       break;  // bound once, not at a call
     case NBC_RELOC_TOLD:
       break;  // when the peer has told, for good
+    case NBC_RELOC_WORD_WAIT:
+    case NBC_RELOC_WORD_TOLD:
+    case NBC_RELOC_WORD_OWN:
+    case NBC_RELOC_WORD_INTO:
+    case NBC_RELOC_WORD_VALUE:
+      v->words[v->word_count++] = (struct word_patch){r->at, r->rule, r->what, r->addend};
+      break;
     case NBC_RELOC_PIECES:
+    case NBC_RELOC_RULES:
       break;  // of another target
   }
 }
@@ -238,7 +250,7 @@ static int add_segment(const nbc_plan *plan, struct patches *v, const struct nbc
   } else {
     if (u->received) return NBC_ERROR_TEMPLATE;
     u->received = g->entries;
-    if (kind == NBC_QUEUE_DATA || kind == NBC_QUEUE_LOOPBACK)
+    if (kind == NBC_QUEUE_DATA || kind == NBC_QUEUE_LOOPBACK || kind == NBC_QUEUE_CHAIN)
       v->receives[v->receive_count++] = copy;
   }
   return 0;
@@ -300,13 +312,14 @@ static int make_all_patches(nbc_plan *plan) {
 struct record {
   uint8_t address[32];
   uint64_t identity;
-  uint32_t numbers[NBC_DIRECTIONS][NBC_QUEUE_DIRECT + 1];  // by kind; UINT32_MAX: none
-  uint32_t places;                                         // direct: that are told
+  uint32_t numbers[NBC_DIRECTIONS][NBC_QUEUE_KINDS];  // by kind; UINT32_MAX: none
+  uint32_t places;                                    // direct: that are told
+  struct row_told row;                                // chained by words
 };
 
 // The queues of a peer: indices, UINT32_MAX where none.
 struct ends {
-  uint32_t queues[NBC_DIRECTIONS][NBC_QUEUE_DIRECT + 1];
+  uint32_t queues[NBC_DIRECTIONS][NBC_QUEUE_KINDS];
 };
 
 // Of each peer. Null: no memory.
@@ -334,7 +347,7 @@ static int publish(nbc_plan *plan) {
     struct record record = {.identity = plan_identity(plan)};
     memcpy(record.address, endpoint_of(plan)->address, sizeof record.address);
     for (int way = 0; way < NBC_DIRECTIONS; ++way)
-      for (int kind = 0; kind <= NBC_QUEUE_DIRECT; ++kind) {
+      for (int kind = 0; kind < NBC_QUEUE_KINDS; ++kind) {
         uint32_t queue = table[i].queues[way][kind];
         record.numbers[way][kind] =
             queue == UINT32_MAX ? UINT32_MAX : state_of(plan)->queues[queue].number;
@@ -344,6 +357,8 @@ static int publish(nbc_plan *plan) {
       record.places = coredirect_messages(plan, direct, NBC_RING_RECV);
       status = coredirect_tell_places(plan, direct);
     }
+    const uint32_t chain = table[i].queues[NBC_BOTH_WAYS][NBC_QUEUE_CHAIN];
+    if (chain != UINT32_MAX) record.row = coredirect_tell_row(plan, chain);
     char key[48];
     snprintf(key, sizeof key, "nbc.%u.%u", plan->number, plan->tables.peers[i]);
     if (b->put(b->context, key, &record, sizeof record)) status = NBC_ERROR_BOOTSTRAP;
@@ -367,7 +382,7 @@ static int meet(nbc_plan *plan, uint32_t peer, const struct ends *ends) {
                                                             [NBC_TO_PEER] = NBC_FROM_PEER,
                                                             [NBC_FROM_PEER] = NBC_TO_PEER};
   for (int way = 0; way < NBC_DIRECTIONS; ++way)
-    for (int kind = NBC_QUEUE_EAGER; kind <= NBC_QUEUE_DIRECT; ++kind) {
+    for (int kind = NBC_QUEUE_EAGER; kind < NBC_QUEUE_KINDS; ++kind) {
       uint32_t queue = ends->queues[way][kind], there = record.numbers[mirror[way]][kind];
       if ((queue == UINT32_MAX) != (there == UINT32_MAX)) return NBC_ERROR_TEMPLATE;
       if (queue == UINT32_MAX) continue;
@@ -375,6 +390,8 @@ static int meet(nbc_plan *plan, uint32_t peer, const struct ends *ends) {
           hca->ops->connect_qp(hca, state_of(plan)->queues[queue].number, record.address, there);
       if (!status && kind == NBC_QUEUE_DIRECT)
         status = coredirect_hear_places(plan, queue, record.places);
+      if (!status && kind == NBC_QUEUE_CHAIN)
+        status = coredirect_hear_row(plan, queue, &record.row);
       if (status) return status;
     }
   return 0;
@@ -424,6 +441,7 @@ int coredirect_create(nbc_plan *plan) {
     s->memory_known = !status;
   }
   if (!status) status = make_queues(plan);
+  if (!status) status = coredirect_make_words(plan);
   if (!status) status = make_rooms(plan);
   if (!status) status = make_all_patches(plan);
   for (uint32_t i = 0; i < t->variants.count && !status; ++i) {
@@ -448,6 +466,7 @@ void coredirect_destroy(nbc_plan *plan) {
     for (int side = 0; side < 2; ++side)
       if (s->queues[i].own_cq[side]) hca->ops->destroy_cq(hca, s->queues[i].cq[side]);
   if (s->done_made) hca->ops->destroy_cq(hca, s->done.number);
+  coredirect_free_words(plan);
   if (s->memory_known) hca->ops->deregister_memory(hca, s->lkey);
   s->memory_known = false;
   for (uint32_t i = 0; i < plan->tables.header->variants.count && s->variants; ++i)

@@ -9,6 +9,7 @@
 //   clear-to-send     D + 1 times the most of a variant, and 3 credits; ring room for one more
 //   data, loopback    D times the most of a variant
 //   direct            the most of a variant, and one; there D is 1
+//   chain             D times the most of a variant: nobody sends before it is clear to
 //   CQs               one entry: only the adapter counts, and the last entry shows an error. But
 //                     that of the management queue, which is polled: D times the most stages, and
 //                     some for errors of queues that signal nothing
@@ -123,6 +124,7 @@ static const char *name_of(const struct tables *s, uint32_t queue, char text[64]
       [NBC_QUEUE_CTS] = "clear-to-send",
       [NBC_QUEUE_DATA] = "data",
       [NBC_QUEUE_DIRECT] = "direct",
+      [NBC_QUEUE_CHAIN] = "chain",
   };
   static const char *const ways[] = {
       [NBC_BOTH_WAYS] = "with", [NBC_TO_PEER] = "to", [NBC_FROM_PEER] = "from"};
@@ -198,6 +200,13 @@ static int fits_segments(const struct tables *s, struct nbc_range range,
 
 int coredirect_fits(const struct tables *s, uint32_t depth, const struct need *needs,
                     uint64_t polled, const struct nbc_hca_facts *facts, const char **why) {
+  const bool words = is_chained_by_words(s);
+  if (s->header->queues.count && !(facts->waits & (words ? NBC_HCA_WAITS_DATA : NBC_HCA_WAITS_CQ)))
+    return lacking(why, "its entries wait for %s, which an adapter cannot that waits for %s",
+                   words ? "words of memory" : "completions",
+                   facts->waits == 0 ? "nothing"
+                   : words           ? "completions"
+                                     : "words of memory");
   if (polled > UINT64_C(1) << facts->max_log_cq)
     return lacking(why,
                    "the completion queue that is polled holds %llu entries, and needs %llu for the "

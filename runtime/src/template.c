@@ -89,6 +89,8 @@ static int check_header(const void *data, size_t bytes, const char **why) {
   if (t->ranks == 0 || t->ranks > INT32_MAX) return damaged(why, "%u ranks", t->ranks);
   if (t->rank >= t->ranks) return damaged(why, "rank %u of %u", t->rank, t->ranks);
   if (t->root >= t->ranks) return damaged(why, "root %u of %u ranks", t->root, t->ranks);
+  if (t->chaining >= NBC_CHAININGS || (t->chaining && strcmp(t->target, "coredirect") != 0))
+    return damaged(why, "queues chained in way %u, on target %s", t->chaining, t->target);
   if (t->lengths >= NBC_LENGTHS ||
       (t->lengths == NBC_LENGTHS_EACH && !kind_has_own_lengths(t->kind)))
     return damaged(why, "lengths %u of kind %u", t->lengths, t->kind);
@@ -164,10 +166,10 @@ static int check_queues(const struct tables *s, const char **why) {
     if (rank >= t->ranks || rank == t->rank)
       return damaged(why, "peer %u: rank %u of %u, the own one is %u", i, rank, t->ranks, t->rank);
   }
-  uint32_t alone[NBC_QUEUE_DIRECT + 1] = {0};
+  uint32_t alone[NBC_QUEUE_KINDS] = {0};
   for (uint32_t i = 0; i < t->queues.count; ++i) {
     const struct nbc_queue *q = &s->queues[i];
-    if (q->kind > NBC_QUEUE_DIRECT) return damaged(why, "queue %u: kind %u", i, q->kind);
+    if (q->kind >= NBC_QUEUE_KINDS) return damaged(why, "queue %u: kind %u", i, q->kind);
     if (is_alone(q->kind) ? q->peer != UINT32_MAX || alone[q->kind]++ : q->peer >= t->peers.count)
       return damaged(why, "queue %u: peer %u of %u, or a second of kind %u", i, q->peer,
                      t->peers.count, q->kind);
@@ -326,9 +328,12 @@ static int check_reloc(const struct tables *s, uint32_t index, enum list list,
       [NBC_RELOC_ROOM] = {BUFFER, 16, AHEAD},    [NBC_RELOC_CREDIT] = {QUEUE, 4, CALL},
       [NBC_RELOC_OPMOD] = {QUEUE, 1, CALL},      [NBC_RELOC_SLOT] = {PIECE, 16, CALL},
       [NBC_RELOC_PIECES] = {PIECE, 16, CALL},    [NBC_RELOC_TOLD] = {QUEUE, 12, CALL},
+      [NBC_RELOC_WORD_WAIT] = {QUEUE, 32, CALL}, [NBC_RELOC_WORD_TOLD] = {QUEUE, 12, CALL},
+      [NBC_RELOC_WORD_OWN] = {QUEUE, 12, CALL},  [NBC_RELOC_WORD_INTO] = {QUEUE, 16, CALL},
+      [NBC_RELOC_WORD_VALUE] = {QUEUE, 8, CALL},
   };
   const struct nbc_reloc *r = &s->relocs[index];
-  if (r->rule > NBC_RELOC_TOLD || rules[r->rule].list != list || r->side > NBC_SIDE_RECV)
+  if (r->rule >= NBC_RELOC_RULES || rules[r->rule].list != list || r->side > NBC_SIDE_RECV)
     return damaged(why, "relocation %u: rule %u, side %u", index, r->rule, r->side);
   if (!segment_at(s, segments, r->at, rules[r->rule].width))
     return damaged(why, "relocation %u: %u bytes at %u lie in no segment of its variant", index,
@@ -344,7 +349,8 @@ static int check_reloc(const struct tables *s, uint32_t index, enum list list,
   switch (rules[r->rule].what) {
     case QUEUE:
       if (r->what >= s->header->queues.count ||
-          (r->rule == NBC_RELOC_TOLD) > (s->queues[r->what].kind == NBC_QUEUE_DIRECT))
+          (r->rule == NBC_RELOC_TOLD) > (s->queues[r->what].kind == NBC_QUEUE_DIRECT) ||
+          (r->rule == NBC_RELOC_WORD_TOLD) > (s->queues[r->what].kind == NBC_QUEUE_CHAIN))
         break;
       return 0;
     case BUFFER:

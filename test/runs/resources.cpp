@@ -187,7 +187,8 @@ TEST(Resources, compilerAndRuntimeCountAlike) {
                                      .max_log_sq = uint32_t(log),
                                      .max_log_rq = uint32_t(log),
                                      .max_log_cq = 22,
-                                     .calc = device.calc};
+                                     .calc = device.calc,
+                                     .waits = NBC_HCA_WAITS_CQ};
         for (int depth = 1; depth < 16; ++depth) {
           const char *why = "";
           const int status = nbc_hca_fits(all.templates[0].data(), all.templates[0].bytes,

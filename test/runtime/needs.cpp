@@ -7,7 +7,7 @@
 
 namespace {
 
-constexpr nbc_hca_facts kSoft = {30, 32, 15, 15, 22, 0x7e};
+constexpr nbc_hca_facts kSoft = {30, 32, 15, 15, 22, 0x7e, NBC_HCA_WAITS_CQ};
 
 std::string fits(build::Bytes b, uint32_t depth, const nbc_hca_facts &facts) {
   const char *why = "";
@@ -47,6 +47,14 @@ TEST(Needs, sendQueuesHoldHalfOfWhatSixteenBitsCount) {
   EXPECT_EQ(fits(barrierOf(0, third + 1 - kOthers), 3, kSoft),
             "the management queue holds 32767 entries, and needs 32769: 10923 for a call, 3 calls "
             "under way, 0 for credits");
+}
+
+TEST(Needs, entriesWaitForWhatTheAdapterCan) {
+  nbc_hca_facts words = kSoft;
+  words.waits = NBC_HCA_WAITS_DATA;
+  EXPECT_EQ(fits(barrierOf(0, 1), 1, words),
+            "its entries wait for completions, which an adapter cannot that waits for words of "
+            "memory");
 }
 
 /// All that the queue holds is enabled at once, from where its indices are about to wrap.

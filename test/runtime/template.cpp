@@ -90,7 +90,7 @@ TEST(Template, eachPromiseBrokenOnce) {
       {"kind 0 has no role 2",
        [](Bytes &b) { b.table<nbc_buffer>(b.header()->buffers)[0].role = NBC_ROLE_DATA; }},
       {"queue 0: peer 3 of 3", [](Bytes &b) { b.table<nbc_queue>(b.header()->queues)->peer = 3; }},
-      {"queue 0: kind 7", [](Bytes &b) { b.table<nbc_queue>(b.header()->queues)->kind = 7; }},
+      {"queue 0: kind 8", [](Bytes &b) { b.table<nbc_queue>(b.header()->queues)->kind = 8; }},
       {"no caller's buffer", [](Bytes &b) { b.table<nbc_piece>(b.header()->pieces)->shape = 2; }},
       {"2 parts from 0 on, of 1",
        [](Bytes &b) { b.table<nbc_piece>(b.header()->pieces)->count = 2; }},

@@ -29,6 +29,14 @@
 extern "C" {
 #endif
 
+/* What entries of queues may wait for. */
+enum {
+  /* Completions: WAIT on a CQ, SEND_EN, and queue pairs that these are for */
+  NBC_HCA_WAITS_CQ = 1,
+  /* Words of memory, whoever writes them: WAIT on data, on any queue pair */
+  NBC_HCA_WAITS_DATA = 2
+};
+
 /* What the adapter can do; the same facts the compiler knows by --device. */
 struct nbc_hca_facts {
   uint32_t max_gather;  /* data segments of a send */
@@ -37,6 +45,7 @@ struct nbc_hca_facts {
   uint32_t max_log_rq;  /* receives, log2 */
   uint32_t max_log_cq;  /* entries, log2 */
   uint32_t calc;        /* bit (1 << enum mlx5_calc) for each it can do */
+  uint32_t waits;       /* bits of NBC_HCA_WAITS_ */
 };
 
 /* Whether an adapter of these facts can carry out calls of a template of its target, `depth` of
@@ -67,7 +76,7 @@ struct nbc_hca_cq {
 };
 
 enum {
-  NBC_HCA_QP_CROSS_CHANNEL = 1, /* may hold WAIT, SEND_EN, calc */
+  NBC_HCA_QP_CROSS_CHANNEL = 1, /* may hold WAIT on a CQ, SEND_EN, calc */
   NBC_HCA_QP_MANAGED_SEND = 2,  /* started by SEND_EN only */
   /* Its receives are a shared receive queue (SRQ) of this pair's own: when the pair fails, those
    * that nothing has come into stay as they are, without a completion. */

@@ -8,6 +8,7 @@
  *
  *   SEND      ctrl, n data segments              WRITE   ctrl, remote address, data
  *   inline    ctrl, one inline segment           WAIT, SEND_EN   ctrl, cross-channel segment
+ *   WAIT on data   ctrl, two segments that say on what
  *   NOP       ctrl
  *
  * Read and written by the compiler (emit, disassemble), the runtime (relocate)
@@ -52,6 +53,16 @@ enum {
   /* cross-channel segment */
   MLX5_CD_INDEX = 8,
   MLX5_CD_NUMBER = 12, /* WAIT: CQ; SEND_EN: queue pair */
+
+  /* what a WAIT on data waits for: 32 bytes. The word and the mask of 8 bytes are compared byte by
+   * byte, so whoever writes the word as the entry has it need not know how an adapter reads it */
+  MLX5_WORD_CONDITION = 0, /* be32, enum mlx5_condition */
+  MLX5_WORD_LKEY = 4,
+  MLX5_WORD_ADDR = 8, /* be64; its low 3 bits say what to do while it does not hold */
+  MLX5_WORD_VALUE = 16,
+  MLX5_WORD_MASK = 24,
+  MLX5_WORD_OPERAND = 32,
+  MLX5_WORD_FAIL = 1, /* an error, at once; else it waits */
 
   /* completion queue entry */
   MLX5_CQE_IMM = 36,
@@ -99,6 +110,17 @@ enum mlx5_syndrome {
   MLX5_REMOTE_OP = 0x14,
   MLX5_RETRY_EXCEEDED = 0x15,
   MLX5_RNR_EXCEEDED = 0x16
+};
+
+/* opmod of WAIT */
+enum mlx5_wait { MLX5_WAIT_CQ = 0, MLX5_WAIT_DATA = 1, MLX5_WAIT_TIME = 2 };
+
+/* Those that compare for more than being equal are left out: how an adapter reads the word then
+ * nobody says. */
+enum mlx5_condition {
+  MLX5_CONDITION_ALWAYS = 0,
+  MLX5_CONDITION_EQUAL = 1,
+  MLX5_CONDITION_NOT = 0x10 /* added to one of them */
 };
 
 /* opmod of SEND and WRITE on a cross-channel queue pair: reduce the gathered

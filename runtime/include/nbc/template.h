@@ -55,7 +55,8 @@ struct nbc_template {
   char device[16]; /* "connectx5": the facts it was made for */
   uint32_t kind;   /* enum nbc_kind */
   uint32_t ranks, rank, root;
-  uint32_t lengths, pad;     /* enum nbc_lengths */
+  uint32_t lengths;          /* enum nbc_lengths */
+  uint32_t chaining;         /* coredirect: enum nbc_chaining; else 0 */
   struct nbc_table buffers;  /* struct nbc_buffer */
   struct nbc_table peers;    /* uint32_t rank of the peer; shm: with NBC_PEER_REMOTE or without */
   struct nbc_table queues;   /* struct nbc_queue */
@@ -103,6 +104,18 @@ enum nbc_kind { /* in the order of dsl/collectives.def */
  * has no variant in place then: what MPI gives is not a row of P blocks whose first could hold the
  * result. */
 enum nbc_lengths { NBC_LENGTHS_EQUAL, NBC_LENGTHS_EACH, NBC_LENGTHS };
+
+/* How one entry of an adapter's queues comes after another.
+ *   COUNTS  by WAIT on a CQ and SEND_EN, which stand in the management queue; all other queues are
+ *           managed
+ *   WORDS   by WAIT on data, in any queue, for words of memory. There are MANAGEMENT, LOOPBACK and
+ *           CHAIN queues, all ordinary, and rendezvous variants only.
+ *
+ * Words have 8 bytes. A rank has a row of them for each of its queues, `depth` times: the n-th call
+ * of a plan, from 1, uses the rows (n - 1) mod depth, and a word says that it has happened in call
+ * n by being n. In the row of a CHAIN queue are first those that its peer writes. Who writes is
+ * told where the row is. */
+enum nbc_chaining { NBC_CHAINED_BY_COUNTS, NBC_CHAINED_BY_WORDS, NBC_CHAININGS };
 
 /* Where a piece of memory lies.
  *   IN, OUT, DATA  the pointers given to nbc_start; a row of blocks, each as
@@ -182,7 +195,9 @@ enum nbc_queue_kind {
   NBC_QUEUE_CTS,        /* per peer: clear-to-send and credits, no bytes; managed */
   NBC_QUEUE_DATA,       /* per peer: rendezvous data; managed */
   NBC_QUEUE_MESSAGES,   /* to and from all peers: records (message_record.h) */
-  NBC_QUEUE_DIRECT      /* per peer, both ways: tokens, and data to their final place; managed */
+  NBC_QUEUE_DIRECT,     /* per peer, both ways: tokens, and data to their final place; managed */
+  NBC_QUEUE_CHAIN,      /* per peer, both ways: WAITs, rendezvous data, words */
+  NBC_QUEUE_KINDS
 };
 
 /* Whom a queue pair serves: data both ways, or only what goes to the peer, or only
@@ -217,6 +232,9 @@ enum nbc_variant_flags {
  * Receives of EAGER queues stand in ahead_segments only. Those of CTS queues have no
  * bytes; they are counted, and posted ahead. Those of DATA and LOOPBACK are posted in
  * nbc_start. Sends on CTS queues are never signalled.
+ *
+ * Of queues chained by words receives of CHAIN and LOOPBACK are posted in nbc_start, and the
+ * doorbells of both are rung there; nothing but the ends of stages is signalled.
  *
  * Of a DIRECT queue a RECV segment's entries are 16 bytes, a data segment each. What is posted,
  * ahead of the calls, has no bytes: the data segments say where messages are to be written, in
@@ -275,8 +293,16 @@ enum nbc_reloc_rule {
   NBC_RELOC_PIECES, /* shm, sci, what verbs sends: what: a piece. 16 bytes, as message_record.h
                       says, of it and of the  `extra` pieces after it in the table, wherever each
                       lies */
-  NBC_RELOC_TOLD /* what: a DIRECT queue. be64 address, be32 rkey: 12 bytes, of the place that the
-                    peer has told for its receive `addend`, tokens not counted */
+  NBC_RELOC_TOLD, /* what: a DIRECT queue. be64 address, be32 rkey: 12 bytes, of the place that the
+                     peer has told for its receive `addend`, tokens not counted */
+  /* Chained by words; `addend` is a word of the row of the queue `what`. */
+  NBC_RELOC_WORD_WAIT,  /* what a WAIT on data waits for, 32 bytes; lkey, address and value are
+                           written */
+  NBC_RELOC_WORD_TOLD,  /* of a CHAIN queue, in the peer's row: be64 address, be32 rkey: 12 bytes */
+  NBC_RELOC_WORD_OWN,   /* in this rank's: likewise */
+  NBC_RELOC_WORD_INTO,  /* be32 8, be32 lkey, be64 address: 16 bytes */
+  NBC_RELOC_WORD_VALUE, /* be64: the number of the call; no word */
+  NBC_RELOC_RULES
 };
 
 /* A CQ is named by its queue and side: one CQ per peer and purpose. */
@@ -287,7 +313,7 @@ struct nbc_reloc {
   uint8_t rule, side;
   uint16_t pad;
   uint32_t what;   /* if not said above: a queue */
-  uint32_t addend; /* INDEX, ENABLE, WAIT, ROOM, TOLD */
+  uint32_t addend; /* INDEX, ENABLE, WAIT, ROOM, TOLD, WORD_ */
   uint32_t extra;  /* SGE, ROOM, PIECES */
 };
 

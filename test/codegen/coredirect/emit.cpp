@@ -109,7 +109,7 @@ TEST(Emit, NothingForTheAdapterOnOneRank) {
 
 TEST(Emit, HostReductionsEndStages) {
   const Emitted e(passed(recursiveDoubling(8, 3)),
-                  {.device = findDevice(coredirect, "connectx7"), .protocol = Protocol::eager});
+                  {.device = findDevice(coredirect, "connectx7-cd"), .protocol = Protocol::eager});
   // Before, three reductions each in a stage of its own, the last with the copy out.
   EXPECT_EQ(e.view.variants[0].stages.count, 4u);
   for (const nbc_stage &stage : e.view.stages.first(4)) EXPECT_GE(stage.hosts_count, 1u);

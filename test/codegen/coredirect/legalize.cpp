@@ -207,7 +207,7 @@ end
 )";
   EXPECT_EQ(ways(schedule(parts), eager).size(), 1u);
   TargetOptions connectx7 = eager;
-  connectx7.device = findDevice(coredirect, "connectx7");
+  connectx7.device = findDevice(coredirect, "connectx7-cd");
   EXPECT_EQ(ways(passed(recursiveDoubling(4, 1)), connectx7).size(), 1u);
   EXPECT_EQ(ways(passed(recursiveDoubling(4, 1)), eager).size(), 2u);
 }

@@ -3,7 +3,7 @@ set grid
 set logscale x 2
 set xlabel 'ranks'
 set ylabel 'overlap, %'
-set title 'allreduce of one f64, connectx7, simulated' noenhanced
+set title 'allreduce of one f64, connectx7-cd, simulated' noenhanced
 set yrange [0:105]
 $d0 << EOD
 16 23.000
@@ -86,9 +86,9 @@ $d7 << EOD
 2048 6.000
 EOD
 set terminal pngcairo noenhanced size 1000,600
-set output 'docs/figures/coredirect-allreduce-connectx7-overlap.png'
+set output 'docs/figures/coredirect-allreduce-connectx7-cd-overlap.png'
 plot $d0 with linespoints linecolor 1 dashtype 1 pointtype 5 title 'recursive doubling', $d1 with linespoints linecolor 1 dashtype 2 pointtype 7 title 'recursive doubling, by hosts', $d2 with linespoints linecolor 2 dashtype 1 pointtype 5 title 'reduce-bcast, degree 2', $d3 with linespoints linecolor 2 dashtype 2 pointtype 7 title 'reduce-bcast, degree 2, by hosts', $d4 with linespoints linecolor 3 dashtype 1 pointtype 5 title 'reduce-bcast, degree 3', $d5 with linespoints linecolor 3 dashtype 2 pointtype 7 title 'reduce-bcast, degree 3, by hosts', $d6 with linespoints linecolor 4 dashtype 1 pointtype 5 title 'reduce-bcast, degree 4', $d7 with linespoints linecolor 4 dashtype 2 pointtype 7 title 'reduce-bcast, degree 4, by hosts'
 set terminal svg noenhanced size 1000,600
-set output 'docs/figures/coredirect-allreduce-connectx7-overlap.svg'
+set output 'docs/figures/coredirect-allreduce-connectx7-cd-overlap.svg'
 replot
 unset output
