@@ -128,9 +128,9 @@ nbc_hca *open(const Asked &asked) {
 }  // namespace
 
 bool factsOf(const char *device, nbc_hca_facts &facts) {
-  const Named *known = find(device);
-  if (known) facts = known->facts;
-  return known;
+  const Named *named = find(device);
+  if (named) facts = named->facts;
+  return named;
 }
 
 bool complete(const nbc_hca_options *given, Options &options, const char *&why) {
