@@ -21,7 +21,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 APPS = {
     "cg": ("cg/cg.c", ["multiply_blocking", "dot"], ["--alike=variant,neighbors,most"]),
     "compression": ("compression/compression.c", ["run_blocking"],
-                    ["--alike=variant,parts", "--local=ZSTD_compress,ZSTD_isError,ZSTD_getErrorName"]),
+                    ["--alike=variant,parts", "--local=ZSTD_compress,ZSTD_decompress,ZSTD_isError,ZSTD_getErrorName"]),
     "fft": ("fft/fft.c", ["run_blocking"], ["--alike=variant,tiles,repeats"]),
     "pcg": ("pcg/pcg.c", ["dot"], ["--alike=variant,algorithm,most"]),
     "radixsort": ("radixsort/radixsort.cpp", ["gatherBlocking", "moveThere"], ["--alike=variant"]),

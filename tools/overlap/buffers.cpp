@@ -4,6 +4,7 @@
 #include "tools/overlap/buffers.h"
 
 #include <clang/AST/ASTContext.h>
+#include <clang/AST/ExprCXX.h>
 #include <clang/Basic/SourceManager.h>
 #include <clang/Lex/Lexer.h>
 
@@ -53,8 +54,10 @@ bool countsAll(const Collective &c, char what) {
   if (name == "Bcast" || name == "Reduce" || name == "Allreduce" || name == "Scan" ||
       name == "Exscan")
     return true;
-  if (name == "Gather" || name == "Allgather") return what == 's';
-  return name == "Scatter" && what == 'r';
+  if (name.starts_with("Gather") || name.starts_with("Allgather") ||
+      name.starts_with("Neighbor_allgather"))
+    return what == 's';
+  return name.starts_with("Scatter") && what == 'r';
 }
 
 bool fits(const CallExpr &call, const Collective &c, unsigned i, const ASTContext &context) {
@@ -74,13 +77,51 @@ bool fits(const CallExpr &call, const Collective &c, unsigned i, const ASTContex
          length->getExtValue() <= static_cast<int64_t>(room / each);
 }
 
+/// Whether it points at elements of a vector, which lie in memory of their own, wherever the vector
+/// is.
+bool isOfVector(const Expr *e) {
+  e = e->IgnoreParenCasts();
+  if (const auto *op = dyn_cast<BinaryOperator>(e); op && op->isAdditiveOp())
+    return isOfVector(op->getLHS()->getType()->isPointerType() ? op->getLHS() : op->getRHS());
+  if (const auto *op = dyn_cast<UnaryOperator>(e); op && op->getOpcode() == UO_AddrOf) {
+    const auto *at = dyn_cast<CXXOperatorCallExpr>(op->getSubExpr()->IgnoreParens());
+    return at && at->getOperator() == OO_Subscript &&
+           isContainerOfNumbers(at->getArg(0)->getType());
+  }
+  const auto *call = dyn_cast<CXXMemberCallExpr>(e);
+  return call && call->getMethodDecl() && call->getMethodDecl()->getIdentifier() &&
+         call->getMethodDecl()->getName() == "data" && isContainerOfNumbers(call->getObjectType());
+}
+
 }  // namespace
 
 Objects bufferOf(const CallExpr &call, const Collective &c, unsigned i, const Memory &memory,
                  const ASTContext &context) {
   Objects all = memory.pointedAt(call.getArg(i));
-  if (!fits(call, c, i, context)) all.whole = all.whole.wholes();
+  if (!isOfVector(call.getArg(i)) && !fits(call, c, i, context)) all.whole = all.whole.wholes();
   return all;
+}
+
+// With counts for each rank, or places given by displacements, no end is known, or not even the
+// begin.
+Access accessOf(const CallExpr &call, const Collective &c, unsigned i, const ASTContext &context) {
+  const char what = c.arguments[i];
+  Access result{Access::anywhere, call.getArg(i), nullptr, nullptr, 1, {}};
+  if (what == 'a' || what == 'T') result.extent = Access::upwards;
+  const size_t next = i + 1;
+  if ((what != 's' && what != 'r' && what != 'b') || next >= c.arguments.size() ||
+      c.arguments[next] == 'a')
+    return result;
+  const size_t count = c.arguments.find('n', i), type = c.arguments.find('t', i);
+  if (type == std::string_view::npos) return result;
+  const unsigned each = sizeOfType(constantName(call.getArg(static_cast<unsigned>(type)), context));
+  if (each == 0) return result;
+  result.extent = Access::upwards;
+  if (!countsAll(c, what) || count == std::string_view::npos) return result;
+  result.extent = Access::counted;
+  result.count = call.getArg(static_cast<unsigned>(count));
+  result.each = each;
+  return result;
 }
 
 }  // namespace nbcc::overlap

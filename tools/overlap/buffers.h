@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "tools/overlap/collectives.h"
+#include "tools/overlap/effects.h"
 #include "tools/overlap/memory.h"
 
 namespace nbcc::overlap {
@@ -17,6 +18,9 @@ namespace nbcc::overlap {
 /// than that; else the whole structure.
 Objects bufferOf(const clang::CallExpr &, const Collective &, unsigned i, const Memory &,
                  const clang::ASTContext &);
+
+/// Which part of it, as far as count and datatype say.
+Access accessOf(const clang::CallExpr &, const Collective &, unsigned i, const clang::ASTContext &);
 
 /// The name of the macro that an expression is, as MPI's constants are in some libraries; else the
 /// name of the variable; else empty.

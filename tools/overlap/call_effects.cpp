@@ -40,9 +40,12 @@ void Walk::known(const CallExpr *call, const KnownCall &k) {
     if (!argument->getType()->isPointerType()) continue;
     const char how = k.argument(i);
     const Objects objects = given(argument);
-    if (how == 'r' || how == 'u') add(Effect::reads, argument, text(argument), objects);
+    const bool ofLength = k.name == "memcpy" || k.name == "memmove" || k.name == "memset";
+    const Access here =
+        from(argument, ofLength && call->getNumArgs() == 3 ? call->getArg(2) : nullptr);
+    if (how == 'r' || how == 'u') add(Effect::reads, argument, text(argument), objects, here);
     if (how == 'w' || how == 'u' || how == 'f')
-      add(Effect::writes, argument, text(argument), objects);
+      add(Effect::writes, argument, text(argument), objects, here);
   }
   const std::string name(k.name);
   if (k.kind == CallKind::prints) add(Effect::prints, call, name);
@@ -58,8 +61,10 @@ bool Walk::collective(const CallExpr *call, const FunctionDecl &f) {
     if (!argument->getType()->isPointerType() || what == 't' || what == 'o' || what == 'c')
       continue;
     const Objects objects = bufferOf(*call, *c, i, memory_, context_);
-    add(Effect::reads, argument, text(argument), objects);
-    if (what == 'r' || what == 'b') add(Effect::writes, argument, text(argument), objects);
+    Access here = accessOf(*call, *c, i, context_);
+    here.in = memory_.function();
+    add(Effect::reads, argument, text(argument), objects, here);
+    if (what == 'r' || what == 'b') add(Effect::writes, argument, text(argument), objects, here);
   }
   add(Effect::collective, call, c->blocking());
   return true;
@@ -92,8 +97,9 @@ void Walk::call(const CallExpr *call) {
     return body(call, *definition);
   if (program_.isLocal(*f)) {
     for (const Expr *argument : call->arguments()) {
-      add(Effect::reads, argument, text(argument), given(argument));
-      add(Effect::writes, argument, text(argument), given(argument));
+      const Access here = argument->getType()->isPointerType() ? from(argument) : Access();
+      add(Effect::reads, argument, text(argument), given(argument), here);
+      add(Effect::writes, argument, text(argument), given(argument), here);
     }
     constexpr long kCompute = 1000;  // why else would it be named
     out_.work += kCompute;
@@ -158,7 +164,10 @@ void Walk::body(const CallExpr *call, const FunctionDecl &f) {
     Objects seen = asCallerSees(e.objects, call, f, callee);
     if (access && seen.empty()) continue;
     std::string what = e.what.find(" in ") == std::string::npos ? e.what + " in " + name : e.what;
-    out_.all.push_back({e.kind, std::move(seen), call->getBeginLoc(), std::move(what)});
+    Access place = e.access;
+    place.through.insert(place.through.begin(), call);
+    out_.all.push_back(
+        {e.kind, std::move(seen), call->getBeginLoc(), std::move(what), std::move(place)});
   }
   // What a structure passed by value points at, or `this`, is unknown to the callee and so unknown
   // here.
@@ -180,14 +189,26 @@ void Walk::method(const CXXMemberCallExpr *call) {
   if (!m || !m->getIdentifier()) return add(Effect::opaque, call, text(call));
   if (m->getName() == "at") add(Effect::leaves, call, "throw, by at(),");
   if (pointsIntoContainer(m->getName()) || readsShapeOfContainer(m->getName())) return;
-  // Whatever else it is, it may move the elements, and may throw.
+  // Whatever else it is, it may move the elements, and may throw, which nobody may catch.
   const Objects objects = call->getImplicitObjectArgument()->getType()->isPointerType()
                               ? Objects::anything()
                               : memory_.designated(container);
   add(Effect::writes, call, text(container), objects);
+  if (changesContainer(m->getName()) && isContainerOfNumbers(call->getObjectType()) &&
+      !program_.catches()) {
+    for (const Expr *argument : call->arguments()) copies(argument);
+    return;
+  }
   Objects touched = Objects::anything();
   touched.add(objects);
   add(Effect::opaque, call, m->getNameAsString(), touched);
+}
+
+/// An argument from which a vector of numbers takes elements: one of them, or a pointer to them.
+void Walk::copies(const Expr *argument) {
+  if (isa<CXXDefaultArgExpr, MaterializeTemporaryExpr>(argument)) return;
+  if (argument->isGLValue() || argument->getType()->isPointerType())
+    add(Effect::reads, argument, text(argument), given(argument));
 }
 
 void Walk::constructs(const CXXConstructExpr *made) {
@@ -195,9 +216,14 @@ void Walk::constructs(const CXXConstructExpr *made) {
   for (const Expr *argument : made->arguments()) {
     if (isa<CXXDefaultArgExpr>(argument)) continue;  // of a class that is opaque below
     argument->isGLValue() ? address(argument) : value(argument);
-    if (argument->isGLValue()) access(argument, true, false);
+    if (argument->isGLValue() && !isa<MaterializeTemporaryExpr>(argument))
+      access(argument, true, false);
   }
   if (by->isTrivial()) return;
+  if (isContainerOfNumbers(made->getType()) && !by->isMoveConstructor() && !program_.catches()) {
+    for (const Expr *argument : made->arguments()) copies(argument);
+    return;
+  }
   add(Effect::opaque, made, by->getNameAsString(), Objects::anything());
 }
 

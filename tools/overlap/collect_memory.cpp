@@ -39,6 +39,13 @@ class Collect : public RecursiveASTVisitor<Collect> {
     return true;
   }
 
+  // What a reference names that runs over a container is the container.
+  bool TraverseCXXForRangeStmt(CXXForRangeStmt *loop) {
+    if (!isPlainRange(*loop)) return RecursiveASTVisitor::TraverseCXXForRangeStmt(loop);
+    if (assignments_) memory_.assigned_[loop->getLoopVariable()].push_back(loop->getRangeInit());
+    return TraverseStmt(loop->getRangeInit()) && TraverseStmt(loop->getBody());
+  }
+
   bool VisitBinaryOperator(BinaryOperator *op) {
     if (op->getOpcode() != BO_Assign) return true;
     const auto *ref = dyn_cast<DeclRefExpr>(op->getLHS()->IgnoreParens());

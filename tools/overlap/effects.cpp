@@ -31,16 +31,24 @@ std::string written(const Stmt *s, const ASTContext &context) {
   return text;
 }
 
-void Walk::add(Effect::Kind kind, const Stmt *at, std::string what, Objects objects) {
-  out_.all.push_back({kind, std::move(objects), at->getBeginLoc(), std::move(what)});
+void Walk::add(Effect::Kind kind, const Stmt *at, std::string what, Objects objects,
+               Access access) {
+  out_.all.push_back(
+      {kind, std::move(objects), at->getBeginLoc(), std::move(what), std::move(access)});
+}
+
+Access Walk::from(const Expr *pointer, const Expr *bytes) const {
+  const Access::Extent extent = bytes ? Access::counted : Access::anywhere;
+  return {extent, pointer, memory_.function(), bytes, 1, {}};
 }
 
 void Walk::access(const Expr *e, bool read, bool write) {
   const Objects objects = memory_.designated(e);
   const QualType type = e->getType();
   if (type.isVolatileQualified() || type->isAtomicType()) add(Effect::orders, e, text(e));
-  if (read) add(Effect::reads, e, text(e), objects);
-  if (write) add(Effect::writes, e, text(e), objects);
+  const Access here{Access::exactly, e, memory_.function(), nullptr, 1, {}};
+  if (read) add(Effect::reads, e, text(e), objects, here);
+  if (write) add(Effect::writes, e, text(e), objects, here);
 }
 
 void Walk::statements(const Stmt *parent) {
@@ -58,7 +66,13 @@ void Walk::statement(const Stmt *s) {
   if (isa<ForStmt, WhileStmt, DoStmt, CXXForRangeStmt>(s)) {
     const long before = out_.work;
     ++loops_;
-    statements(s);
+    if (const auto *each = dyn_cast<CXXForRangeStmt>(s); each && isPlainRange(*each)) {
+      address(each->getRangeInit());
+      access(each->getRangeInit(), true, false);
+      statement(each->getBody());
+    } else {
+      statements(s);
+    }
     --loops_;
     constexpr long kTurns = 100;
     out_.work += (out_.work - before + 1) * kTurns;

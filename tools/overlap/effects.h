@@ -16,6 +16,21 @@
 
 namespace nbcc::overlap {
 
+/// Which expression touches memory, and by which calls it is come to; regions.h tells more of it.
+struct Access {
+  enum Extent {
+    exactly,   // `where` is an lvalue
+    counted,   // a pointer: `count` times `each` bytes from there on
+    upwards,   // no end is known
+    anywhere,  // around it
+  } extent = anywhere;
+  const clang::Expr *where = nullptr;  // null: it cannot be said
+  const clang::FunctionDecl *in = nullptr;
+  const clang::Expr *count = nullptr;
+  unsigned each = 1;
+  std::vector<const clang::CallExpr *> through;  // outermost first
+};
+
 struct Effect {
   enum Kind {
     reads,
@@ -33,6 +48,7 @@ struct Effect {
   Objects objects;
   clang::SourceLocation at;
   std::string what;  // the variable or the function, as the source has it
+  Access access = {};
 };
 
 struct Effects {

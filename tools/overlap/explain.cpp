@@ -38,10 +38,15 @@ What stands between start and wait
   - Where that is not enough, all sources together tell: what is stored in which field, what callers pass, which
     functions return memory of their own making. Fields of a structure are memory of their own where an access
     stays within them: a buffer has to be a constant number of a type that fits. Pointers do not travel by MPI.
+  - Elements of one array are told apart where both indices are sums and products of values that do not change in
+    between, of counters of for loops, and of remainders by a constant, and one part then ends before the other
+    begins: by counts of MPI's own types, of memcpy(), and the sizes of what is read or written. An array of pointers
+    whose elements only ever get what was just allocated for them points at different memory with each.
   - Functions have the effects of their bodies, where these are in the same source, or of a table: C's library,
     mathematics, calls of MPI that are local. Others could do anything, unless they are declared
     __attribute__((const)) or pure, or --local names them.
-  - It does not leave the block: no return, goto, break or continue out of it, no label, no exception.
+  - It does not leave the block: no return, goto, break or continue out of it, no label, no exception. Where no source
+    has a try, nobody catches: a std::vector of numbers may be made or resized, unless it is a buffer.
   - It touches nothing volatile or atomic, and asks for no time: the call would no longer be what is measured.
     --across-clocks says that this does not matter.
   - Where a branch of an if ends, it goes on behind the if, unless something that the call needs lives in the
@@ -58,6 +63,8 @@ Loops
   - A call may be under way into the next turn where nothing behind it in its turn, neither the loop's condition nor
     its step, and nothing at the beginning of the next turn is in its way, all as above. It is waited for in the
     next turn before the first statement that is, and behind the loop. No buffer may end with the turn or the loop.
+    The next turn may fill one of two buffers while the other is under way: by buffer[i % 2], by now = 1 - now, or by
+    a row of its own for each turn.
   - --persistent makes a call persistent before the loop where its arguments can be had there, and nothing in the
     loop changes what they are computed from, arrays of counts, or any communicator; and where the loop is left at
     its end or by break, so that the request is freed.

@@ -11,6 +11,7 @@
 #include <algorithm>
 
 #include "tools/overlap/buffers.h"
+#include "tools/overlap/changes.h"
 #include "tools/overlap/source_text.h"
 
 namespace nbcc::overlap {
@@ -40,13 +41,6 @@ const Stmt *loopOf(const Site &site) {
   const std::optional<Extent> extent = extentOf(*loop, context);
   if (!extent || conditional(mainFile(context), extent->begin, extent->end)) return nullptr;
   return loop;
-}
-
-bool isWithin(SourceLocation at, const Stmt *s, const SourceManager &files) {
-  at = files.getExpansionLoc(at);
-  const SourceLocation begin = files.getExpansionLoc(s->getBeginLoc());
-  const SourceLocation end = files.getExpansionLoc(s->getEndLoc());
-  return !files.isBeforeInTranslationUnit(at, begin) && !files.isBeforeInTranslationUnit(end, at);
 }
 
 /// Values that can be had before the loop as well: nothing is looked up in memory that may not be
@@ -85,42 +79,40 @@ bool namesSomethingWithin(const Stmt *e, const Stmt *loop, const SourceManager &
 
 }  // namespace
 
-std::optional<Carried> carriedOver(const Site &site, const Window &w, Program &program) {
+std::optional<Carried> carriedOver(const Site &site, const Window &w, Program &program,
+                                   std::optional<Remark> &inTheWayOf) {
   const Stmt *loop = loopOf(site);
   if (!loop || w.last + 1 != site.statements() || site.result || site.collective->isBarrier() ||
       !extentOf(*site.statement(site.index), site.context()) ||
       endsWithBlock(site, program.memory(*site.in)))
     return std::nullopt;
-  const SourceManager &files = site.context().getSourceManager();
-  const auto why = [&](const Stmt *s) -> std::optional<Remark> {
-    for (const Effect &e : effectsOf(s, *site.in, program).all)
-      if (std::optional<Remark> r = inTheWay(site, program, e)) return r;
-    return std::nullopt;
+  const auto why = [&](const Stmt *s) {
+    return inTheWay(site, program, effectsOf(s, *site.in, program));
   };
   if (const auto *turns = dyn_cast<ForStmt>(loop)) {
     // A buffer that lives as long as the loop ends before the last wait.
-    if (turns->getInit() && namesSomethingWithin(site.call, turns->getInit(), files) &&
-        !isa<Expr>(turns->getInit()))
-      for (const Expr *argument : site.call->arguments())
-        if (argument->getType()->isPointerType() &&
-            namesSomethingWithin(argument, turns->getInit(), files))
-          return std::nullopt;
-    if ((turns->getCond() && why(turns->getCond())) || (turns->getInc() && why(turns->getInc())))
+    if (turns->getInit() && endsWith(site, turns->getInit(), program.memory(*site.in)))
       return std::nullopt;
-  } else if (why(llvm::cast<WhileStmt>(loop)->getCond())) {
-    return std::nullopt;
+    if (turns->getCond()) inTheWayOf = why(turns->getCond());
+    if (turns->getInc() && !inTheWayOf) inTheWayOf = why(turns->getInc());
+  } else {
+    inTheWayOf = why(llvm::cast<WhileStmt>(loop)->getCond());
   }
+  if (inTheWayOf) return std::nullopt;
   Carried result{loop, 0, w.workBehind, {site.call->getBeginLoc(), "the next one starts"}};
   for (; result.until < site.index; ++result.until) {
     const Stmt *s = site.statement(result.until);
-    if (std::optional<Remark> r = why(s)) {
+    const Effects effects = effectsOf(s, *site.in, program);
+    if (std::optional<Remark> r = inTheWay(site, program, effects, Stretch{result.until, loop})) {
       result.ends = *r;
       break;
     }
     if (!extentOf(*s, site.context())) return std::nullopt;
-    result.work += effectsOf(s, *site.in, program).work;
+    result.work += effects.work;
   }
-  return result.until > 0 ? std::optional(result) : std::nullopt;
+  if (result.until > 0) return result;
+  inTheWayOf = result.ends;
+  return std::nullopt;
 }
 
 const Stmt *invariantIn(const Site &site, Program &program, Persistent names, std::string &why) {

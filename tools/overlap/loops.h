@@ -31,8 +31,9 @@ struct Carried {
   Remark ends;
 };
 
-/// None: it must be complete in its own turn.
-std::optional<Carried> carriedOver(const Site &, const Window &, Program &);
+/// None: it must be complete in its own turn; `why`: by what, if it is in a loop of that kind.
+std::optional<Carried> carriedOver(const Site &, const Window &, Program &,
+                                   std::optional<Remark> &why);
 Fix overlapTurns(const Site &, const Carried &, Names &);
 
 /// The loop before which the call can be made persistent, of which it is a statement; null, and

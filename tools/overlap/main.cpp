@@ -72,7 +72,8 @@ void fix(Finding &f, Program &program, const Options &o, const std::vector<Findi
   const bool noneMoved =
       std::ranges::none_of(earlier, [](const Finding &e) { return e.window->movesUp(e.site); });
   if (!early && noneMoved)
-    if (const std::optional<Carried> carried = carriedOver(f.site, *f.window, program);
+    if (const std::optional<Carried> carried =
+            carriedOver(f.site, *f.window, program, f.notCarried);
         carried && carried->work >= f.window->workBehind + o.least) {
       f.carried = carried;
       f.fix = overlapTurns(f.site, *carried, fresh);

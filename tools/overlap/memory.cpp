@@ -49,6 +49,31 @@ bool isContainer(QualType type) {
   return name == "array" || name == "basic_string" || name == "valarray";
 }
 
+bool isContainerOfNumbers(QualType type) {
+  const CXXRecordDecl *record = type.getNonReferenceType()->getAsCXXRecordDecl();
+  const auto *of = record ? dyn_cast<ClassTemplateSpecializationDecl>(record) : nullptr;
+  return isContainer(type) && of && record->getName() == "vector" &&
+         of->getTemplateArgs()[0].getAsType()->isArithmeticType();
+}
+
+bool isPlainRange(const CXXForRangeStmt &loop) {
+  const Expr *over = loop.getRangeInit() ? loop.getRangeInit()->IgnoreParens() : nullptr;
+  const VarDecl *each = loop.getLoopVariable();
+  if (!over || !each || loop.getInit() || !isa<DeclRefExpr, MemberExpr>(over)) return false;
+  const QualType type = over->getType();
+  const bool numbers = type->isArrayType()
+                           ? type->getArrayElementTypeNoTypeQual()->isArithmeticType()
+                           : isContainerOfNumbers(type);
+  return numbers && (each->getType()->isArithmeticType() ||
+                     (each->getType()->isReferenceType() &&
+                      each->getType()->getPointeeType()->isArithmeticType()));
+}
+
+bool changesContainer(llvm::StringRef method) {
+  return method == "resize" || method == "assign" || method == "push_back" || method == "reserve" ||
+         method == "clear" || method == "pop_back";
+}
+
 bool pointsIntoContainer(llvm::StringRef method) {
   return method == "data" || method == "at" || method == "front" || method == "back";
 }

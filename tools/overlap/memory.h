@@ -15,6 +15,7 @@
 
 #include <clang/AST/Decl.h>
 #include <clang/AST/Expr.h>
+#include <clang/AST/StmtCXX.h>
 
 #include <functional>
 #include <map>
@@ -66,6 +67,8 @@ class Memory {
 
   Memory(const clang::FunctionDecl &, Others);
 
+  const clang::FunctionDecl *function() const { return &in_; }
+
   Objects designated(const clang::Expr *glvalue) const;
   Objects pointedAt(const clang::Expr *pointer) const;
   Objects variable(const clang::VarDecl &) const;
@@ -105,6 +108,10 @@ class Memory {
 /// std::vector, array, string, valarray, which hold what they contain; methods whose results point
 /// there.
 bool isContainer(clang::QualType);
+bool isContainerOfNumbers(clang::QualType);     // whose elements are copied without more ado
+bool changesContainer(llvm::StringRef method);  // and nothing else: resize() and such
+/// for (x : v) over an array or container that has a name, where x is a number or a reference.
+bool isPlainRange(const clang::CXXForRangeStmt &);
 bool pointsIntoContainer(llvm::StringRef method);
 bool readsShapeOfContainer(llvm::StringRef method);  // size() and such, which touch no element
 

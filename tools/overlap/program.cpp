@@ -11,6 +11,9 @@
 #include <clang/Basic/SourceManager.h>
 #include <clang/Index/USRGeneration.h>
 
+#include <algorithm>
+
+#include "tools/overlap/changes.h"
 #include "tools/overlap/known_calls.h"
 #include "tools/overlap/points_to.h"
 
@@ -71,6 +74,7 @@ class Collector : public RecursiveASTVisitor<Collector> {
   }
 
   bool VisitVarDecl(VarDecl *v) {
+    program_.elements_.declared(*v);
     if (v->hasGlobalStorage() && !v->isStaticLocal() && !v->getType()->isDependentType())
       program_.globals_.push_back(v);
     return true;
@@ -87,6 +91,12 @@ class Collector : public RecursiveASTVisitor<Collector> {
 
   bool VisitFieldDecl(FieldDecl *f) {
     if (f->getParent()->isUnion()) underUnion(f->getType());
+    return true;
+  }
+
+  bool VisitStmt(Stmt *s) {
+    program_.catches_ = program_.catches_ || isa<CXXTryStmt>(s);
+    program_.elements_.visit(s);
     return true;
   }
 
@@ -185,6 +195,24 @@ const Memory &Program::memory(const FunctionDecl &f) {
                .makes = [this](const FunctionDecl &callee) { return makes(callee); },
                .pointsTo = [this] { return pointsTo_.get(); }});
   return *known;
+}
+
+const VariableChanges &Program::changes(const FunctionDecl &f) {
+  std::unique_ptr<VariableChanges> &known = changes_[&f];
+  if (!known) known = std::make_unique<VariableChanges>(f);
+  return *known;
+}
+
+bool Program::mayOverlap(const Places &a, const Places &b) const {
+  return pointsTo_->mayOverlap(a, b);
+}
+
+bool Program::elementsApart(const ValueDecl &array, const Places &places) {
+  // Code that is not seen could move them.
+  const bool seen = !places.unknown && !places.empty() &&
+                    std::ranges::none_of(
+                        places.known, [&](const Place &p) { return pointsTo_->escaped(p.object); });
+  return seen && elements_.areApart(array, *this);
 }
 
 const FunctionDecl *Program::definition(const FunctionDecl &f) const {

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "tools/overlap/elements.h"
 #include "tools/overlap/memory.h"
 
 namespace nbcc::overlap {
@@ -42,6 +43,7 @@ struct Promises {
 };
 
 class PointsTo;
+class VariableChanges;
 
 class Program {
  public:
@@ -64,6 +66,7 @@ class Program {
   /// seen.
   const clang::FunctionDecl *body(const clang::FunctionDecl &) const;
   const Memory &memory(const clang::FunctionDecl &withBody);
+  const VariableChanges &changes(const clang::FunctionDecl &withBody);
 
   /// Whether a call of it may end the rank, in whatever it calls in turn; not whether it aborts
   /// them all.
@@ -72,6 +75,9 @@ class Program {
   /// Ranks may share memory, by MPI's windows or the system's: then a collective may be what orders
   /// accesses.
   bool sharesMemory() const { return sharesMemory_; }
+
+  /// Whether somebody may catch an exception. If nobody does, one ends the rank where it is thrown.
+  bool catches() const { return catches_ || promises_.library; }
 
   /// The body of a function wherever it is; null: it is in no source.
   const clang::FunctionDecl *definition(const clang::FunctionDecl &) const;
@@ -86,6 +92,13 @@ class Program {
 
   /// Whether all that it returns is memory that it has just allocated, and keeps no pointer to.
   bool makes(const clang::FunctionDecl &);
+
+  /// Whether each element of an array of pointers, a variable or a field, only ever gets memory
+  /// that was just allocated for it: two elements are never the same memory. `places`: where it is.
+  bool elementsApart(const clang::ValueDecl &array, const Places &places);
+
+  /// As far as all sources together tell.
+  bool mayOverlap(const Places &, const Places &) const;
 
   const Promises &promises() const { return promises_; }
   bool isLocal(const clang::FunctionDecl &f) const {
@@ -106,6 +119,7 @@ class Program {
   std::map<const clang::Decl *, std::vector<Use>> uses_;
   std::map<const clang::FunctionDecl *, std::vector<CallSite>> calls_;
   std::map<const clang::FunctionDecl *, std::unique_ptr<Memory>> memories_;
+  std::map<const clang::FunctionDecl *, std::unique_ptr<VariableChanges>> changes_;
   std::map<std::string, const clang::FunctionDecl *> definitions_;  // by USR
   std::map<std::string, bool> mayEndRank_, makes_;
   std::vector<const clang::FunctionDecl *>
@@ -113,8 +127,9 @@ class Program {
   std::vector<const clang::VarDecl *> globals_;
   std::set<std::string> inUnion_;
   std::map<std::string, std::vector<Given>> given_;  // by USR: variables and fields
+  ElementUses elements_;
   std::unique_ptr<PointsTo> pointsTo_;
-  bool sharesMemory_ = false;
+  bool sharesMemory_ = false, catches_ = false;
 };
 
 /// One name for a function, a type and so on in all sources.

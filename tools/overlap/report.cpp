@@ -87,6 +87,9 @@ void printFinding(const Finding &f, const Measure *measure, std::ostream &out) {
     out << place(r.at, r.context ? *r.context : context) << "note: not changed: " << r.text << '\n';
   if (site.against.empty() && !f.unchanged.empty())
     note(site.call->getBeginLoc(), "not changed: " + f.unchanged);
+  if (f.notCarried && !f.fix)
+    note(f.notCarried->at,
+         "it cannot be under way into the next turn of the loop: " + f.notCarried->text);
   if (!f.notPersistent.empty()) note(site.call->getBeginLoc(), f.notPersistent);
   if (f.fix) note(site.call->getBeginLoc(), "fix: " + f.fix->what);
 }

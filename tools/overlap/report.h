@@ -17,8 +17,9 @@ struct Finding {
   Site site;
   std::optional<Window> window;  // none: it is no statement of a block
   std::optional<Fix> fix;
-  std::optional<Carried> carried;  // by the fix, into the next turn of a loop
-  std::string notPersistent;       // why a fix is not one by a persistent call
+  std::optional<Carried> carried;    // by the fix, into the next turn of a loop
+  std::optional<Remark> notCarried;  // why it is not
+  std::string notPersistent;         // why a fix is not one by a persistent call
   std::string unchanged;  // why there is no fix, if nothing speaks against the place itself
   double seconds = 0;     // of the profile, or bytes
 };

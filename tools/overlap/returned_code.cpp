@@ -117,6 +117,7 @@ void readCheck(Site &site, Program &program) {
     }
   }
   site.writes.add(code);
+  site.buffers.push_back({code, true, {}});
 }
 
 }  // namespace nbcc::overlap

@@ -83,10 +83,11 @@ void readArguments(Site &site, Program &program) {
     if (name == "MPI_IN_PLACE" || name == "MPI_BOTTOM") continue;
     const Objects objects = bufferOf(*site.call, *site.collective, i, memory, context);
     nowhere = nowhere || (objects.empty() && what != 'a' && what != 'T');
-    if (what == 'r' || what == 'b')
-      site.writes.add(objects);
-    else
-      site.reads.add(objects);
+    const bool written = what == 'r' || what == 'b';
+    (written ? site.writes : site.reads).add(objects);
+    Access access = accessOf(*site.call, *site.collective, i, context);
+    access.in = site.in;
+    site.buffers.push_back({objects, written, access});
   }
   if (derived && nowhere)
     refuse(site.call,
@@ -175,23 +176,26 @@ Site makeSite(const Collective &collective, const CallExpr *call, const Function
 
 }  // namespace
 
-bool endsWithBlock(const Site &site, const Memory &memory) {
+bool endsWith(const Site &site, const Stmt *statement, const Memory &memory) {
   Objects used = site.reads;
   used.add(site.writes);
-  if (used.unknown && hasCompoundLiteral(site.block)) return true;
-  for (const Stmt *s : site.block->body()) {
-    const auto *declared = dyn_cast<DeclStmt>(s);
-    if (!declared) continue;
-    for (const Decl *d : declared->decls()) {
-      const auto *v = dyn_cast<VarDecl>(d);
-      if (!v || v->hasGlobalStorage()) continue;
-      const Object variable{Object::variable, v->getCanonicalDecl()};
-      if (used.known.contains(variable) || (used.unknown && memory.escaped(variable)) ||
-          v->getType().isDestructedType() || v->hasAttr<CleanupAttr>())
-        return true;
-    }
+  if (used.unknown && hasCompoundLiteral(statement)) return true;
+  const auto *declared = dyn_cast<DeclStmt>(statement);
+  if (!declared) return false;
+  for (const Decl *d : declared->decls()) {
+    const auto *v = dyn_cast<VarDecl>(d);
+    if (!v || v->hasGlobalStorage()) continue;
+    const Object variable{Object::variable, v->getCanonicalDecl()};
+    if (used.known.contains(variable) || (used.unknown && memory.escaped(variable)) ||
+        v->getType().isDestructedType() || v->hasAttr<CleanupAttr>())
+      return true;
   }
   return false;
+}
+
+bool endsWithBlock(const Site &site, const Memory &memory) {
+  return std::ranges::any_of(site.block->body(),
+                             [&](const Stmt *s) { return endsWith(site, s, memory); });
 }
 
 std::optional<Site> outside(const Site &site, Program &program) {

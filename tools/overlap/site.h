@@ -36,7 +36,14 @@ struct Site {
   const clang::Stmt *check = nullptr;  // stops where rc is an error, and stands next to the call
   unsigned behind = 0;                 // the first statement that may be in the way
 
-  Objects reads, writes;        // until the call completes
+  /// Memory that is the call's until it completes.
+  struct Buffer {
+    Objects objects;
+    bool written;
+    Access access;  // of nothing: any part of it
+  };
+  std::vector<Buffer> buffers;
+  Objects reads, writes;        // all of them
   Effects naming;               // what the arguments themselves do when they are evaluated
   std::vector<Remark> against;  // why it is not to be changed; none: it may be
 
@@ -48,6 +55,9 @@ struct Site {
 /// The same call, as a part of the if whose branch it stands in: a statement of the block outside.
 /// None: the block is no branch of an if, or what the call needs ends with it.
 std::optional<Site> outside(const Site &, Program &);
+
+/// Whether the call needs what a statement declares, or its end does something.
+bool endsWith(const Site &, const clang::Stmt *, const Memory &);
 
 /// Whether something that the call needs lives in its block only, or the block's end does
 /// something.

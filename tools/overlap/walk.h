@@ -42,6 +42,7 @@ class Walk {
   void access(const clang::Expr *glvalue, bool read, bool write);
   void declares(const clang::VarDecl *);
   void directive(const clang::OMPExecutableDirective *);
+  void copies(const clang::Expr *argument);
   void constructs(const clang::CXXConstructExpr *);
 
   void call(const clang::CallExpr *);
@@ -54,7 +55,8 @@ class Walk {
   Objects asCallerSees(const Objects &, const clang::CallExpr *, const clang::FunctionDecl &,
                        const Memory &callee) const;
 
-  void add(Effect::Kind, const clang::Stmt *at, std::string what, Objects = {});
+  void add(Effect::Kind, const clang::Stmt *at, std::string what, Objects = {}, Access = {});
+  Access from(const clang::Expr *pointer, const clang::Expr *bytes = nullptr) const;
   std::string text(const clang::Stmt *s) const { return written(s, context_); }
 
   Program &program_;

@@ -24,42 +24,44 @@ bool shareObject(const Objects &a, const Objects &b) {
 
 class Obstacle {
  public:
-  Obstacle(const Site &site, Program &program)
+  /// `where`: between the call and what is looked at; none, if parts of buffers are not told apart.
+  Obstacle(const Site &site, Program &program, std::optional<Stretch> where)
       : site_(site),
         program_(program),
         memory_(program.memory(*site.in)),
-        name_(site.collective->blocking()) {}
+        name_(site.collective->blocking()) {
+    if (where) regions_.emplace(site, program, *where);
+  }
 
   /// Behind the call: it must be complete before this. None: it may be under way.
-  std::optional<Remark> below(const Effect &e) const {
+  std::optional<Remark> below(const Effect &e) {
     if (e.kind == Effect::reads) {
-      if (memory_.mayOverlap(e.objects, site_.writes))
-        return touches(e, "read", site_.writes, "writes");
+      if (meets(e, true)) return touches(e, "read", site_.writes, "writes");
       return seenByOthers(e);
     }
     if (e.kind == Effect::writes) {
-      if (memory_.mayOverlap(e.objects, site_.writes))
-        return touches(e, "written", site_.writes, "writes");
-      if (memory_.mayOverlap(e.objects, site_.reads))
-        return touches(e, "written", site_.reads, "reads");
+      if (meets(e, true)) return touches(e, "written", site_.writes, "writes");
+      if (meets(e, false)) return touches(e, "written", site_.reads, "reads");
       return seenByOthers(e);
     }
     return otherwise(e);
   }
 
   /// Before the call: it must not have started before this.
-  std::optional<Remark> above(const Effect &e) const {
+  std::optional<Remark> above(const Effect &e) {
     if (e.kind == Effect::reads) {
-      if (memory_.mayOverlap(e.objects, site_.writes))
-        return touches(e, "read", site_.writes, "writes");
+      if (meets(e, true)) return touches(e, "read", site_.writes, "writes");
       return seenByOthers(e);
     }
     if (e.kind == Effect::writes) {
-      Objects needed = site_.reads;
-      for (const Effect &n : site_.naming.all) needed.add(n.objects);
-      if (memory_.mayOverlap(e.objects, needed)) return touches(e, "written", needed, "reads");
-      if (memory_.mayOverlap(e.objects, site_.writes))
-        return touches(e, "written", site_.writes, "writes");
+      Objects named;
+      for (const Effect &n : site_.naming.all) named.add(n.objects);
+      const bool names = !named.empty() && memory_.mayOverlap(e.objects, named);
+      if (names || meets(e, false)) {
+        named.add(site_.reads);
+        return touches(e, "written", named, "reads");
+      }
+      if (meets(e, true)) return touches(e, "written", site_.writes, "writes");
       return seenByOthers(e);
     }
     if (e.kind == Effect::collective)
@@ -68,6 +70,14 @@ class Obstacle {
   }
 
  private:
+  /// Whether it may touch a buffer that the call writes, or one that it reads.
+  bool meets(const Effect &e, bool written) {
+    return std::ranges::any_of(site_.buffers, [&](const Site::Buffer &b) {
+      return b.written == written && memory_.mayOverlap(e.objects, b.objects) &&
+             !(regions_ && regions_->apart(e.access, b));
+    });
+  }
+
   Remark touches(const Effect &e, const char *how, const Objects &ours, const char *does) const {
     if (shareObject(e.objects, ours))
       return {e.at, e.what + " is " + how + ", which " + name_ + " " + does};
@@ -128,6 +138,7 @@ class Obstacle {
   Program &program_;
   const Memory &memory_;
   std::string name_;
+  std::optional<Regions> regions_;
 };
 
 /// A statement that cannot be told where it ends, or code of another configuration, ends a window
@@ -167,12 +178,15 @@ bool declaresArgument(const Site &site, const Stmt &s) {
 
 }  // namespace
 
-std::optional<Remark> inTheWay(const Site &site, Program &program, const Effect &e) {
-  return Obstacle(site, program).below(e);
+std::optional<Remark> inTheWay(const Site &site, Program &program, const Effects &effects,
+                               std::optional<Stretch> where) {
+  Obstacle obstacle(site, program, where);
+  for (const Effect &e : effects.all)
+    if (std::optional<Remark> why = obstacle.below(e)) return why;
+  return std::nullopt;
 }
 
 Window findWindow(const Site &site, Program &program, unsigned from) {
-  const Obstacle obstacle(site, program);
   Window w;
   w.first = w.last = site.index;
 
@@ -181,8 +195,7 @@ Window findWindow(const Site &site, Program &program, unsigned from) {
   for (unsigned i = site.behind; i < site.statements(); ++i) {
     std::optional<Remark> why = textual(site, site.index, i, i);
     const Effects effects = effectsOf(site.statement(i), *site.in, program);
-    for (const Effect &e : effects.all)
-      if (!why) why = obstacle.below(e);
+    if (!why) why = inTheWay(site, program, effects, Stretch{i});
     if (why) {
       w.ends = *why;
       break;
@@ -210,6 +223,7 @@ Window findWindow(const Site &site, Program &program, unsigned from) {
   for (unsigned i = site.index; i-- > from;) {
     std::optional<Remark> why = textual(site, i, site.index, i);
     const Effects effects = effectsOf(site.statement(i), *site.in, program);
+    Obstacle obstacle(site, program, Stretch{i});
     for (const Effect &e : effects.all)
       if (!why) why = obstacle.above(e);
     if (!why && declaresArgument(site, *site.statement(i)))

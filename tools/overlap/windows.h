@@ -12,7 +12,7 @@
 
 #pragma once
 
-#include "tools/overlap/site.h"
+#include "tools/overlap/regions.h"
 
 namespace nbcc::overlap {
 
@@ -31,6 +31,8 @@ struct Window {
 Window findWindow(const Site &, Program &, unsigned from);
 
 /// Why a call that is under way must be complete before something happens. None: it may go on.
-std::optional<Remark> inTheWay(const Site &, Program &, const Effect &);
+/// `where`: none, if no part of a buffer is to be told from another.
+std::optional<Remark> inTheWay(const Site &, Program &, const Effects &,
+                               std::optional<Stretch> where = std::nullopt);
 
 }  // namespace nbcc::overlap

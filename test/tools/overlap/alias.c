@@ -117,7 +117,7 @@ static void b5(int n) {
   double m[n][N];
   memset(m, 0, sizeof m);
   double *row = m[1];
-  MPI_Bcast(m[0], N, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+  MPI_Bcast(m[0], N + 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
   for (int i = 0; i < N; i++) row[i] = 1;
 }
 static void b6(void) {

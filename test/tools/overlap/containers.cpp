@@ -38,6 +38,13 @@ static void throws() {
   for (std::size_t i = 0; i < other.size(); ++i) other[i] = 1;
 }
 
+static void catches() {
+  try {
+    throws();
+  } catch (...) {
+  }
+}
+
 static void references(double (&in)[100], double (&out)[100], double &first) {
   // CHECK: [[#@LINE+2]]:3: remark: MPI_Allreduce: nothing can run
   // CHECK-NEXT: [[#@LINE+2]]:33: note: it must be complete here: first is written, and may be memory
@@ -68,7 +75,7 @@ int main(int argc, char **argv) {
   double a[100] = {}, b[100] = {};
   std::vector<double> v;
   MPI_Init(&argc, &argv);
-  apart(v), grows(), throws(), references(a, b, b[0]), lambda();
+  apart(v), grows(), catches(), references(a, b, b[0]), lambda();
   in_template(a, b);
   MPI_Finalize();
 }

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// changes.cpp - one walk over a function; and the shape of a loop that counts.
+
+#include "tools/overlap/changes.h"
+
+#include <clang/AST/ASTContext.h>
+#include <clang/AST/RecursiveASTVisitor.h>
+#include <clang/Basic/SourceManager.h>
+
+#include <algorithm>
+#include <set>
+
+#include "tools/overlap/collectives.h"
+#include "tools/overlap/known_calls.h"
+
+namespace nbcc::overlap {
+
+using namespace clang;
+using llvm::dyn_cast;
+using llvm::isa;
+
+bool isWithin(SourceLocation at, const Stmt *s, const SourceManager &files) {
+  // In a macro, too, where several loops may begin at one place of the source.
+  return !files.isBeforeInTranslationUnit(at, s->getBeginLoc()) &&
+         !files.isBeforeInTranslationUnit(s->getEndLoc(), at);
+}
+
+namespace {
+
+const VarDecl *named(const Expr *e) {
+  const auto *ref = dyn_cast<DeclRefExpr>(e->IgnoreParens());
+  const auto *v = ref ? dyn_cast<VarDecl>(ref->getDecl()) : nullptr;
+  return v ? v->getCanonicalDecl() : nullptr;
+}
+
+/// Fills what it is given when it is called, and forgets where that is.
+bool fillsAtOnce(const FunctionDecl *f) {
+  if (!f || !f->getIdentifier()) return false;
+  return findKnownCall(*f) || (isMpi(*f) && findCollective(f->getName().str()));
+}
+
+}  // namespace
+
+class CollectChanges : public RecursiveASTVisitor<CollectChanges> {
+ public:
+  explicit CollectChanges(VariableChanges &changes) : changes_(changes) {}
+
+  bool shouldVisitImplicitCode() const { return true; }
+
+  bool VisitBinaryOperator(BinaryOperator *op) {
+    if (op->isAssignmentOp()) changed(op->getLHS(), op);
+    return true;
+  }
+  bool VisitUnaryOperator(UnaryOperator *op) {
+    if (op->isIncrementDecrementOp()) changed(op->getSubExpr(), op);
+    return true;
+  }
+  bool VisitCallExpr(CallExpr *call) {
+    if (!fillsAtOnce(call->getDirectCallee())) return true;
+    for (const Expr *argument : call->arguments())
+      if (const auto *op = dyn_cast<UnaryOperator>(argument->IgnoreParenCasts());
+          op && op->getOpcode() == UO_AddrOf)
+        changed(op->getSubExpr(), call);
+    return true;
+  }
+  bool VisitCastExpr(CastExpr *cast) {
+    if (cast->getCastKind() == CK_LValueToRValue) understood(cast->getSubExpr());
+    return true;
+  }
+  bool VisitUnaryExprOrTypeTraitExpr(UnaryExprOrTypeTraitExpr *e) {
+    if (!e->isArgumentType()) understood(e->getArgumentExpr());
+    return true;
+  }
+  // A parent is visited before what it holds, so what is left is nothing that is known.
+  bool VisitDeclRefExpr(DeclRefExpr *ref) {
+    const auto *v = dyn_cast<VarDecl>(ref->getDecl());
+    if (v && !understood_.contains(ref)) changes_.changes_[v->getCanonicalDecl()].unseen = true;
+    return true;
+  }
+
+ private:
+  void understood(const Expr *e) {
+    if (const auto *ref = dyn_cast<DeclRefExpr>(e->IgnoreParens())) understood_.insert(ref);
+  }
+  void changed(const Expr *what, const Expr *by) {
+    understood(what);
+    if (const VarDecl *v = named(what)) changes_.changes_[v].at.push_back(by);
+  }
+
+  VariableChanges &changes_;
+  std::set<const DeclRefExpr *> understood_;
+};
+
+VariableChanges::VariableChanges(const FunctionDecl &f)
+    : files_(f.getASTContext().getSourceManager()) {
+  CollectChanges(*this).TraverseStmt(f.getBody());
+}
+
+const Changes &VariableChanges::of(const VarDecl &v) const {
+  static const Changes none;
+  const auto found = changes_.find(v.getCanonicalDecl());
+  return found == changes_.end() ? none : found->second;
+}
+
+bool VariableChanges::notWithin(const VarDecl &v, const Stmt *s) const {
+  const Changes &changes = of(v);
+  return !changes.unseen && std::ranges::none_of(changes.at, [&](const Expr *e) {
+    return isWithin(e->getExprLoc(), s, files_);
+  });
+}
+
+namespace {
+
+bool reads(const Expr *e, const VarDecl *v) {
+  return named(e->IgnoreParenImpCasts()) == v;
+}
+
+/// What v is compared with, in one of the conditions that must all hold.
+bool limit(const Expr *condition, const VarDecl *v, CountedLoop &loop) {
+  const auto *op = dyn_cast<BinaryOperator>(condition->IgnoreParenImpCasts());
+  if (!op) return false;
+  if (op->getOpcode() == BO_LAnd)
+    return limit(op->getLHS(), v, loop) || limit(op->getRHS(), v, loop);
+  if (!op->isRelationalOp()) return false;
+  const bool turned = reads(op->getRHS(), v);
+  if (!turned && !reads(op->getLHS(), v)) return false;
+  const BinaryOperatorKind kind =
+      turned ? BinaryOperator::reverseComparisonOp(op->getOpcode()) : op->getOpcode();
+  const bool upwards = kind == BO_LT || kind == BO_LE;
+  if (upwards != (loop.step > 0)) return false;
+  loop.to = turned ? op->getLHS() : op->getRHS();
+  loop.including = kind == BO_LE || kind == BO_GE;
+  return true;
+}
+
+std::optional<std::int64_t> stepOf(const Expr *e, const VarDecl *v, const ASTContext &context) {
+  if (const auto *op = dyn_cast<UnaryOperator>(e->IgnoreParens());
+      op && op->isIncrementDecrementOp() && named(op->getSubExpr()) == v)
+    return op->isIncrementOp() ? 1 : -1;
+  const auto *op = dyn_cast<CompoundAssignOperator>(e->IgnoreParens());
+  if (!op || named(op->getLHS()) != v) return std::nullopt;
+  const std::optional<llvm::APSInt> by = op->getRHS()->getIntegerConstantExpr(context);
+  if (!by || !by->isStrictlyPositive() || by->getSignificantBits() > 31) return std::nullopt;
+  if (op->getOpcode() == BO_AddAssign) return by->getExtValue();
+  if (op->getOpcode() == BO_SubAssign) return -by->getExtValue();
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<CountedLoop> countedLoop(const ForStmt &loop, const VariableChanges &changes,
+                                       const ASTContext &context) {
+  if (!loop.getInit() || !loop.getCond() || !loop.getInc() || loop.getConditionVariable())
+    return std::nullopt;
+  // Several may be counted by one loop; the one that is compared is what matters.
+  std::vector<std::pair<const VarDecl *, const Expr *>> begin;
+  if (const auto *declared = dyn_cast<DeclStmt>(loop.getInit())) {
+    for (const Decl *d : declared->decls())
+      if (const auto *v = dyn_cast<VarDecl>(d); v && v->getInit())
+        begin.emplace_back(v->getCanonicalDecl(), v->getInit());
+  } else if (const auto *op = dyn_cast<BinaryOperator>(loop.getInit());
+             op && op->getOpcode() == BO_Assign && named(op->getLHS())) {
+    begin.emplace_back(named(op->getLHS()), op->getRHS());
+  }
+  for (const auto &[v, from] : begin) {
+    const std::optional<std::int64_t> step = stepOf(loop.getInc(), v, context);
+    if (!step || !v->getType()->isIntegerType() || v->hasGlobalStorage()) continue;
+    CountedLoop found{&loop, v, from, nullptr, false, *step};
+    if (!limit(loop.getCond(), v, found) || changes.of(*v).unseen ||
+        !changes.notWithin(*v, loop.getCond()) || !changes.notWithin(*v, loop.getBody()))
+      continue;
+    return found;
+  }
+  return std::nullopt;
+}
+
+}  // namespace nbcc::overlap
