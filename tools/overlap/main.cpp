@@ -11,6 +11,7 @@
 #include <map>
 #include <utility>
 
+#include "tools/overlap/callers.h"
 #include "tools/overlap/explain.h"
 #include "tools/overlap/options.h"
 #include "tools/overlap/profile.h"
@@ -113,6 +114,7 @@ std::vector<Finding> look(Program &program, const Options &o) {
       fix(f, program, o, earlier[f.site.block], names);
       if (f.fix) earlier[f.site.block].push_back(f);
     }
+    if (f.window && !f.fix) f.advice = adviceToCallers(f.site, *f.window, program, o.least);
     // A source that is compiled twice is changed if both ways agree.
     const std::string place = placeOf(f.site);
     const auto [at, first] = seen.emplace(place, findings.size());

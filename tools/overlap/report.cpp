@@ -90,6 +90,8 @@ void printFinding(const Finding &f, const Measure *measure, std::ostream &out) {
   if (f.notCarried && !f.fix)
     note(f.notCarried->at,
          "it cannot be under way into the next turn of the loop: " + f.notCarried->text);
+  for (const Remark &r : f.advice)
+    out << place(r.at, r.context ? *r.context : context) << "note: " << r.text << '\n';
   if (!f.notPersistent.empty()) note(site.call->getBeginLoc(), f.notPersistent);
   if (f.fix) note(site.call->getBeginLoc(), "fix: " + f.fix->what);
 }

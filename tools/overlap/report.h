@@ -19,6 +19,7 @@ struct Finding {
   std::optional<Fix> fix;
   std::optional<Carried> carried;    // by the fix, into the next turn of a loop
   std::optional<Remark> notCarried;  // why it is not
+  std::vector<Remark> advice;        // what an author could do
   std::string notPersistent;         // why a fix is not one by a persistent call
   std::string unchanged;  // why there is no fix, if nothing speaks against the place itself
   double seconds = 0;     // of the profile, or bytes
