@@ -3,6 +3,7 @@
 # tree may be moved.
 #
 #   bin/nbcc                     finds share/nbc/stdlib_algos beside it
+#   bin/nbc-adapters             what the machine's adapters can, and which --device that is (tools/adapters)
 #   bin/nbc-bench-openmpi, ...   measures libraries beside that MPI's own collectives (tools/bench)
 #   bin/nbc-overlap              finds what a program can do during a collective (tools/overlap); needs libclang-cpp
 #   bin/nbc-tune                 measures a table for the drop-in with them (tools/tune)
@@ -105,7 +106,7 @@ set_target_properties(nbc-verbs PROPERTIES EXPORT_NAME verbs)
 set_target_properties(nbc-static PROPERTIES EXPORT_NAME nbc-static)
 
 install(TARGETS nbcc nbc nbc-static nbc-build nbc-jit nbc-soft nbc-hca nbc-sci nbc-shm nbc-verbs ${mpi_libraries} EXPORT nbcc-targets)
-install(TARGETS nbc-operators)
+install(TARGETS nbc-adapters nbc-operators)
 install(TARGETS sisci ibverbs LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/software)
 install(DIRECTORY runtime/include/sisci runtime/include/verbs_exp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(FILES runtime/include/nbc.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})

@@ -45,12 +45,14 @@ MAY_INCLUDE = {
     "runtime/sci": ["runtime/include"],
     "runtime/shm": ["runtime/include"],
     "runtime/verbs": ["runtime/include"],
+    "runtime/devx": ["runtime/include"],
     "devices": ["runtime/include"],
     "devices/verbs": ["runtime/include", "devices/hca"],
     "devices/verbs_exp": ["runtime/include", "devices/hca"],
     "dropin": ["dsl", "compiler/selection", "runtime/include", "runtime/mpi"],
     "tools/bench": ["dsl", "runtime/include", "runtime/mpi"],
     "tools/overlap": [],
+    "tools/adapters": ["runtime/include", "runtime/devx"],
 }
 EACH_TARGET = IR + ["codegen", "codegen/common", "codegen/messages", "runtime/include"]
 LIST_OF_TARGETS = "codegen/targets.cpp"
