@@ -94,7 +94,8 @@ struct queue {
   uint32_t cq[2];                   // numbers
   const volatile uint8_t *last[2];  // the last byte of the one entry
   // Chained by words: its row, and that of the peer.
-  uint32_t first_word, words;
+  size_t first_word;
+  uint32_t words;
   uint64_t told;        // address of the peer's, for the first call
   uint64_t told_apart;  // from call to call
   uint32_t told_rkey;
@@ -122,7 +123,7 @@ struct coredirect {
   struct call *bound;  // of a direct plan: it keeps memory known; null: none
   // Chained by words: the rows of all queues, `depth` times; and calls admitted so far.
   uint64_t *words;
-  uint32_t word_count;  // of one time
+  size_t word_count;  // of one time
   uint32_t words_lkey, words_rkey;
   bool words_known;
   uint64_t calls;

@@ -145,6 +145,7 @@ static int check_fields(const struct tables *s, struct nbc_range segments, struc
                      i, rule, s->relocs[i].addend);
     if (at % MLX5_SEGMENT != field[rule] ||
         (is_behind_control(rule) && begins_entry(s, segments, at - field[rule])) ||
+        (rule == NBC_RELOC_WORD_WAIT && begins_entry(s, segments, at + MLX5_SEGMENT)) ||
         (rule == NBC_RELOC_TOLD && !says_where_to(s, segments, at)))
       return damaged(why, "relocation %u: rule %u at %u, which is no such field", i, rule, at);
   }

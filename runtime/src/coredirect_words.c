@@ -27,14 +27,18 @@ static bool names_word(uint32_t rule) {
   return rule >= NBC_RELOC_WORD_WAIT && rule <= NBC_RELOC_WORD_INTO;
 }
 
-// How many words the row of each queue has, as relocations name them.
+// How many words the row of each queue has, as relocations of variants name them: no others were
+// looked at by nbc_template_check().
 static void count_words(nbc_plan *plan) {
   struct coredirect *s = state_of(plan);
-  for (uint32_t i = 0; i < plan->tables.header->relocs.count; ++i) {
-    const struct nbc_reloc *r = &plan->tables.relocs[i];
-    if (!names_word(r->rule) || r->rule == NBC_RELOC_WORD_TOLD) continue;
-    struct queue *q = &s->queues[r->what];
-    if (r->addend >= q->words) q->words = r->addend + 1;
+  for (uint32_t v = 0; v < plan->tables.header->variants.count; ++v) {
+    const struct nbc_range range = plan->tables.variants[v].relocs;
+    for (uint32_t i = range.begin; i < range.begin + range.count; ++i) {
+      const struct nbc_reloc *r = &plan->tables.relocs[i];
+      if (!names_word(r->rule) || r->rule == NBC_RELOC_WORD_TOLD) continue;
+      struct queue *q = &s->queues[r->what];
+      if (r->addend >= q->words) q->words = r->addend + 1;
+    }
   }
   for (uint32_t i = 0; i < plan->tables.header->queues.count; ++i) {
     s->queues[i].first_word = s->word_count;
@@ -47,10 +51,10 @@ int coredirect_make_words(nbc_plan *plan) {
   if (!is_chained_by_words(&plan->tables)) return 0;
   count_words(plan);
   if (s->word_count == 0) return 0;
-  s->words = (uint64_t *)calloc((size_t)s->word_count * plan->depth, sizeof *s->words);
+  s->words = (uint64_t *)calloc(s->word_count * plan->depth, sizeof *s->words);
   if (!s->words) return NBC_ERROR_MEMORY;
   int status = s->hca->ops->register_memory(
-      s->hca, s->words, (size_t)s->word_count * plan->depth * sizeof *s->words,
+      s->hca, s->words, s->word_count * plan->depth * sizeof *s->words,
       NBC_HCA_REMOTE_WRITE | NBC_HCA_REMOTE_READ, &s->words_lkey, &s->words_rkey);
   s->words_known = !status;
   return status;
@@ -72,10 +76,13 @@ struct row_told coredirect_tell_row(const nbc_plan *plan, uint32_t queue) {
                          .rkey = s->words_rkey,
                          .words = q->words,
                          .times = plan->depth};
-  for (uint32_t i = 0; i < plan->tables.header->relocs.count; ++i) {
-    const struct nbc_reloc *r = &plan->tables.relocs[i];
-    if (r->rule == NBC_RELOC_WORD_TOLD && r->what == queue && r->addend >= row.named)
-      row.named = r->addend + 1;
+  for (uint32_t v = 0; v < plan->tables.header->variants.count; ++v) {
+    const struct nbc_range range = plan->tables.variants[v].relocs;
+    for (uint32_t i = range.begin; i < range.begin + range.count; ++i) {
+      const struct nbc_reloc *r = &plan->tables.relocs[i];
+      if (r->rule == NBC_RELOC_WORD_TOLD && r->what == queue && r->addend >= row.named)
+        row.named = r->addend + 1;
+    }
   }
   return row;
 }
