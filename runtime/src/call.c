@@ -17,7 +17,8 @@
 // nbc_start takes as long for a long call as for a short one where the target lets the host's work
 // wait (host_waits): what a stage has to copy or reduce beyond a little is owed until the next
 // nbc_test or nbc_wait, and nothing is looked at that others may have sent. Where the host's work
-// stands before a doorbell, nobody would ring it meanwhile, so there it is done at once.
+// stands before a doorbell, nobody would ring it meanwhile, so there it is done at once; but what
+// nothing stands behind may be owed (last_waits).
 
 #include "nbc/mlx5_wqe.h"
 #include "runtime/src/calc.h"
@@ -60,18 +61,24 @@ static void fail(nbc_plan *plan) {
 // of it nothing is written: it would make the start longer and the call no shorter.
 enum { LITTLE_BEFORE = 512 };
 
-static bool is_much(const struct call *c) {
-  const struct stage *s = &c->variant->stages[c->stage];
-  bool behind = s->enabled == (c->stage ? s[-1].enabled : 0);
+static bool is_more_than(const struct call *c, uint64_t most) {
   uint64_t bytes;
-  return __builtin_mul_overflow(s->writes, c->block, &bytes) ||
-         bytes > (behind ? 0 : LITTLE_BEFORE);
+  return __builtin_mul_overflow(c->variant->stages[c->stage].writes, c->block, &bytes) ||
+         bytes > most;
+}
+
+static bool may_wait(const nbc_plan *plan, const struct call *c) {
+  const struct stage *all = c->variant->stages, *s = &all[c->stage];
+  const uint32_t before = c->stage ? s[-1].enabled : 0;
+  if (plan->starting) return is_more_than(c, s->enabled == before ? 0 : LITTLE_BEFORE);
+  return plan->postponing && before == all[c->variant->stage_count - 1].enabled &&
+         is_more_than(c, LITTLE_BEFORE);
 }
 
 // The host's work of the stage that the call is at, or the debt of it.
 static int work(nbc_plan *plan, struct call *c) {
   bool any = c->variant->stages[c->stage].hosts_count != 0;
-  c->owes = any && plan->starting && is_much(c);
+  c->owes = any && may_wait(plan, c);
   return any && !c->owes ? host_run(plan, c) : 0;
 }
 
@@ -112,7 +119,7 @@ static int admit(nbc_plan *plan, struct call *c) {
 // work that was owed does.
 static int ring(nbc_plan *plan) {
   for (struct call *c = plan->ringer; c && !c->enabled; c = plan->ringer) {
-    if (c->owes && plan->starting) break;
+    if (c->owes && plan->postponing) break;
     int status = work_off(plan, c);
     if (status) return status;
     c->pending = plan->target->enable(plan, c);
@@ -149,7 +156,7 @@ static void advance(nbc_plan *plan) {
       fail(plan);
       return;
     }
-    if (!c || !c->enabled || c->pending || (c->owes && plan->starting)) return;
+    if (!c || !c->enabled || c->pending || (c->owes && plan->postponing)) return;
     if (c->owes) {
       status = work_off(plan, c);
     } else if (++c->stage < c->variant->stage_count) {
@@ -184,6 +191,14 @@ static bool move(nbc_plan *plan) {
     }
   }
   return moved;
+}
+
+// Likewise within nbc_start: what is owed stays so, and whether messages have ended is looked at as
+// if it were done.
+static void look(nbc_plan *plan) {
+  move(plan);
+  struct call *c = plan->oldest;
+  if (c && c->owes && c->enabled && plan->target->lingers) plan->target->lingers(plan, c);
 }
 
 // Scratch of a call lies as close as its blocks are long, and not as they may be: so a call
@@ -395,10 +410,12 @@ int nbc_start(nbc_plan *plan, const struct nbc_call *call, nbc_request *request)
   fetch(request, sizeof(struct call));
   plan_lock(plan);
   plan->starting = plan->target->host_waits;
+  plan->postponing = plan->starting || plan->target->last_waits;
   int status = start(plan, call, (struct call *)request);
   plan->starting = false;
   if (plan->target->expects)
-    for (bool first = true; plan->target->expects(plan, first); first = false) move(plan);
+    for (bool first = true; plan->target->expects(plan, first); first = false) look(plan);
+  plan->postponing = false;
   const bool told = plan->armed;
   plan_unlock(plan);
   if (!told) progress_wake(plan);

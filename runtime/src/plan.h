@@ -90,6 +90,7 @@ struct nbc_plan {
   int status;            // not 0: of no more use
   bool connected;
   bool starting;     // in nbc_start, of a target that lets the host's work wait
+  bool postponing;   // in nbc_start, of one that lets some of it wait
   bool own_lengths;  // blocks have lengths of their own
   bool reduces;      // calls need an operator
   bool direct;       // it is for the call `bound`, one at a time

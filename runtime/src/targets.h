@@ -29,6 +29,9 @@ struct target {
   // Whether the host's work may wait for the first nbc_test or nbc_wait, so that nbc_start is
   // short: nothing is to be looked at, either, while plan->starting.
   bool host_waits;
+  // The same of work that nothing stands behind, no message and no doorbell; but then whatever has
+  // come is looked at.
+  bool last_waits;
   // Of the caller's memory that the device touches in a call: all of it, or a negative
   // status and nothing. Release comes after complete, or after destroy. Null: nothing.
   int (*acquire)(nbc_plan *, struct call *);

@@ -288,6 +288,7 @@ const struct target verbs = {
     .forget = forget,
     // The host's work is done at once: nobody would ring the doorbell behind it.
     .host_waits = false,
+    .last_waits = true,
     .longest = longest,
     .check = messages_check,
     .create = verbs_create,
