@@ -195,7 +195,7 @@ void Walk::method(const CXXMemberCallExpr *call) {
                               : memory_.designated(container);
   add(Effect::writes, call, text(container), objects);
   if (changesContainer(m->getName()) && isContainerOfNumbers(call->getObjectType()) &&
-      !program_.catches()) {
+      program_.allocatesPlainly()) {
     for (const Expr *argument : call->arguments()) copies(argument);
     return;
   }
@@ -220,7 +220,8 @@ void Walk::constructs(const CXXConstructExpr *made) {
       access(argument, true, false);
   }
   if (by->isTrivial()) return;
-  if (isContainerOfNumbers(made->getType()) && !by->isMoveConstructor() && !program_.catches()) {
+  if (isContainerOfNumbers(made->getType()) && !by->isMoveConstructor() &&
+      program_.allocatesPlainly()) {
     for (const Expr *argument : made->arguments()) copies(argument);
     return;
   }

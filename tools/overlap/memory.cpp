@@ -52,7 +52,10 @@ bool isContainer(QualType type) {
 bool isContainerOfNumbers(QualType type) {
   const CXXRecordDecl *record = type.getNonReferenceType()->getAsCXXRecordDecl();
   const auto *of = record ? dyn_cast<ClassTemplateSpecializationDecl>(record) : nullptr;
-  return isContainer(type) && of && record->getName() == "vector" &&
+  if (!isContainer(type) || !of || record->getName() != "vector") return false;
+  // An allocator of the program's own may do anything.
+  const CXXRecordDecl *from = of->getTemplateArgs()[1].getAsType()->getAsCXXRecordDecl();
+  return from && from->isInStdNamespace() && from->getName() == "allocator" &&
          of->getTemplateArgs()[0].getAsType()->isArithmeticType();
 }
 

@@ -45,6 +45,10 @@ class Collector : public RecursiveASTVisitor<Collector> {
     const FunctionDecl *outer = in_;
     if (f && f->doesThisDeclarationHaveABody()) {
       in_ = f;
+      // An allocator of the program's own, which may do anything where a vector is made.
+      if (f->getOverloadedOperator() == OO_New || f->getOverloadedOperator() == OO_Array_New ||
+          f->getOverloadedOperator() == OO_Delete || f->getOverloadedOperator() == OO_Array_Delete)
+        program_.ownsNew_ = true;
       if (files_.isInMainFile(files_.getExpansionLoc(f->getLocation())))
         program_.functions_.push_back(f);
       program_.definitions_.emplace(nameInAll(*f), f);

@@ -76,8 +76,9 @@ class Program {
   /// accesses.
   bool sharesMemory() const { return sharesMemory_; }
 
-  /// Whether somebody may catch an exception. If nobody does, one ends the rank where it is thrown.
-  bool catches() const { return catches_ || promises_.library; }
+  /// Whether memory is allocated as the library does, or the rank ends: nobody catches an
+  /// exception, and operator new is nobody's own.
+  bool allocatesPlainly() const { return !catches_ && !ownsNew_ && !promises_.library; }
 
   /// The body of a function wherever it is; null: it is in no source.
   const clang::FunctionDecl *definition(const clang::FunctionDecl &) const;
@@ -129,7 +130,7 @@ class Program {
   std::map<std::string, std::vector<Given>> given_;  // by USR: variables and fields
   ElementUses elements_;
   std::unique_ptr<PointsTo> pointsTo_;
-  bool sharesMemory_ = false, catches_ = false;
+  bool sharesMemory_ = false, catches_ = false, ownsNew_ = false;
 };
 
 /// One name for a function, a type and so on in all sources.

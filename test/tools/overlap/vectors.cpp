@@ -11,6 +11,13 @@
 
 #include <vector>
 
+template <class T>
+struct Own {
+  using value_type = T;
+  T *allocate(std::size_t n);
+  void deallocate(T *, std::size_t);
+};
+
 struct Histogram {
   std::vector<int> mine = std::vector<int>(100), all = std::vector<int>(100), keys;
   long moved = 0;
@@ -70,6 +77,9 @@ struct Histogram {
     MPI_Allreduce(mine.data(), all.data(), 100, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     keys.assign(&all[3], &all[7]);
     moved = 3;
+    MPI_Allreduce(mine.data(), all.data(), 100, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    std::vector<int, Own<int>> strange(3);
+    moved = 5;
     MPI_Allreduce(mine.data(), all.data(), 100, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     std::vector<int> taken(static_cast<std::vector<int> &&>(all));
     moved = 4;
