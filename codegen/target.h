@@ -65,6 +65,9 @@ struct TargetOptions {
   int depth = 2;  // calls under way at once
   /// Where the ranks are, for targets that reach one node only. Null: all on one.
   const Topology *topology = nullptr;
+  /// coredirect: ranks of one node, as the topology has them, exchange through its memory; else all
+  /// is the adapter's.
+  bool within = false;
   /// Whether the ranks that this rank sends to are those it receives from, as its
   /// schedule is written. Not given: taken to be so.
   std::function<bool(int64_t rank)> symmetric;

@@ -86,6 +86,22 @@
 // stage: the MQ's last entry of the stage is a signalled one, the host sees its
 // completion, works, and rings the doorbell for the next (nbc_stage).
 //
+// Within a node (TargetOptions::within). What goes to a rank of the same node, and what comes from
+// there, the hosts carry out through memory that both share: records, as those of target shm
+// (codegen/messages). A stage is, one behind the other, work of the host, records, entries of the
+// MQ. So an algorithm that works in hierarchies is one plan: gather | offloaded middle | release,
+// and only in the middle is no host needed.
+//
+//   stage 0   RECV from 1, RECV from 2, WAIT, WAIT       MQ: SEND_EN .. WAIT .., signalled
+//   stage 1   SEND to 1, SEND to 2
+//
+// A WAIT for a message of round r stands in front of no entry of the MQ that the program reaches in
+// round r or before: a stage that has entries ends first. Between two stages ranks are held up as by
+// the program's own barriers, and no more. Received bytes go to rooms of STAGING (eager) or to their
+// final place; no slots, no credits, no clear-to-send. What is copied by the host where a schedule
+// has such messages: all that the adapter is not in the way of. In CALC these messages are slots as
+// well, and operands that no adapter has brought are reduced by the host.
+//
 // Adapter reductions (variant CALC): one 64-bit element. Every value lies in a
 // 16-byte slot, big-endian. reduce A, B -> C gathers A and B in a SEND with calc on
 // LOOPBACK, received into the next room of staging that was posted for it: C is
@@ -109,6 +125,11 @@
 namespace nbcc {
 
 extern const Target coredirect;
+
+/// Of a legal schedule: a message that stays within the node.
+inline bool staysWithin(const Step &step) {
+  return step.peer >= 0 && step.unit == Unit::host;
+}
 
 /// As an adapter of this kind would report them.
 nbc_hca_facts coredirect_facts(const Device &);

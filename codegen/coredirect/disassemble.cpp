@@ -21,6 +21,7 @@
 #include "codegen/coredirect/coredirect.h"
 #include "codegen/coredirect/disassemble_words.h"
 #include "codegen/coredirect/view.h"
+#include "codegen/messages/view.h"
 #include "nbc/mlx5_wqe.h"
 
 namespace nbcc {
@@ -51,9 +52,12 @@ constexpr int kName = 13;  // "data from 127"
 /// One variant, line by line.
 class Lister {
  public:
-  Lister(const View &view, const nbc_variant &variant, std::ostream &out)
-      : view_(view), variant_(variant), out_(out), queues_(view.queues.size()) {
+  Lister(const View &view, const messages::View &records, const nbc_variant &variant,
+         std::ostream &out)
+      : view_(view),
+        records_(records), variant_(variant), out_(out), queues_(view.queues.size()) {
     for (uint32_t q = 0; q < queues_.size(); ++q) {
+      if (view.queues[q].kind == NBC_QUEUE_MESSAGES) continue;
       if (const nbc_segment *s = view.segment(variant.segments, q, NBC_RING_SEND))
         queues_[q].sends = view.entries(*s);
       const bool credit = variant.flags & NBC_VARIANT_CREDIT;
@@ -77,6 +81,7 @@ class Lister {
     for (uint32_t k = 0; k < variant_.stages.count; ++k) {
       const nbc_stage &stage = view_.stages[variant_.stages.begin + k];
       for (uint32_t h = 0; h < stage.hosts_count; ++h) host(k, view_.hosts[stage.hosts_begin + h]);
+      for (; record_ < stage.records; ++record_) record(record_);
       size_t end = next;
       while (end < mq.size() && mq[end].index < stage.enabled) ++end;
       management(std::span(mq).subspan(next, end - next));
@@ -125,6 +130,24 @@ class Lister {
 
   void host(uint32_t stage, const nbc_host &h) {
     line("host", stage, -1, h.op == NBC_HOST_COPY ? "COPY" : "REDUCE", view_.hostText(h));
+  }
+
+  /// What stays within the node: its index is that of the record.
+  void record(uint32_t k) {
+    const std::span<const nbc_message_record> all = records_.records(variant_);
+    const bool wait = all[k].op == NBC_MESSAGE_WAIT;
+    const nbc_message_record &r = wait ? all[all[k].record] : all[k];
+    const bool sent = r.op == NBC_MESSAGE_SEND;
+    std::string task =
+        cat(wait ? "wait for " : "", sent ? "send to " : "recv from ", records_.rank(r.peer));
+    if (wait) {
+      task += cat(", record ", all[k].record);
+    } else {
+      const std::span<const nbc_reloc> fills = records_.fills(variant_, k);
+      task += fills.empty() ? ": no bytes"
+                            : ": " + view_.piecesText(fills[0].what, fills[0].extra + 1);
+    }
+    line("node", k, -1, wait ? "WAIT" : sent ? "SEND" : "RECV", task);
   }
 
   void management(std::span<const Entry> entries) {
@@ -272,9 +295,11 @@ class Lister {
   }
 
   const View &view_;
+  const messages::View &records_;
   const nbc_variant &variant_;
   std::ostream &out_;
   std::vector<Queue> queues_;
+  uint32_t record_ = 0;
   uint32_t mq_ = UINT32_MAX;
 };
 
@@ -282,7 +307,7 @@ class Lister {
 uint64_t queueEntries(const View &view, const nbc_variant &v) {
   uint64_t entries = 0;
   for (const nbc_segment &s : view.segmentsOf(v.segments))
-    entries += s.ring == NBC_RING_SEND ? view.entries(s).size() : s.entries;
+    if (view.queues[s.queue].kind != NBC_QUEUE_MESSAGES) entries += s.ring == NBC_RING_SEND ? view.entries(s).size() : s.entries;
   if (v.protocol == NBC_EAGER && !(v.flags & NBC_VARIANT_CREDIT))
     for (const nbc_segment &s : view.segmentsOf(view.header.ahead_segments)) entries += s.entries;
   return entries;
@@ -334,12 +359,13 @@ uint32_t mostCalls(const Template &t, const View &view, const Device &device) {
 
 void coredirect_printTasks(const Template &t, std::ostream &out) {
   const View view(t);
+  const messages::View records(t);
   view.printTitle(out);
   for (const nbc_variant &variant : view.variants)
     if (view.byWords())
       printWordTasks(view, variant, out);
     else
-      Lister(view, variant, out).print();
+      Lister(view, records, variant, out).print();
 }
 
 void coredirect_printResources(const Template &t, std::ostream &out) {
@@ -347,6 +373,7 @@ void coredirect_printResources(const Template &t, std::ostream &out) {
   view.printTitle(out);
   uint64_t pairs = 0, direct = 0, management = 0, completion = 0, slots = 0, entries = 0, hosts = 0;
   for (const nbc_queue &q : view.queues) {
+    if (q.kind == NBC_QUEUE_MESSAGES) continue;
     management += q.kind == NBC_QUEUE_MANAGEMENT;
     pairs += q.peer < view.peers.size();
     direct += q.kind == NBC_QUEUE_DIRECT;

@@ -21,6 +21,7 @@
 #include "codegen/common/template_writer.h"
 #include "codegen/coredirect/coredirect.h"
 #include "codegen/coredirect/program.h"
+#include "codegen/messages/record.h"
 #include "nbc/mlx5_wqe.h"
 
 namespace nbcc {
@@ -34,9 +35,15 @@ struct Variant {
   const Legal *legal = nullptr;  // null: CREDIT
   Program program;
   uint32_t flags = 0, protocol = NBC_EAGER;
-  std::vector<Span> data;       // data segments, in the order in which they are written
-  std::vector<nbc_host> hosts;  // stage by stage
+  std::vector<Span> data;              // data segments, in the order in which they are written
+  std::vector<nbc_host> hosts;         // stage by stage
+  std::vector<messages::Data> within;  // of each record
 };
+
+/// Into a room that is posted ahead, in eager variants.
+bool takesSlot(const Step &step) {
+  return step.op == Op::recv && step.to.size > 0 && !staysWithin(step);
+}
 
 class Emitter {
  public:
@@ -64,7 +71,7 @@ class Emitter {
       const Schedule &s = legal.schedule;
       size_t k = 0;
       for (const Step &step : s.steps) {
-        if (step.op != Op::recv || step.to.size == 0) continue;
+        if (!takesSlot(step)) continue;
         if (k == blocks.size()) blocks.push_back(0);
         blocks[k] = std::max(blocks[k], blocksFor(s, s.to(step)[0].buffer));
         ++k;
@@ -88,8 +95,7 @@ class Emitter {
     size_t slot = 0;
     if (legal.protocol == NBC_EAGER)
       for (const Step &step : s_->steps)
-        if (step.op == Op::recv && step.to.size > 0)
-          places.give(s_->to(step)[0].buffer, slots_, slotRooms_[slot++]);
+        if (takesSlot(step)) places.give(s_->to(step)[0].buffer, slots_, slotRooms_[slot++]);
 
     // In the order of write().
     for (size_t q = 0; q < connections_.queues.size(); ++q) {
@@ -105,6 +111,8 @@ class Emitter {
       for (const StepId i : queue.receives)
         for (const Extent &e : s_->to(s_->steps[i])) variant.data.push_back(places.place(e));
     }
+    for (const messages::Record &record : variant.program.records)
+      variant.within.push_back(messages::dataOf(*s_, record, places));
     for (const StageProgram &stage : variant.program.stages)
       for (const StepId i : stage.hosts) variant.hosts.push_back(host(s_->steps[i], places));
     if (places.stagingBlocks() > 0)
@@ -175,12 +183,15 @@ class Emitter {
         n.code += receives * strides_[q];
       }
       if (!variant.program.management.empty()) ++n.segments;
+      if (!variant.program.records.empty()) ++n.segments;
+      n.code += static_cast<uint32_t>(variant.within.size() * sizeof(nbc_message_record));
       n.code += static_cast<uint32_t>(variant.program.management.size()) * MLX5_WQEBB;
       bind = sends;
       n.relocs = sends + static_cast<uint32_t>(variant.data.size());
       for (const QueueProgram &queue : variant.program.queues)
         for (const Post &post : queue.sends)
           n.relocs += post.kind == Post::Kind::data ? 0 : post.kind == Post::Kind::wait ? 1 : 2;
+      for (const messages::Data &data : variant.within) n.relocs += data.pieces.count > 0;
       if (variant.protocol == NBC_DIRECT)
         for (const Step &step : variant.legal->schedule.steps)
           n.relocs += writesToPeer(step, variant.protocol);
@@ -212,7 +223,9 @@ class Emitter {
   // --- Writing ---------------------------------------------------------------
 
   Template write() {
-    writer_.layOut(connections_.peers, connections_.queues, sizes_);
+    std::vector<uint32_t> peers = connections_.peers;
+    for (size_t p = 0; p < connections_.near; ++p) peers[p] |= NBC_PEER_NEAR;
+    writer_.layOut(peers, connections_.queues, sizes_);
     if (connections_.byWords) writer_.header().chaining = NBC_CHAINED_BY_WORDS;
     segments_ = writer_.segments();
     relocs_ = writer_.relocs();
@@ -225,7 +238,8 @@ class Emitter {
       out->flags = variant.flags;
       stages.clear();
       for (const StageProgram &stage : variant.program.stages)
-        stages.push_back({0, static_cast<uint32_t>(stage.hosts.size()), stage.enabled});
+        stages.push_back(
+            {0, static_cast<uint32_t>(stage.hosts.size()), stage.enabled, stage.records});
       out->stages = writer_.addStages(stages, variant.hosts);
       writeVariant(variant, *out++);
     }
@@ -255,7 +269,7 @@ class Emitter {
     std::vector<uint32_t> number(s.steps.size());
     uint32_t next = 0;
     for (size_t i = 0; i < s.steps.size(); ++i)
-      if (s.steps[i].op == Op::recv && s.steps[i].to.size > 0) number[i] = next++;
+      if (takesSlot(s.steps[i])) number[i] = next++;
     for (uint32_t q = 0; q < connections_.queues.size(); ++q) {
       const QueueProgram &queue = variant.program.queues[q];
       if (connections_.queues[q].kind != NBC_QUEUE_EAGER || queue.receives.empty()) continue;
@@ -313,6 +327,8 @@ class Emitter {
     for (uint32_t q = 0; q < connections_.queues.size(); ++q) {
       if (q == connections_.management && !connections_.byWords)
         writeManagement(variant.program);
+      else if (q == connections_.messages)
+        writeRecords(variant);
       else
         writeQueue(variant, q, data);
     }
@@ -364,6 +380,26 @@ class Emitter {
       }
       used_ += MLX5_WQEBB;
       ++index;
+    }
+  }
+
+  void writeRecords(const Variant &variant) {
+    if (variant.program.records.empty()) return;
+    nbc_segment &segment = segments_[segment_++];
+    segment.queue = connections_.messages;
+    segment.ring = NBC_RING_SEND;
+    segment.offset = used_;
+    segment.entries = static_cast<uint32_t>(variant.program.records.size());
+    segment.bytes = segment.entries * static_cast<uint32_t>(sizeof(nbc_message_record));
+    const bool slot = variant.flags & NBC_VARIANT_CALC;
+    for (size_t k = 0; k < variant.within.size(); ++k) {
+      const messages::Record &record = variant.program.records[k];
+      const Step &step = variant.legal->schedule.steps[record.step];
+      const bool filled = messages::write(record, step, connections_.number(step.peer),
+                                          variant.within[k], code_, used_, relocs_[reloc_]);
+      if (filled && slot) relocs_[reloc_].rule = NBC_RELOC_SLOT, relocs_[reloc_].extra = 0;
+      reloc_ += filled;
+      used_ += static_cast<uint32_t>(sizeof(nbc_message_record));
     }
   }
 

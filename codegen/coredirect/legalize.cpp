@@ -20,6 +20,7 @@
 #include <algorithm>
 
 #include "codegen/common/calls.h"
+#include "codegen/common/nodes.h"
 #include "codegen/common/own_lengths.h"
 #include "codegen/coredirect/coredirect.h"
 #include "codegen/coredirect/program.h"
@@ -40,6 +41,12 @@ std::string nameOf(const nbc_queue &queue, const Connections &connections) {
                                         "data",       "messages", "direct", "chain"};
   if (queue.peer == kNone) return cat("the ", purpose[queue.kind], " queue");
   return cat("the ", purpose[queue.kind], " queue to rank ", connections.peers[queue.peer]);
+}
+
+Near nearOf(const Schedule &s, const TargetOptions &options) {
+  if (!options.within || !options.topology) return {};
+  const int64_t rank = s.rank;
+  return [&options, rank](int64_t peer) { return isNear(options, rank, peer); };
 }
 
 /// How many calls may be under way; of a direct plan one.
@@ -113,7 +120,8 @@ void checkMessages(const Schedule &s, const Device &device, const TargetOptions 
   const int64_t depth = depthOf(options), most = longest(device);
   std::vector<int64_t> sent(s.ranks);
   for (const Step &step : s.steps)
-    if (step.op == Op::send || step.op == Op::signal) ++sent[step.peer];
+    if ((step.op == Op::send || step.op == Op::signal) && !isNear(options, s.rank, step.peer))
+      ++sent[step.peer];
   const auto peer = std::max_element(sent.begin(), sent.end());
   if (*peer * depth > most)
     diag.error({}, "coredirect: a queue holds ", most, " entries on ", device.name,
@@ -158,6 +166,11 @@ bool cannotGoEager(const Schedule &s, const TargetOptions &options, Diag &diag) 
 
 }  // namespace
 
+bool crosschannel::isHierarchical(const Schedule &s, const Near &near) {
+  return near && std::ranges::any_of(
+                     s.steps, [&](const Step &step) { return step.peer >= 0 && near(step.peer); });
+}
+
 std::vector<Legal> coredirect_legalize(const Schedule &given, const Schedule *inPlace,
                                        const TargetOptions &options, Diag &diag) {
   const bool own = options.lengths == Blocks::each;
@@ -170,6 +183,7 @@ std::vector<Legal> coredirect_legalize(const Schedule &given, const Schedule *in
   if (calls.all().empty()) return {};
   const Schedule &schedule = *calls.all().front().schedule;
   const bool eagerToo = device.crossChannel && (!own || allKnowAllLengths(given.kind));
+  const Near near = nearOf(schedule, options);
   const int before = diag.errors();
   checkMessages(schedule, device, options, diag);
   if (diag.errors() != before) return {};
@@ -184,10 +198,10 @@ std::vector<Legal> coredirect_legalize(const Schedule &given, const Schedule *in
   };
   if (direct)
     each([&](const Schedule &s, uint32_t flags) {
-      add(legalizeDirect(s, device, diag), NBC_DIRECT, flags);
+      add(legalizeDirect(s, device, near, diag), NBC_DIRECT, flags);
     });
   if (options.protocol != Protocol::rendezvous && eagerToo && !direct) {
-    EagerOptions eager{.slotPerBlock = options.slotPerBlock, .calc = true};
+    EagerOptions eager{.slotPerBlock = options.slotPerBlock, .calc = true, .near = near};
     if (std::ranges::all_of(
             calls.all(), [&](const Calls::Call &call) { return fitsCalc(*call.schedule, device); }))
       each([&](const Schedule &s, uint32_t flags) {
@@ -200,7 +214,7 @@ std::vector<Legal> coredirect_legalize(const Schedule &given, const Schedule *in
   }
   if (options.protocol != Protocol::eager && !direct)
     each([&](const Schedule &s, uint32_t flags) {
-      add(legalizeRendezvous(s, device, diag), NBC_RENDEZVOUS, flags);
+      add(legalizeRendezvous(s, device, near, diag), NBC_RENDEZVOUS, flags);
     });
   if (diag.errors() == before) checkQueues(ways, device, options, diag);
   if (diag.errors() != before) ways.clear();

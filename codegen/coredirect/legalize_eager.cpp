@@ -20,6 +20,10 @@
 // sort are carried on to what waits for the recv (its `after`, which emit enforces
 // there).
 //
+// What goes to a rank of the same node the host sends, from wherever it is; what comes from there is
+// received into a room as all else, but by the host, in the call. Of slots that no adapter has
+// brought it also does the reductions: they are there before the adapter is needed.
+//
 // What the adapter reads of the caller's is copied to a room at the start, each
 // byte once and neighbours together: how much is known only at the end, so until
 // then sections name it as a part of the caller's buffer, in a numbering of its
@@ -52,7 +56,13 @@ constexpr BufferId staged(BufferId b) {
 class Eager {
  public:
   Eager(const Schedule &s, const Device &device, const EagerOptions &options, Diag &diag)
-      : s_(s), device_(device), options_(options), diag_(diag), ticks_(s), draft_(s) {}
+      : s_(s),
+        device_(device),
+        options_(options),
+        diag_(diag),
+        ticks_(s),
+        draft_(s),
+        hierarchical_(isHierarchical(s, options.near)) {}
 
   Schedule run() {
     if (!ticks_.fits()) {
@@ -126,7 +136,46 @@ class Eager {
     return result;
   }
 
+  bool isNear(const Step &step) const { return hierarchical_ && options_.near(step.peer); }
+
+  /// All in one, from wherever it lies. Of buffers that will be written, and of values that are to
+  /// be slots, a copy made at the start.
+  void sendWithin(StepId i, const Step &step) {
+    std::vector<StepId> waits;
+    std::vector<Extent> from = read(step, s_.from(step), waits);
+    if (options_.calc)
+      putAside(from);
+    else
+      putAsideWritten(from);
+    alsoWait(i, waits);
+    const StepId id = draft_.add(step, step.op, Unit::host);
+    set(id, from, {}, {});
+    draft_.after(id, std::move(waits));
+    became_[i] = {id, id + 1};
+  }
+
+  void receiveWithin(StepId i, const Step &step) {
+    const StepId id = draft_.add(step, step.op, Unit::host);
+    const std::vector<Extent> message = withoutEmpty(s_.to(step));
+    if (!message.empty()) {
+      const BufferId room = draft_.addRoom(cat("got", got_++), Role::scratch, message);
+      fill(message, room, id);
+      set(id, {}, {}, {{draft_.whole(room)}});
+    }
+    std::vector<StepId> waits;
+    alsoWait(i, waits);
+    draft_.after(id, std::move(waits));
+    became_[i] = {id, id + 1};
+  }
+
+  static std::vector<Extent> withoutEmpty(Section section) {
+    std::vector<Extent> result(section.begin(), section.end());
+    std::erase_if(result, [](const Extent &e) { return e.count == 0; });
+    return result;
+  }
+
   void send(StepId i, const Step &step) {
+    if (isNear(step)) return sendWithin(i, step);
     became_[i].begin = draft_.size();
     for (const std::vector<Extent> &message : messages(s_.from(step))) {
       std::vector<StepId> waits;
@@ -151,6 +200,7 @@ class Eager {
   }
 
   void receive(StepId i, const Step &step) {
+    if (isNear(step)) return receiveWithin(i, step);
     became_[i].begin = draft_.size();
     for (const std::vector<Extent> &message : messages(s_.to(step))) {
       const StepId id = draft_.add(step, step.op, Unit::any);
@@ -173,8 +223,11 @@ class Eager {
       putAside(a);
       putAside(b);
     }
+    const bool brought =
+        std::ranges::any_of(waits, [&](StepId w) { return isAdapters(draft_.step(w)); });
     alsoWait(i, waits);
-    const StepId id = draft_.add(step, Op::reduce, options_.calc ? Unit::nic : Unit::host);
+    const bool adapters = options_.calc && (brought || !hierarchical_);
+    const StepId id = draft_.add(step, Op::reduce, adapters ? Unit::nic : Unit::host);
     const BufferId room = draft_.addRoom(cat("value", values_++), Role::scratch, s_.to(step));
     fill(s_.to(step), room, id);
     set(id, a, b, {{draft_.whole(room)}});
@@ -289,6 +342,16 @@ class Eager {
       if (marks.empty()) marks.resize(ticks_.size(e.buffer));
       std::fill(marks.begin() + begin, marks.begin() + end, true);
       e = {staged(e.buffer), static_cast<int32_t>(ticks_.perBlock()), begin, end - begin};
+    }
+  }
+
+  void putAsideWritten(std::vector<Extent> &section) {
+    for (Extent &e : section) {
+      if (static_cast<size_t>(e.buffer) >= s_.buffers.size()) continue;
+      if (s_.buffers[e.buffer].role == Role::in) continue;
+      std::vector<Extent> one = {e};
+      putAside(one);
+      e = one[0];
     }
   }
 
@@ -446,8 +509,9 @@ class Eager {
   std::vector<Extent> sections_;              // of the draft's steps, until stage()
   std::vector<Became> became_;
   std::vector<std::vector<StepId>> control_;  // step -> awaits; empty where there are none
+  const bool hierarchical_;
   bool awaits_ = false, failed_ = false;
-  int packed_ = 0, slots_ = 0, values_ = 0;
+  int packed_ = 0, slots_ = 0, values_ = 0, got_ = 0;
 };
 
 }  // namespace

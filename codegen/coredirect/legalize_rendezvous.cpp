@@ -9,6 +9,9 @@
 // packed by such copies first, and a recv that scatters to more is unpacked by
 // them: both ends keep the message whole, so neither needs to know.
 //
+// What stays within the node the host sends and receives, as it lies. Then copies are the host's,
+// too, unless they wait for the adapter: it is at work anyway.
+//
 // Waits stay; who waited for a step waits for all that became of it.
 //
 // Direct: the same, but a message is written by its sender, into one place, at any time from the
@@ -28,13 +31,18 @@ namespace {
 
 class Rendezvous {
  public:
-  Rendezvous(const Schedule &s, const Device &device, bool direct, Diag &diag)
-      : s_(s), device_(device), direct_(direct), diag_(diag) {}
+  Rendezvous(const Schedule &s, const Device &device, bool direct, const Near &near, Diag &diag)
+      : s_(s),
+        device_(device),
+        direct_(direct),
+        near_(near),
+        hierarchical_(isHierarchical(s, near)),
+        diag_(diag) {}
 
   Schedule run() {
     if (isLegal()) {
       Schedule same = s_;
-      for (Step &step : same.steps) step.unit = unitOf(step.op);
+      for (Step &step : same.steps) step.unit = unitOf(step, same.after(step), same.steps);
       return same;
     }
     Draft draft(s_);
@@ -52,20 +60,33 @@ class Rendezvous {
   }
 
  private:
-  static Unit unitOf(Op op) {
-    return op == Op::copy ? Unit::nic : op == Op::reduce ? Unit::host : Unit::any;
+  bool isNear(const Step &step) const {
+    return hierarchical_ && step.peer >= 0 && near_(step.peer);
+  }
+
+  /// `after`: of `steps`, whose units are known.
+  template <class Waits, class Steps>
+  Unit unitOf(const Step &step, const Waits &after, const Steps &steps) const {
+    if (step.op == Op::reduce || isNear(step)) return Unit::host;
+    if (step.op != Op::copy) return Unit::any;
+    const bool brought = std::any_of(after.begin(), after.end(), [&](StepId d) {
+      return isAdapters(steps[static_cast<size_t>(d)]);
+    });
+    return hierarchical_ && !brought ? Unit::host : Unit::nic;
   }
 
   size_t gather() const { return static_cast<size_t>(device_.maxGather); }
   size_t scatter() const { return direct_ ? 1 : static_cast<size_t>(device_.maxScatter); }
   bool isHeld(const Step &step) const {
-    return direct_ && (step.op == Op::recv || step.op == Op::await) && step.after.size > 0;
+    return direct_ && (step.op == Op::recv || step.op == Op::await) && step.after.size > 0 &&
+           !isNear(step);
   }
 
   bool isLegal() const {
     for (const Step &step : s_.steps) {
-      if (step.op == Op::send && step.from.size > gather()) return false;
-      if (step.op == Op::recv && step.to.size > scatter()) return false;
+      const bool near = isNear(step);
+      if (step.op == Op::send && step.from.size > gather() && !near) return false;
+      if (step.op == Op::recv && step.to.size > scatter() && !near) return false;
       if (isHeld(step)) return false;
       if (step.op == Op::copy && (step.to.size != 1 || step.from.size > gather())) return false;
       for (Section section : {s_.from(step), s_.to(step)})
@@ -88,7 +109,9 @@ class Rendezvous {
       waits.insert(waits.end(), ends(d), ends(d) + ends_[d].size);
     const std::vector<Extent> from = withoutEmpty(s_.from(step)), to = withoutEmpty(s_.to(step));
     std::vector<StepId> last;
-    if (step.op == Op::copy) {
+    if (isNear(step) || (step.op == Op::copy && isHosts(waits))) {
+      last = step.op == Op::copy && to.empty() ? waits : std::vector<StepId>{byHost(step, waits)};
+    } else if (step.op == Op::copy) {
       last = to.empty() ? waits : copies(step, from, to, waits);
     } else if (step.op == Op::send && from.size() > gather()) {
       const BufferId room = draft_->addRoom(cat("packed", i), Role::scratch, from);
@@ -130,8 +153,23 @@ class Rendezvous {
 
   const StepId *ends(StepId d) const { return pool_.data() + ends_[d].begin; }
 
+  /// A copy that waits for these.
+  bool isHosts(const std::vector<StepId> &waits) const {
+    return hierarchical_ && std::ranges::none_of(
+                                waits, [&](StepId d) { return isAdapters(draft_->step(d)); });
+  }
+
+  StepId byHost(const Step &step, const std::vector<StepId> &waits) {
+    const StepId id = draft_->add(step, step.op, Unit::host);
+    draft_->step(id).from = draft_->result.keep(withoutEmpty(s_.from(step)));
+    draft_->step(id).to = draft_->result.keep(withoutEmpty(s_.to(step)));
+    draft_->after(id, waits);
+    return id;
+  }
+
   StepId transfer(const Step &step, Section from, Section with, Section to) {
-    const StepId id = draft_->add(step, step.op, unitOf(step.op));
+    const Unit unit = step.op == Op::reduce ? Unit::host : Unit::any;
+    const StepId id = draft_->add(step, step.op, unit);
     Step &added = draft_->step(id);
     added.from = draft_->result.keep(from);
     added.with = draft_->result.keep(with);
@@ -187,6 +225,8 @@ class Rendezvous {
   const Schedule &s_;
   const Device &device_;
   const bool direct_;
+  const Near &near_;
+  const bool hierarchical_;
   Diag &diag_;
   Draft *draft_ = nullptr;
   const Ticks *ticks_ = nullptr;
@@ -196,12 +236,12 @@ class Rendezvous {
 
 }  // namespace
 
-Schedule legalizeRendezvous(const Schedule &s, const Device &device, Diag &diag) {
-  return Rendezvous(s, device, false, diag).run();
+Schedule legalizeRendezvous(const Schedule &s, const Device &device, const Near &near, Diag &diag) {
+  return Rendezvous(s, device, false, near, diag).run();
 }
 
-Schedule legalizeDirect(const Schedule &s, const Device &device, Diag &diag) {
-  return Rendezvous(s, device, true, diag).run();
+Schedule legalizeDirect(const Schedule &s, const Device &device, const Near &near, Diag &diag) {
+  return Rendezvous(s, device, true, near, diag).run();
 }
 
 }  // namespace nbcc::crosschannel

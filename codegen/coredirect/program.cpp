@@ -15,6 +15,10 @@
 // and they open the next one. Those that need nothing new go into a stage that
 // has been opened already.
 //
+// What stays within the node becomes records where the walk meets it; they stand in front of the
+// stage's entries of the MQ. Posting one never blocks, so it may stand in front of what the program
+// does earlier; a WAIT may not, and ends a stage that has entries.
+//
 // Direct: tokens first, one to each that sends to this rank; before the first send to a peer the
 // WAIT for its token. On a queue pair that serves both ways the token is each end's first entry of
 // a call, so it is known which completion is the token's and which are messages'.
@@ -40,6 +44,7 @@ bool sends(const Step &step) {
   return step.op == Op::send || step.op == Op::signal;
 }
 
+/// Messages within the node, too.
 bool byHost(const Step &step) {
   return step.unit == Unit::host || step.unit == Unit::host_before || step.unit == Unit::host_after;
 }
@@ -75,9 +80,8 @@ class Builder {
       while (end < count && s_.steps[end].round == s_.steps[i].round) ++end;
       for (StepId k = i; k < end; ++k)
         if (s_.steps[k].peer < 0) local(k);
-      if (rendezvous_)
-        for (StepId k = i; k < end; ++k)
-          if (receives(s_.steps[k])) clear(k);
+      for (StepId k = i; k < end; ++k)
+        if (receives(s_.steps[k])) receive(k);
       for (StepId k = i; k < end; ++k)
         if (sends(s_.steps[k])) send(k);
       i = end;
@@ -94,6 +98,7 @@ class Builder {
     uint32_t enabled = 0;         // sends: WQEBBs up to its end
     uint32_t order = 0;           // receives: its number
     int32_t stage = -1;           // of the host; of others once waited for: that stage
+    uint32_t record = kNone;      // within the node, once it is posted
     uint8_t side = NBC_SIDE_SEND;
   };
   struct State {
@@ -114,7 +119,7 @@ class Builder {
   /// Who receives from a peer sends it a token, in front of all else, and who sends gets one.
   void queueTokens() {
     for (const Step &step : s_.steps) {
-      if (step.peer < 0) continue;
+      if (step.peer < 0 || staysWithin(step)) continue;
       QueueProgram &queue = program_.queues[queueOf(step)];
       if (sends(step)) {
         queue.clearToSends = 1;
@@ -190,6 +195,10 @@ class Builder {
     return program_.stages.size() < 2 ? 0 : program_.stages[program_.stages.size() - 2].enabled;
   }
 
+  size_t recordsBegin() const {
+    return program_.stages.size() < 2 ? 0 : program_.stages[program_.stages.size() - 2].records;
+  }
+
   void enable(uint32_t queue, uint32_t upTo) {
     std::vector<Management> &mq = program_.management;
     if (mq.size() > stageBegin() && mq.back().opcode == MLX5_SEND_EN && mq.back().queue == queue)
@@ -222,6 +231,10 @@ class Builder {
       const StepId at = todo_.back();
       todo_.pop_back();
       Place &place = places_[at];
+      if (staysWithin(s_.steps[at])) {
+        waitWithin(at);
+        continue;
+      }
       if (byHost(s_.steps[at])) {
         if (place.stage > stage()) endStage();
         continue;
@@ -267,7 +280,7 @@ class Builder {
     int32_t first = 0;
     for (const StepId d : s_.after(s_.steps[i])) {
       const Place &place = places_[d];
-      if (byHost(s_.steps[d]))
+      if (byHost(s_.steps[d]) && !staysWithin(s_.steps[d]))
         first = std::max(first, place.stage);
       else if (place.stage >= 0)
         first = std::max(first, place.stage + 1);
@@ -284,11 +297,50 @@ class Builder {
     for (const StepId i : hosts)
       for (const StepId d : s_.after(s_.steps[i]))
         if (!byHost(s_.steps[d])) ensure(d);
+    awaitWithin(hosts);
     todo_ = std::move(rest);
-    mark();
-    program_.stages.emplace_back();
+    openStage();
     program_.stages.back().hosts = hosts;
-    program_.stages.back().enabled = static_cast<uint32_t>(program_.management.size());
+    for (const StepId i : hosts) places_[i].stage = hosts_ = stage();
+  }
+
+  void openStage() {
+    mark();
+    const StageProgram &last = program_.stages.back();
+    program_.stages.push_back({{}, last.enabled, last.records});
+  }
+
+  /// What these steps of the host need of messages within the node is known before the next stage.
+  void awaitWithin(const std::vector<StepId> &hosts) {
+    for (const StepId i : hosts)
+      for (const StepId d : s_.after(s_.steps[i]))
+        if (staysWithin(s_.steps[d])) waitWithin(d);
+  }
+
+  /// From here on, and from the stage's first entry of the MQ on, message d is over.
+  void waitWithin(StepId d) {
+    Place &place = places_[d];
+    if (place.stage >= 0) return;
+    if (program_.management.size() > stageBegin()) {
+      openStage();
+      for (const StepId i : pending_) places_[i].stage = hosts_ = stage() + 1;  // still behind it
+    }
+    program_.records.push_back({NBC_MESSAGE_WAIT, d, place.record});
+    place.stage = stage();
+  }
+
+  /// A message within the node is posted, by the host, behind all it waits for.
+  void post(StepId i) {
+    int32_t first = 0;
+    for (const StepId d : s_.after(s_.steps[i]))
+      if (!byHost(s_.steps[d])) ensure(d);
+    for (const StepId d : s_.after(s_.steps[i]))
+      first = std::max(first, byHost(s_.steps[d]) ? places_[d].stage : places_[d].stage + 1);
+    while (first > stage()) endStage();
+    for (const StepId d : s_.after(s_.steps[i]))
+      if (staysWithin(s_.steps[d])) waitWithin(d);
+    places_[i].record = static_cast<uint32_t>(program_.records.size());
+    program_.records.push_back({receives(s_.steps[i]) ? NBC_MESSAGE_RECV : NBC_MESSAGE_SEND, i});
   }
 
   /// The last entry of a stage is signalled: that is how the host knows.
@@ -299,6 +351,7 @@ class Builder {
       mq.back().signalled = true;
     }
     program_.stages.back().enabled = static_cast<uint32_t>(mq.size());
+    program_.stages.back().records = static_cast<uint32_t>(program_.records.size());
   }
 
   /// Clear-to-sends that nothing holds back, nor one before them on their queue.
@@ -306,12 +359,17 @@ class Builder {
     std::vector<char> held(connections_.queues.size());
     for (StepId i = 0; i < static_cast<StepId>(s_.steps.size()); ++i) {
       const Step &step = s_.steps[i];
-      if (!receives(step)) continue;
+      if (!receives(step) || staysWithin(step)) continue;
       if (step.after.size > 0)
         held[places_[i].queue] = 1;
       else if (!held[places_[i].queue])
         clear(i);
     }
+  }
+
+  void receive(StepId i) {
+    if (staysWithin(s_.steps[i])) return post(i);
+    if (rendezvous_) clear(i);
   }
 
   void clear(StepId i) {
@@ -324,6 +382,7 @@ class Builder {
   }
 
   void send(StepId i) {
+    if (staysWithin(s_.steps[i])) return post(i);
     ensureAll(i);
     if (direct_) waitFor(places_[i].queue, NBC_SIDE_RECV, 0);
     if (rendezvous_) {
@@ -338,19 +397,18 @@ class Builder {
     for (const uint8_t side : {NBC_SIDE_RECV, NBC_SIDE_SEND})
       for (uint32_t q = 0; q < program_.queues.size(); ++q) {
         if (connections_.queues[q].kind == NBC_QUEUE_CTS) continue;
-        const QueueProgram &queue = program_.queues[q];
+        const QueueProgram &queue = program_.queues[q];  // of messages: empty
         const uint32_t all = side == NBC_SIDE_RECV ? completionsOf(queue) : queue.signalled;
         if (all > 0) waitFor(q, side, all - 1);
       }
-    mark();
     std::vector<StepId> rest = std::move(pending_);
     rest.insert(rest.end(), last_.begin(), last_.end());
+    awaitWithin(rest);
+    mark();
     if (rest.empty()) return;
     // Nothing for the adapter to do in this stage: the host need not wait for it.
-    if (program_.management.size() > stageBegin()) {
-      program_.stages.emplace_back();
-      program_.stages.back().enabled = static_cast<uint32_t>(program_.management.size());
-    }
+    if (program_.management.size() > stageBegin() || program_.records.size() > recordsBegin())
+      openStage();
     std::vector<StepId> &hosts = program_.stages.back().hosts;
     hosts.insert(hosts.end(), rest.begin(), rest.end());
   }
@@ -373,21 +431,33 @@ class Builder {
 Connections::Connections(std::span<const Legal> legals, const TargetOptions &options) {
   bool rendezvous = false, adapter = false, symmetric = true;
   byWords = !deviceOf(coredirect, options).crossChannel;
+  std::vector<uint32_t> within;
   std::vector<char> ways;  // rank -> bit 0: received from, bit 1: sent to
   for (const Legal &legal : legals) {
     (legal.protocol == NBC_EAGER    ? eager_
      : legal.protocol == NBC_DIRECT ? direct_
                                     : rendezvous) = true;
     ways.resize(static_cast<size_t>(legal.schedule.ranks));
+    numbers_.resize(ways.size(), kNone);
     for (const Step &step : legal.schedule.steps) {
       adapter |= step.unit == Unit::nic;
       if (step.peer < 0) continue;
+      if (staysWithin(step)) {
+        if (numbers_[step.peer] != kNone) continue;
+        numbers_[step.peer] = static_cast<uint32_t>(within.size());
+        within.push_back(static_cast<uint32_t>(step.peer));
+        continue;
+      }
       if (ways[step.peer] == 0) peers.push_back(static_cast<uint32_t>(step.peer));
       ways[step.peer] |= static_cast<char>(sends(step) ? 2 : 1);
     }
   }
   for (std::vector<uint32_t> &first : first_) first.assign(ways.size(), kNone);
   for (uint32_t peer : peers) symmetric &= ways[peer] == 3;
+  const bool managed = !peers.empty() || adapter;
+  near = within.size();
+  peers.insert(peers.begin(), within.begin(), within.end());
+  for (uint32_t p = 0; p < peers.size(); ++p) numbers_[peers[p]] = p;
 
   const auto add = [&](nbc_queue_kind kind, uint32_t peer, nbc_direction direction) {
     queues.push_back({static_cast<uint32_t>(kind), peer, static_cast<uint32_t>(direction)});
@@ -401,9 +471,9 @@ Connections::Connections(std::span<const Legal> legals, const TargetOptions &opt
     add(NBC_QUEUE_CTS, peer, direction);
     if (rendezvous) add(NBC_QUEUE_DATA, peer, direction);
   };
-  if (!peers.empty() || adapter) management = add(NBC_QUEUE_MANAGEMENT, kNone, NBC_BOTH_WAYS);
+  if (managed) management = add(NBC_QUEUE_MANAGEMENT, kNone, NBC_BOTH_WAYS);
   if (adapter) loopback = add(NBC_QUEUE_LOOPBACK, kNone, NBC_BOTH_WAYS);
-  for (uint32_t p = 0; p < peers.size(); ++p) {
+  for (uint32_t p = static_cast<uint32_t>(near); p < peers.size(); ++p) {
     const char way = ways[peers[p]];
     if (byWords) {
       first_[0][peers[p]] = first_[1][peers[p]] = add(NBC_QUEUE_CHAIN, p, NBC_BOTH_WAYS);
@@ -416,6 +486,11 @@ Connections::Connections(std::span<const Legal> legals, const TargetOptions &opt
       if (way & 1) connect(p, NBC_FROM_PEER);
     }
   }
+  if (near > 0) messages = add(NBC_QUEUE_MESSAGES, kNone, NBC_BOTH_WAYS);
+}
+
+uint32_t Connections::number(int64_t peer) const {
+  return numbers_[static_cast<size_t>(peer)];
 }
 
 uint32_t Connections::queue(nbc_queue_kind kind, const Step &step) const {
@@ -434,8 +509,9 @@ uint32_t Connections::queue(nbc_queue_kind kind, const Step &step) const {
     case NBC_QUEUE_LOOPBACK:
       return loopback;
     case NBC_QUEUE_MESSAGES:
+      return messages;
     case NBC_QUEUE_KINDS:
-      break;  // not of this target
+      break;  // none
   }
   return kNone;
 }
@@ -450,7 +526,7 @@ Program creditsOf(const Legal &legal, const Connections &connections) {
   program.queues.resize(connections.queues.size());
   program.stages.emplace_back();
   for (const Step &step : legal.schedule.steps) {
-    if (!receives(step)) continue;
+    if (!receives(step) || staysWithin(step)) continue;
     const uint32_t cts = connections.queue(NBC_QUEUE_CTS, step);
     QueueProgram &queue = program.queues[cts];
     if (!queue.sends.empty()) continue;
@@ -459,7 +535,7 @@ Program creditsOf(const Legal &legal, const Connections &connections) {
     program.management.push_back({.opcode = MLX5_SEND_EN, .queue = cts, .index = 1});
   }
   for (const Step &step : legal.schedule.steps) {
-    if (!sends(step)) continue;
+    if (!sends(step) || staysWithin(step)) continue;
     const uint32_t cts = connections.queue(NBC_QUEUE_CTS, step);
     QueueProgram &queue = program.queues[cts];
     if (queue.clearToSends > 0) continue;

@@ -9,6 +9,7 @@
 
 #include "codegen/common/template_writer.h"
 #include "codegen/coredirect/words.h"
+#include "codegen/messages/program.h"
 #include "codegen/target.h"
 #include "nbc/template.h"
 
@@ -22,18 +23,21 @@ using codegen::kNone;
 /// come to the same answer: TargetOptions::symmetric. Direct, and chained by words: one each,
 /// always both ways.
 struct Connections {
-  std::vector<uint32_t> peers;
+  std::vector<uint32_t> peers;  // those on the same node first
+  size_t near = 0;              // as many
   std::vector<nbc_queue> queues;
-  uint32_t management = kNone, loopback = kNone;
+  uint32_t management = kNone, loopback = kNone, messages = kNone;
   bool byWords = false;
 
   Connections(std::span<const Legal>, const TargetOptions &);
+  uint32_t number(int64_t peer) const;  // in `peers`
   /// The queue for what this step sends to or receives from its peer, or, CTS, for
   /// what goes the other way. There is one.
   uint32_t queue(nbc_queue_kind, const Step &) const;
 
  private:
   std::vector<uint32_t> first_[2];  // receiving, sending: rank -> its first queue
+  std::vector<uint32_t> numbers_;   // rank -> its place in `peers`
   bool eager_ = false, direct_ = false;
 };
 
@@ -70,11 +74,12 @@ struct QueueProgram {
 
 struct StageProgram {
   std::vector<StepId> hosts;
-  uint32_t enabled = 0;
+  uint32_t enabled = 0, records = 0;
 };
 
 struct Program {
   std::vector<Management> management;
+  std::vector<messages::Record> records;  // of what stays within the node
   std::vector<QueueProgram> queues;  // as Connections::queues
   std::vector<StageProgram> stages;
 };

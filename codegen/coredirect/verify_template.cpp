@@ -22,6 +22,10 @@
 // schedule stands behind, tells just those that eager variants receive from and
 // waits for just those that they send to.
 //
+// What stays within the node are records (verify_within.h): of a stage they come behind the work of
+// the host and in front of the entries. So they have a place in the same order, by stages; and a
+// WAIT among them holds up what the stage has on the MQ as well.
+//
 // Direct: a receive starts where its sender gets the token, so that all tokens come before any WAIT
 // is asked as of any start; its place has to be free then, which is a dependency as all others.
 //
@@ -38,6 +42,7 @@
 
 #include "codegen/common/verify_places.h"
 #include "codegen/coredirect/coredirect.h"
+#include "codegen/coredirect/verify_within.h"
 #include "codegen/coredirect/verify_words.h"
 #include "codegen/coredirect/view.h"
 #include "nbc/hca.h"
@@ -76,7 +81,7 @@ struct EagerPeers {
       to.resize(legal.schedule.ranks);
       if (legal.protocol != NBC_EAGER) continue;
       for (const Step &step : legal.schedule.steps)
-        if (step.peer >= 0) (receives(step) ? from : to)[step.peer] = 1;
+        if (step.peer >= 0 && !staysWithin(step)) (receives(step) ? from : to)[step.peer] = 1;
     }
   }
   bool any() const {
@@ -88,9 +93,10 @@ struct EagerPeers {
 class Verifier {
  public:
   /// `s`: null for CREDIT.
-  Verifier(const View &view, const nbc_variant &variant, const Schedule *s, uint32_t protocol,
-           Diag &diag)
+  Verifier(const View &view, const messages::View &records, const nbc_variant &variant,
+           const Schedule *s, uint32_t protocol, Diag &diag)
       : view_(view),
+        records_(records),
         variant_(variant),
         s_(s),
         eager_(protocol == NBC_EAGER),
@@ -103,10 +109,14 @@ class Verifier {
                          owners);
     data_ = &places;
     readQueues();
-    if (!identify()) return;
+    Within within(records_, variant_, *s_, [&](const std::string &what) { wrong(what); });
+    within_ = &within;
+    if (!within.read() || !identify()) return;
+    within.data(places);
     if (!places.separate()) wrong(places.why);
-    walk();
     stages();
+    walk();
+    tooEarlyWithin();
     complete();
     for (StepId i = 0; i < static_cast<StepId>(s_->steps.size()); ++i) dependencies(i);
   }
@@ -169,6 +179,7 @@ class Verifier {
     queues_.resize(view_.queues.size());
     for (uint32_t q = 0; q < queues_.size(); ++q) {
       Queue &queue = queues_[q];
+      if (view_.queues[q].kind == NBC_QUEUE_MESSAGES) continue;
       const bool ahead = s_ && eager_ && view_.queues[q].kind == NBC_QUEUE_EAGER;
       const nbc_range &run = ahead ? view_.header.ahead_segments : variant_.segments;
       if (const nbc_segment *s = view_.segment(run, q, NBC_RING_RECV)) queue.receives = s->entries;
@@ -259,6 +270,7 @@ class Verifier {
     for (StepId i = 0; i < static_cast<StepId>(s_->steps.size()); ++i) {
       const Step &step = s_->steps[i];
       Place &place = places_[i];
+      if (staysWithin(step)) continue;
       if (byHost(step)) {
         place.order = order++;
         hostSteps_.push_back(i);
@@ -485,6 +497,9 @@ class Verifier {
                 phases[queue.started[k]],
                 queue.sendSteps[k] == kToken ? -1 : phaseOfStart(s_->steps[queue.sendSteps[k]]));
     for (size_t p = mq_->sends.size(); p-- > 0;) phases[p] = std::min(phases[p], phases[p + 1]);
+    withinAfter_.resize(stageEnds_.size() + 1, kNever);
+    for (size_t k = 0; k < stageEnds_.size(); ++k)
+      withinAfter_[k] = withinFrom(static_cast<int64_t>(k) + 1);
     for (const auto &[position, step, clear] : waits_) tooEarly(position, step, clear);
     if (direct_) tokensFirst();
   }
@@ -566,7 +581,7 @@ class Verifier {
   /// What follows a WAIT in the queue comes after it in the program as well.
   void tooEarly(int64_t position, StepId d, bool clear) {
     const Step &step = s_->steps[d];
-    const int64_t next = startsAfter_[position];
+    const int64_t next = std::min(startsAfter_[position], withinAfter_[stageOf(position)]);
     const int64_t ends = clear           ? phaseOfStart(step)
                          : step.peer < 0 ? 3 * int64_t{step.round}
                                          : 3 * (int64_t{step.round} + 1);
@@ -576,12 +591,47 @@ class Verifier {
             " of the program: ranks can wait for each other for ever");
   }
 
+  /// The stage that an entry of the management queue is of.
+  int64_t stageOf(int64_t position) const {
+    return std::upper_bound(stageEnds_.begin(), stageEnds_.end(), position) - stageEnds_.begin();
+  }
+
+  /// The earliest phase of a record of this stage or later ones.
+  int64_t withinFrom(int64_t stage) const {
+    int64_t phase = kNever;
+    for (const StepId i : within_->steps())
+      if (i >= 0 && within_->of(i).stage >= stage)
+        phase = std::min(phase, phaseOfStart(s_->steps[i]));
+    return phase;
+  }
+
+  /// The same of what follows a WAIT for a message within the node: records, and entries of its
+  /// stage and later ones.
+  void tooEarlyWithin() {
+    int64_t next = kNever;
+    size_t k = within_->steps().size();
+    for (size_t w = within_->waits().size(); w-- > 0;) {
+      const Within::Wait &wait = within_->waits()[w];
+      for (; k > static_cast<size_t>(wait.record); --k)
+        if (const StepId i = within_->steps()[k - 1]; i >= 0)
+          next = std::min(next, phaseOfStart(s_->steps[i]));
+      const size_t begin = stageBegins_[static_cast<size_t>(wait.stage)];
+      const int64_t entry = begin < startsAfter_.size() ? startsAfter_[begin] : kNever;
+      const Step &step = s_->steps[wait.step];
+      if (std::min(next, entry) < 3 * (int64_t{step.round} + 1))
+        wrong("record ", wait.record, " waits for the end of ", say(wait.step), " of round ",
+              step.round, ", and what follows it is of round ", std::min(next, entry) / 3,
+              " of the program: ranks can wait for each other for ever");
+    }
+  }
+
   void stages() {
     uint32_t enabled = 0;
     const uint32_t all = mq_ ? static_cast<uint32_t>(mq_->sends.size()) : 0;
     for (uint32_t k = 0; k < variant_.stages.count; ++k) {
       const nbc_stage &stage = view_.stages[variant_.stages.begin + k];
       stageBegins_.push_back(enabled);
+      stageEnds_.push_back(stage.enabled);
       if (stage.enabled < enabled || stage.enabled > all) {
         wrong("stage ", k, " goes to entry ", stage.enabled, " of mq, after ", enabled, " of ",
               all);
@@ -641,6 +691,16 @@ class Verifier {
 
   bool follows(StepId i, StepId d) const {
     const Place &place = places_[i], &earlier = places_[d];
+    const Within::Place &here = within_->of(i), &there = within_->of(d);
+    if (there.record >= 0) {
+      if (here.record >= 0) return there.wait < here.record;
+      if (place.stage >= 0) return there.waited < place.stage;
+      return startOf(i) != kNever && there.waited <= stageOf(startOf(i));
+    }
+    if (here.record >= 0) {
+      if (earlier.stage >= 0) return earlier.stage <= here.stage;
+      return endOf(d) != kNever && stageOf(endOf(d)) < here.stage;
+    }
     if (earlier.stage >= 0) {  // of the host
       if (place.stage >= 0) return place.order > earlier.order;
       const int64_t begin = earlier.stage < static_cast<int64_t>(stageBegins_.size())
@@ -656,13 +716,14 @@ class Verifier {
   void dependencies(StepId i) {
     const Place &place = places_[i];
     const Step &step = s_->steps[i];
-    if (place.stage < 0 && place.send == UINT32_MAX) return;  // on to what waits for it
-    if (!eager_ && step.peer >= 0 && !receives(step)) leave(i);
+    const bool within = staysWithin(step);
+    if (place.stage < 0 && place.send == UINT32_MAX && !within) return;  // on to what waits for it
+    if (!eager_ && step.peer >= 0 && !receives(step) && !within) leave(i);
     todo_.assign(s_->after(step).begin(), s_->after(step).end());
     while (!todo_.empty()) {
       const StepId d = todo_.back();
       todo_.pop_back();
-      if (eager_ && receives(s_->steps[d]))
+      if (eager_ && receives(s_->steps[d]) && !staysWithin(s_->steps[d]))
         todo_.insert(todo_.end(), s_->after(s_->steps[d]).begin(), s_->after(s_->steps[d]).end());
       if (follows(i, d)) continue;
       diag_.error(step.loc, "coredirect: variant ", view_.variantName(variant_), ": ", say(i),
@@ -676,6 +737,13 @@ class Verifier {
     std::string text = places_[i].stage >= 0 ? cat("the host does it in stage ", places_[i].stage)
                        : start == kNever     ? std::string("it is never enabled")
                                              : cat("entry ", start, " of mq enables it");
+    if (within_->of(i).record >= 0)
+      text = cat("it is record ", within_->of(i).record, ", of stage ", within_->of(i).stage);
+    if (const Within::Place &there = within_->of(d); there.record >= 0)
+      return text + (there.wait == kNever
+                         ? std::string(", and no record waits for the other")
+                         : cat(", the WAIT for the other is record ", there.wait, ", of stage ",
+                               there.waited));
     if (places_[d].stage >= 0) return text + cat(", the other is of stage ", places_[d].stage);
     const int64_t end = endOf(d);
     return text + (end == kNever ? std::string(", and no WAIT is for the other")
@@ -695,8 +763,10 @@ class Verifier {
   }
 
   const View &view_;
+  const messages::View &records_;
   const nbc_variant &variant_;
   const Schedule *s_;
+  const Within *within_ = nullptr;  // likewise, as is data_
   const bool eager_, rendezvous_, direct_;
   Diag &diag_;
   PlaceVerifier *data_ = nullptr;  // while run() runs
@@ -707,6 +777,8 @@ class Verifier {
   Queue *mq_ = nullptr;
   uint32_t mqNumber_ = UINT32_MAX;
   std::vector<uint32_t> stageBegins_;
+  std::vector<int64_t> stageEnds_;
+  std::vector<int64_t> withinAfter_;  // stage -> the earliest phase of a record of a later one
   std::vector<int64_t> startsAfter_;  // position -> the earliest phase that starts there or later
   struct Wait {
     int64_t position;
@@ -730,6 +802,7 @@ void coredirect_verifyTemplate(const Template &t, std::span<const Legal> legals,
   if (view.byWords() == deviceOf(coredirect, options).crossChannel)
     diag.error({}, "coredirect: queues are chained in another way than ",
                deviceOf(coredirect, options).name, " can");
+  const messages::View records(t);
   const nbc_hca_facts facts = coredirect_facts(deviceOf(coredirect, options));
   const auto depth = static_cast<uint32_t>(std::max(options.depth, 1));
   if (nbc_hca_fits(t.data(), t.bytes, depth, &facts, &why) != 0)
@@ -743,7 +816,7 @@ void coredirect_verifyTemplate(const Template &t, std::span<const Legal> legals,
     const nbc_variant &variant = view.variants[v];
     if (v == legals.size()) {
       if (variant.flags == NBC_VARIANT_CREDIT)
-        Verifier(view, variant, nullptr, NBC_EAGER, diag).runCredits(peers);
+        Verifier(view, records, variant, nullptr, NBC_EAGER, diag).runCredits(peers);
       else
         diag.error({}, "coredirect: variant ", v, " is not that of credits");
     } else if (variant.protocol != legals[v].protocol || variant.flags != legals[v].flags) {
@@ -751,7 +824,7 @@ void coredirect_verifyTemplate(const Template &t, std::span<const Legal> legals,
     } else if (view.byWords()) {
       verifyWords(view, variant, legals[v].schedule, owners, diag);
     } else {
-      Verifier(view, variant, &legals[v].schedule, legals[v].protocol, diag).run(owners);
+      Verifier(view, records, variant, &legals[v].schedule, legals[v].protocol, diag).run(owners);
     }
   }
 }

@@ -55,7 +55,7 @@ void printVariant(const View &view, const nbc_variant &variant, std::ostream &ou
     const nbc_stage &stage = view.stages[variant.stages.begin + k];
     for (uint32_t h = 0; h < stage.hosts_count; ++h)
       line(k) << "       -  " << view.hostText(view.hosts[stage.hosts_begin + h]) << "\n";
-    for (; next < stage.enabled; ++next) {
+    for (; next < stage.records; ++next) {
       const nbc_message_record &record = records[next];
       line(k) << std::setw(8) << next << "  ";
       if (record.op == NBC_MESSAGE_WAIT) {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // emit.cpp - legal schedules as a template: bytes of records, and what to fill in.
 //
-//   %1 = recv out[0] from 4     =>   01 00 00 00 | peer 0      | 00 00 00 00 | 00 00 00 00
-//                                    address and bytes: SGE, piece out[0]
-//   wait for %1                      02 00 00 00 | 00 00 00 00 | record 0    | 00 00 00 00
+//   %1 = recv out[0] from 4     =>   RECV peer 0, SGE: piece out[0]     (record.cpp)
+//   wait for %1                      WAIT record 0
 //
 // Programs of all variants come first (program.h), with their pieces; so it is known how large each
 // table is. Then the memory is taken once and written from front to back.
@@ -14,17 +13,12 @@
 #include "codegen/common/template_writer.h"
 #include "codegen/messages/messages.h"
 #include "codegen/messages/program.h"
+#include "codegen/messages/record.h"
 
 namespace nbcc::messages {
 namespace {
 
 using namespace codegen;
-
-/// Pieces of a message; none: no bytes.
-struct Data {
-  Span pieces;
-  bool oneRun = true;
-};
 
 /// One variant on its way: its program, and where in the table of pieces its data are.
 struct Variant {
@@ -77,24 +71,13 @@ class Emitter {
       }
   }
 
-  static Data dataOf(Section section, Places &places) {
-    if (section.empty()) return {};
-    if (section.size() == 1) return {places.place(section[0]), true};
-    const nbc_range pieces = places.section(section);
-    return {{pieces.begin, pieces.count}, false};
-  }
-
   void plan(const Legal &legal) {
     const Schedule &s = legal.schedule;
     Variant &variant = variants_.emplace_back(Variant{&legal, programOf(s), {}, {}});
     Places places(s, options_.lengths, writer_.callers(), writer_.bufferCount(), writer_.pieces);
     for (const Record &record : variant.program.records) {
-      const Step &step = s.steps[record.step];
-      const Section data = record.op == NBC_MESSAGE_WAIT   ? Section()
-                           : record.op == NBC_MESSAGE_SEND ? s.from(step)
-                                                           : s.to(step);
-      variant.data.push_back(dataOf(data, places));
-      variant.relocs += !data.empty();
+      variant.data.push_back(dataOf(s, record, places));
+      variant.relocs += variant.data.back().pieces.count > 0;
     }
     for (const StepId i : variant.program.hosts) {
       const Step &step = s.steps[i];
@@ -117,7 +100,7 @@ class Emitter {
 
     std::vector<nbc_stage> stages;
     for (const Stage &stage : variant.program.stages)
-      stages.push_back({0, stage.hosts, stage.enabled});
+      stages.push_back({0, stage.hosts, 0, stage.enabled});
     out.stages = writer_.addStages(stages, variant.hosts);
 
     if (peers_.empty()) return;
@@ -136,23 +119,10 @@ class Emitter {
   }
 
   void write(const Variant &variant, const Record &record, const Data &data) {
-    auto *bytes = reinterpret_cast<nbc_message_record *>(writer_.code() + used_);
-    bytes->op = record.op;
     const Step &step = variant.legal->schedule.steps[record.step];
-    if (record.op == NBC_MESSAGE_WAIT) {
-      bytes->record = record.of;
-    } else {
-      bytes->peer = number_[static_cast<size_t>(step.peer)];
-      bytes->port = static_cast<uint32_t>(step.port);
-    }
-    if (data.pieces.count > 0) {
-      nbc_reloc &fill = writer_.relocs()[reloc_++];
-      fill.at = used_ + static_cast<uint32_t>(NBC_MESSAGE_RECORD_SGE);
-      fill.rule = data.oneRun ? NBC_RELOC_SGE : NBC_RELOC_PIECES;
-      fill.what = data.pieces.first;
-      fill.extra = data.pieces.count - 1;
-    }
-    used_ += static_cast<uint32_t>(sizeof *bytes);
+    reloc_ += messages::write(record, step, number_[static_cast<size_t>(step.peer)], data,
+                              writer_.code(), used_, writer_.relocs()[reloc_]);
+    used_ += static_cast<uint32_t>(sizeof(nbc_message_record));
   }
 
   std::span<const Legal> legals_;

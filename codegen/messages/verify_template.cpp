@@ -3,7 +3,7 @@
 // schedule?
 //
 // It believes nothing of what emit knew. All that happens on a rank is one row: stage by stage the
-// work of the host, then the records up to `enabled`. What is behind a WAIT comes after the end of
+// work of the host, then the records up to `records`. What is behind a WAIT comes after the end of
 // its message, what is behind a step of the host after that step. So for each step there is a place
 // in the row where it starts and one from which on its end is known; for a dependency the second
 // must come before the first.
@@ -156,7 +156,7 @@ class Verifier {
         hostData(i, view_.hosts[stage.hosts_begin + h]);
         starts_[i] = known_[i] = place_;
       }
-      for (; next < stage.enabled; ++next, ++place_) carryOut(next);
+      for (; next < stage.records; ++next, ++place_) carryOut(next);
     }
     if (host < hosts_.size())
       wrong("the host does only ", host, " of the ", hosts_.size(), " steps of the schedule");

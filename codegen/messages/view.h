@@ -18,20 +18,25 @@ struct View : codegen::TemplateView {
   using TemplateView::TemplateView;
 
   /// The rank of a record's peer; whether a target of one node does not reach it.
-  uint32_t rank(uint32_t peer) const { return peers[peer] & ~NBC_PEER_REMOTE; }
+  uint32_t rank(uint32_t peer) const { return peers[peer] & ~(NBC_PEER_REMOTE | NBC_PEER_NEAR); }
   bool isRemote(uint32_t peer) const { return peers[peer] & NBC_PEER_REMOTE; }
 
-  /// Of the variant's first segment; none: it has no segment.
+  /// That of the queue MESSAGES; null: the variant has none.
+  const nbc_segment *segmentOf(const nbc_variant &v) const {
+    for (const nbc_segment &s : segmentsOf(v.segments))
+      if (queues[s.queue].kind == NBC_QUEUE_MESSAGES) return &s;
+    return nullptr;
+  }
   std::span<const nbc_message_record> records(const nbc_variant &v) const {
-    if (v.segments.count == 0) return {};
-    const nbc_segment &s = segments[v.segments.begin];
-    return {reinterpret_cast<const nbc_message_record *>(code + s.offset),
-            s.bytes / sizeof(nbc_message_record)};
+    const nbc_segment *s = segmentOf(v);
+    if (!s) return {};
+    return {reinterpret_cast<const nbc_message_record *>(code + s->offset),
+            s->bytes / sizeof(nbc_message_record)};
   }
   /// What fills a record in; one at most, if the template is right.
   std::span<const nbc_reloc> fills(const nbc_variant &v, uint32_t record) const {
     constexpr auto size = static_cast<uint32_t>(sizeof(nbc_message_record));
-    return relocsAt(v.relocs, segments[v.segments.begin].offset + record * size, size);
+    return relocsAt(v.relocs, segmentOf(v)->offset + record * size, size);
   }
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // emit.cpp - legal schedules as a template of records; of peers on other nodes it says so.
 
+#include "codegen/common/nodes.h"
 #include "codegen/messages/messages.h"
-#include "codegen/shm/nodes.h"
 #include "codegen/shm/shm.h"
 
 namespace nbcc {

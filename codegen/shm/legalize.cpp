@@ -7,8 +7,8 @@
 //   %1 = send in[0], in[2] to 2         %1 = copy in[0], in[2] -> packed0 by host
 //                                       %2 = send packed0 to 2 after %1
 
+#include "codegen/common/nodes.h"
 #include "codegen/messages/messages.h"
-#include "codegen/shm/nodes.h"
 #include "codegen/shm/shm.h"
 
 namespace nbcc {

@@ -91,7 +91,7 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
   app.get_formatter()->column_width(34);
 
   std::string input = "nbc", emit, rounds = "overlap", device, protocol = "auto", cpu = "generic",
-              prove, rank = "0", clock = "simulated", bytes = "1K", seeds, topology, grid, graph,
+              prove, rank = "0", clock = "simulated", bytes = "1K", seeds, topology, within = "memory", grid, graph,
               rendezvous, transfer;
   std::vector<std::string> parameters, wantedTargets, operators, lengths{"equal"};
   std::vector<int64_t> wantedRanks;
@@ -154,6 +154,10 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
       "--topology", topology,
       "where the ranks are: 4x8, nodes x ranks on each; torus:4x4, a node for each rank; or a file "
       "with the node of each");
+  app.add_option("--within", within,
+                 "coredirect, where --topology has several ranks on a node: what carries their "
+                 "messages to each other [memory]: memory, adapter")
+      ->check(CLI::IsMember({"memory", "adapter"}));
   app.add_option("--cart", grid,
                  "who are neighbours: 4x3p, the ranks of each dimension, p: periodic");
   app.add_option("--graph", graph, "or a file with a line for each rank, as 0: from 1 3 to 1");
@@ -256,6 +260,12 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
   app.add_option("--loopback-latency", o.loopback, "instead of L, of an adapter to itself")
       ->group(loggp)
       ->capture_default_str();
+  app.add_option("--memory-latency", o.memoryLatency, "instead of L, within a node by its memory")
+      ->group(loggp)
+      ->capture_default_str();
+  app.add_option("--memory-overhead", o.memoryOverhead, "instead of o, of such a message")
+      ->group(loggp)
+      ->capture_default_str();
 
   auto wrong = [](auto const &...parts) {
     ((std::cerr << "nbcc: error: ") << ... << parts) << "\n";
@@ -332,6 +342,7 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
       return wrong("parameter ", p.substr(0, equals), " is given twice");
   }
 
+  o.targetOptions.within = within == "memory";
   if (!grid.empty() && !graph.empty())
     return wrong("--cart and --graph both say who are neighbours");
   const char *fixed = "";  // the option that fixes the number of ranks

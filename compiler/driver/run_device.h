@@ -51,6 +51,11 @@ RunDevice shmDevice(const Options &, uint64_t seed);
 RunDevice sciDevice(const Options &, uint64_t seed);
 RunDevice verbsDevice(const Options &, uint64_t seed);
 
+/// The node of each rank, as --topology says; nothing where it does not.
+std::vector<uint32_t> nodesOf(const Options &);
+/// Devices of target shm, one for each rank, in real time; without nodes all are on one.
+std::vector<nbc_device *> openMemory(const std::vector<uint32_t> &nodes, size_t ranks);
+
 /// That of the options' target. A target that has none cannot be run here: `add` is empty.
 RunDevice softwareDevice(const Options &, uint64_t seed);
 

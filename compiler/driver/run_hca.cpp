@@ -5,11 +5,14 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <random>
+#include <set>
 #include <tuple>
 
 #include "compiler/driver/run_device.h"
 #include "devices/hca/hca.h"
+#include "devices/hca/node.h"
 #include "devices/verbs/verbs.h"
 
 namespace nbcc {
@@ -58,9 +61,37 @@ Timeline timelineOf(const std::vector<hca::Record> &trace) {
   return t;
 }
 
+/// Messages within a node.
+hca::NodeOptions nodeOptions(const Options &o, uint64_t seed) {
+  const auto time = [](double us) { return static_cast<hca::Time>(us * 1e6); };
+  hca::NodeOptions n;
+  for (const uint32_t node : nodesOf(o)) n.nodes.push_back(node);
+  n.latency = time(o.memoryLatency);
+  n.overhead = time(o.memoryOverhead);
+  n.perByte = time(o.gapPerByte);
+  n.adversarial = o.adversarial;
+  n.seed = seed;
+  return n;
+}
+
 struct State {
-  explicit State(const hca::Options &options) : fabric(options) {}
+  State(const hca::Options &options, const Options &o, uint64_t seed) : fabric(options) {
+    const std::vector<uint32_t> nodes = nodesOf(o);
+    shares = o.targetOptions.within &&
+             std::set<uint32_t>(nodes.begin(), nodes.end()).size() < nodes.size();
+    if (shares && options.mode == hca::Mode::Simulated)
+      memory.emplace(fabric, nodeOptions(o, seed));
+    else if (shares)
+      opened = openMemory(nodes, nodes.size());
+  }
+  /// What the next rank has beside its adapter.
+  nbc_device *nextMemory() { return memory ? &memory->add()->device : opened[added++]; }
+
   hca::Fabric fabric;
+  bool shares = false;  // nodes have memory that ranks exchange through
+  std::optional<hca::NodeMemory> memory;
+  std::vector<nbc_device *> opened;  // in real time; communicators close them
+  size_t added = 0;
   std::vector<nbc_hca *> adapters;
   std::deque<verbs::Device> devices;
 };
@@ -134,11 +165,16 @@ verbs::Options adapterOptions(const Options &o, uint64_t seed, uint64_t rank) {
 }  // namespace
 
 RunDevice hcaDevice(const Options &o, uint64_t seed) {
-  auto s = std::make_shared<State>(fabricOptions(o, seed));
+  auto s = std::make_shared<State>(fabricOptions(o, seed), o, seed);
   RunDevice d = onFabric(s, o);
-  d.add = [s] { return std::vector{&s->adapters.emplace_back(s->fabric.addAdapter())->device}; };
+  d.add = [s] {
+    std::vector devices = {&s->adapters.emplace_back(s->fabric.addAdapter())->device};
+    if (s->shares) devices.push_back(s->nextMemory());
+    return devices;
+  };
   d.report = [s](int64_t messages) {
     hca::Counters n = s->fabric.counters();
+    if (s->memory) n.messages += s->memory->messages();
     return std::vector<std::pair<std::string, std::string>>{
         {"messages", messagesLine(n, messages, "clear-to-send, credits, tokens, loopback")},
         {"entries", cat(n.entries, " carried out by the adapters, of these ", n.waits,
@@ -148,7 +184,9 @@ RunDevice hcaDevice(const Options &o, uint64_t seed) {
 }
 
 RunDevice verbsDevice(const Options &o, uint64_t seed) {
-  auto s = std::make_shared<State>(fabricOptions(o, seed));
+  Options apart = o;  // verbs has no other way
+  apart.targetOptions.within = false;
+  auto s = std::make_shared<State>(fabricOptions(o, seed), apart, seed);
   RunDevice d = onFabric(s, o);
   d.add = [s, o, seed] {
     nbc_hca *hca = s->adapters.emplace_back(s->fabric.addAdapter());

@@ -28,27 +28,11 @@ Options inTime(Options o) {
 
 struct State {
   explicit State(const Options &o, uint64_t seed)
-      : ranks(static_cast<size_t>(o.ranks)), devices(ranks), random(seed) {
+      : ranks(static_cast<size_t>(o.ranks)), random(seed) {
     if (o.topology.ranks() == 0) return;
-    for (int64_t r = 0; r < o.ranks; ++r)
-      nodes.push_back(static_cast<uint32_t>(o.topology.nodeOf(r)));
+    nodes = nodesOf(o);
     if (std::ranges::any_of(nodes, [&](uint32_t node) { return node != nodes[0]; }))
       far = p2pDevice(inTime(o), seed);
-  }
-
-  /// Ranks meet, so each in a thread of its own.
-  void open() {
-    Exchange exchange(static_cast<int>(ranks));
-    std::vector<Exchange::End> ends;
-    for (size_t r = 0; r < ranks; ++r) ends.push_back({&exchange, static_cast<int>(r)});
-    std::vector<std::thread> threads;
-    for (size_t r = 0; r < ranks; ++r)
-      threads.emplace_back([&, r] {
-        const nbc_bootstrap bootstrap = exchange.bootstrap(&ends[r], true);
-        const nbc_shm_options options = {.nodes = nodes.empty() ? nullptr : nodes.data()};
-        if (nbc_shm_open(&bootstrap, &options, &devices[r])) devices[r] = nullptr;
-      });
-    for (std::thread &t : threads) t.join();
   }
 
   size_t ranks, added = 0;
@@ -62,12 +46,35 @@ struct State {
 
 }  // namespace
 
+std::vector<uint32_t> nodesOf(const Options &o) {
+  std::vector<uint32_t> nodes;
+  for (int64_t r = 0; r < o.topology.ranks(); ++r)
+    nodes.push_back(static_cast<uint32_t>(o.topology.nodeOf(r)));
+  return nodes;
+}
+
+std::vector<nbc_device *> openMemory(const std::vector<uint32_t> &nodes, size_t ranks) {
+  Exchange exchange(static_cast<int>(ranks));
+  std::vector<Exchange::End> ends;
+  for (size_t r = 0; r < ranks; ++r) ends.push_back({&exchange, static_cast<int>(r)});
+  std::vector<nbc_device *> devices(ranks);
+  std::vector<std::thread> threads;
+  for (size_t r = 0; r < ranks; ++r)  // ranks meet, so each in a thread of its own
+    threads.emplace_back([&, r] {
+      const nbc_bootstrap bootstrap = exchange.bootstrap(&ends[r], true);
+      const nbc_shm_options options = {.nodes = nodes.empty() ? nullptr : nodes.data()};
+      if (nbc_shm_open(&bootstrap, &options, &devices[r])) devices[r] = nullptr;
+    });
+  for (std::thread &t : threads) t.join();
+  return devices;
+}
+
 RunDevice shmDevice(const Options &o, uint64_t seed) {
   auto s = std::make_shared<State>(o, seed);
   RunDevice d;
   d.threads = !o.adversarial;
   d.add = [s] {
-    if (s->added == 0) s->open();
+    if (s->added == 0) s->devices = openMemory(s->nodes, s->ranks);
     std::vector<nbc_device *> devices = {s->devices[s->added++]};
     if (s->far.add) devices.push_back(s->far.add().front());
     return devices;

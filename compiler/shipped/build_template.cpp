@@ -143,6 +143,7 @@ void prepare(const nbc_library &lib, const nbc_build_request &r, bool graphNeede
             : entries<nbc_library_parameter>(lib, lib.parameters)[a.parameters.begin + i].value);
   if (r.node_of) p.request.topology = &p.topology.emplace(topologyOf(r.node_of, r.ranks));
   p.platform.options.topology = p.request.topology;
+  p.platform.options.within = r.within != 0;
   if (a.flags & NBC_LIBRARY_NEIGHBORS && r.graph)
     p.request.graph = &p.graph.emplace(graphOf(*r.graph, r.ranks));
 

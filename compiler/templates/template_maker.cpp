@@ -30,13 +30,14 @@ const Schedule *TemplateMaker::peer(int64_t ranks, int64_t rank, int64_t root) {
   return &it->second;
 }
 
-bool TemplateMaker::symmetric(int64_t ranks, int64_t rank, int64_t root) {
+bool TemplateMaker::symmetric(int64_t ranks, int64_t rank, int64_t root, const Topology *nodes) {
   aboutPeersOf(ranks, root);
   signed char &known = symmetric_[static_cast<size_t>(rank)];
   if (known < 0) {
     std::vector<int32_t> to, from;
     if (std::optional<Schedule> s = written_(ranks, rank, root))
       for (const Step &step : s->steps) {
+        if (step.peer >= 0 && nodes && nodes->nodeOf(rank) == nodes->nodeOf(step.peer)) continue;
         if (step.op == Op::send || step.op == Op::signal) to.push_back(step.peer);
         if (step.op == Op::recv || step.op == Op::await) from.push_back(step.peer);
       }
@@ -73,7 +74,10 @@ std::optional<Template> TemplateMaker::make(Rank of, const Collective &collectiv
   improve(*schedule, false);
   if (!diag_.ok()) return std::nullopt;
 
-  options.symmetric = [=, this](int64_t rank) { return symmetric(of.ranks, rank, of.root); };
+  const Topology *nodes = options.within ? options.topology : nullptr;
+  options.symmetric = [=, this](int64_t rank) {
+    return symmetric(of.ranks, rank, of.root, nodes);
+  };
   std::vector<Legal> ways = target.legalize(*schedule, placed ? &*placed : nullptr, options, diag_);
   if (!diag_.ok()) return std::nullopt;
   Template bytes = target.emit(ways, options);

@@ -44,7 +44,8 @@ class TemplateMaker {
  private:
   void aboutPeersOf(int64_t ranks, int64_t root);
   const Schedule *peer(int64_t ranks, int64_t rank, int64_t root);
-  bool symmetric(int64_t ranks, int64_t rank, int64_t root);
+  /// `nodes`: what stays on one of them does not count; null: all does.
+  bool symmetric(int64_t ranks, int64_t rank, int64_t root, const Topology *nodes);
 
   Written written_;
   bool strictRounds_;

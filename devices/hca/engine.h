@@ -188,12 +188,12 @@ struct Slot {
   std::atomic<uint32_t> failed{0};
 };
 
-enum class Kind : uint8_t { Step, Deliver, Answer, Flush, Doorbell };
+enum class Kind : uint8_t { Step, Deliver, Answer, Flush, Doorbell, Other };
 
 struct Pending {
   Time at;
   uint64_t order;  // breaks ties
-  uint32_t queuePair;
+  uint32_t queuePair;  // Other: a number of Engine::others
   uint16_t limit;  // Doorbell
   Kind kind;
 };
@@ -320,6 +320,7 @@ struct Engine {
   Pending popTimed();
   void handle(const Pending &);
   void doorbell(QueuePair &, uint16_t limit);
+  void other(uint32_t number);
   Time transit(Adapter &from, Adapter &to, uint64_t bytes);
   Time answerTime(Adapter &from, Adapter &to, uint64_t bytes);
   uint64_t random();
@@ -379,6 +380,13 @@ struct Engine {
   Fifo<Pending> ready;          // real time: due at once
   std::set<uint32_t> notReady;  // queue pairs whose receiver is not ready
   std::vector<Completion> unseen;
+  // Simulated time: what other devices have under way (Fabric::at).
+  struct OtherDevice {
+    uint32_t rank;
+    std::function<void()> what;
+  };
+  std::unordered_map<uint32_t, OtherDevice> others;
+  uint32_t othersCount = 0;
 
   Counters counters;
   std::vector<Record> records;

@@ -76,6 +76,18 @@ void Fabric::hostBusy(uint32_t rank, Time work) {
   free = std::max(free, engine_->now) + work;
 }
 
+Time Fabric::hostFree(uint32_t rank) const {
+  auto guard = engine_->lock();
+  return std::max(engine_->adapters.at(rank)->hostFree, engine_->now);
+}
+
+void Fabric::at(Time when, uint32_t rank, std::function<void()> what) {
+  auto guard = engine_->lock();
+  const uint32_t number = engine_->othersCount++;
+  engine_->others[number] = {rank, std::move(what)};
+  engine_->post(Kind::Other, number, std::max(when, engine_->now));
+}
+
 std::vector<Record> Fabric::trace() const {
   auto guard = engine_->lock();
   return engine_->records;

@@ -188,6 +188,12 @@ class Fabric {
   /// it is doing; doorbells it rings from here on take effect afterwards.
   void hostBusy(uint32_t rank, Time work);
 
+  /// Simulated time only: until when the host of this rank is busy, at least now.
+  Time hostFree(uint32_t rank) const;
+  /// Simulated time only: what other devices of this rank do at that time, or now. Afterwards
+  /// `seen` is called, as for an entry of a CQ (of none: UINT32_MAX).
+  void at(Time, uint32_t rank, std::function<void()>);
+
   /// What each queue that cannot go on waits for, one line each:
   /// "rank 3: queue pair 70 waits for entry 4 of cq 17, which has had 4".
   std::vector<std::string> waiting() const;

@@ -34,6 +34,7 @@ Pending Engine::popTimed() {
 
 void Engine::handle(const Pending &pending) {
   ++counters.events;
+  if (pending.kind == Kind::Other) return other(pending.queuePair);
   QueuePair *qp = find(pending.queuePair);
   if (!qp || qp->adapter->dead) return;
   switch (pending.kind) {
@@ -51,7 +52,15 @@ void Engine::handle(const Pending &pending) {
       return flush(*qp);
     case Kind::Doorbell:
       return doorbell(*qp, pending.limit);
+    case Kind::Other:
+      break;  // of no queue pair
   }
+}
+
+void Engine::other(uint32_t number) {
+  const OtherDevice o = std::move(others.extract(number).mapped());
+  o.what();
+  unseen.push_back({o.rank, UINT32_MAX, now});
 }
 
 void Engine::doorbell(QueuePair &qp, uint16_t limit) {

@@ -69,9 +69,10 @@ static bool is_more_than(const struct call *c, uint64_t most) {
 
 static bool may_wait(const nbc_plan *plan, const struct call *c) {
   const struct stage *all = c->variant->stages, *s = &all[c->stage];
-  const uint32_t before = c->stage ? s[-1].enabled : 0;
-  if (plan->starting) return is_more_than(c, s->enabled == before ? 0 : LITTLE_BEFORE);
-  return plan->postponing && before == all[c->variant->stage_count - 1].enabled &&
+  static const struct stage none;
+  const struct stage *before = c->stage ? s - 1 : &none;
+  if (plan->starting) return is_more_than(c, as_far(s, before) ? 0 : LITTLE_BEFORE);
+  return plan->postponing && as_far(before, &all[c->variant->stage_count - 1]) &&
          is_more_than(c, LITTLE_BEFORE);
 }
 
@@ -125,7 +126,7 @@ static int ring(nbc_plan *plan) {
     c->pending = plan->target->enable(plan, c);
     c->enabled = true;
     const struct stage *s = c->variant->stages;
-    if (s[c->stage].enabled != s[c->variant->stage_count - 1].enabled) break;
+    if (!as_far(&s[c->stage], &s[c->variant->stage_count - 1])) break;
     plan->ringer = c->next && c->next->state == CALL_ADMITTED ? c->next : NULL;
   }
   return 0;

@@ -5,10 +5,13 @@
 // admit:   indices likewise; then the bytes into the rings, at the producer indices,
 //          and receives for data posted. Before the first eager call of a window
 //          the credit's own entries.
-// enable:  one doorbell, of the management queue. Where queues are chained by words, those of the
-//          others were rung before.
-// poll:    one byte of its CQ.
+// enable:  one doorbell, of the management queue; behind the records of the stage, if it has any. Where
+//          queues are chained by words, those of the others were rung before.
+// poll:    one byte of its CQ; of records a test of the one that the cursor stands at.
 // complete: an error anywhere? Then what was received ahead is posted again.
+//
+// Doorbells are rung in the order of calls, each when the records in front of it are carried out: a
+// call behind may be enabled before those of the one in front of it are.
 
 #include "runtime/src/coredirect.h"
 
@@ -94,7 +97,7 @@ int coredirect_prepare(nbc_plan *plan, struct call *c) {
   }
   for (uint32_t i = 0; i < v->mode_count; ++i) code[v->modes[i]] = c->calc;
   c->empty |= c->block == 0;
-  return 0;
+  return plan->messages ? messages_prepare(plan, c) : 0;
 }
 
 // --- data segments of no bytes ---
@@ -243,7 +246,9 @@ static void put_credit(nbc_plan *plan) {
 static void admit(nbc_plan *plan, struct call *c) {
   struct coredirect *s = state_of(plan);
   if (c->opens_window) put_credit(plan);
-  if (s->mq != UINT32_MAX) c->target[0] = (uint32_t)s->counters[COUNTERS * s->mq + POSTED];
+  if (s->mq != UINT32_MAX) c->target[FIRST] = (uint32_t)s->counters[COUNTERS * s->mq + POSTED];
+  c->target[MANAGED] = 0;
+  if (plan->messages) messages_admit(plan, c);
   const struct patches *v = (const struct patches *)c->variant->target;
   bool words = is_chained_by_words(&plan->tables);
   if (words) coredirect_count_call(plan, v);
@@ -253,28 +258,53 @@ static void admit(nbc_plan *plan, struct call *c) {
 
 // --- enable, poll, complete ---
 
+static void ring_up_to(struct coredirect *s, uint32_t limit) {
+  if ((uint32_t)s->rung == limit) return;
+  s->rung = limit;
+  struct queue *q = &s->queues[s->mq];
+  uint64_t ctrl;
+  memcpy(&ctrl, q->sq + (((limit - 1) * MLX5_WQEBB) & q->sq_mask), sizeof ctrl);
+  store_record(&q->doorbell[1], limit);
+  s->hca->ops->doorbell(s->hca, q->number, ctrl);
+}
+
+static bool carried(const nbc_plan *plan, const struct call *c) {
+  return !plan->messages || c->target[CARRIED] >= c->target[ENABLED];
+}
+
+// Rings for what is enabled and has its records behind it.
+static void ring(nbc_plan *plan) {
+  struct coredirect *s = state_of(plan);
+  for (struct call *c = s->ringing; c && carried(plan, c); c = s->ringing) {
+    const struct stage *all = &c->variant->stages[c->variant->stage_count - 1];
+    if (s->mq != UINT32_MAX) ring_up_to(s, c->target[FIRST] + c->target[MANAGED]);
+    if (c->target[MANAGED] != all->enabled) return;  // what follows is of a later stage
+    if (plan->messages && c->target[ENABLED] != all->records) return;
+    s->ringing = c->next && c->next->state == CALL_ADMITTED ? c->next : NULL;
+  }
+}
+
+// What the stage that the call is at adds to the management queue.
+static uint32_t managed(const struct call *c) {
+  const struct stage *stage = &c->variant->stages[c->stage];
+  return stage->enabled - (c->stage ? stage[-1].enabled : 0);
+}
+
 static bool enable(nbc_plan *plan, struct call *c) {
   struct coredirect *s = state_of(plan);
-  if (s->mq == UINT32_MAX) return false;
-  const struct nbc_stage *stage = &plan->tables.stages[c->variant->v->stages.begin + c->stage];
-  uint32_t before = c->stage ? stage[-1].enabled : 0;
-  uint32_t limit = c->target[0] + stage->enabled;
-  if ((uint32_t)s->rung != limit) {
-    s->rung = limit;
-    struct queue *q = &s->queues[s->mq];
-    uint64_t ctrl;
-    memcpy(&ctrl, q->sq + (((limit - 1) * MLX5_WQEBB) & q->sq_mask), sizeof ctrl);
-    store_record(&q->doorbell[1], limit);
-    s->hca->ops->doorbell(s->hca, q->number, ctrl);
-  }
-  return stage->enabled != before;
+  c->target[MANAGED] = c->variant->stages[c->stage].enabled;
+  bool pending = plan->messages && messages_enable(plan, c);
+  if (!s->ringing) s->ringing = c;
+  ring(plan);
+  return pending || managed(c) > 0;
 }
 
 static bool is_error(uint8_t op_own) {
   return op_own >> 4 == MLX5_CQE_REQ_ERR || op_own >> 4 == MLX5_CQE_RESP_ERR;
 }
 
-static int poll(nbc_plan *plan) {
+// Whether the oldest stage's last entry is there.
+static int poll_queue(nbc_plan *plan) {
   struct coredirect *s = state_of(plan);
   uint32_t mask = (1u << s->done.log_entries) - 1;
   uint8_t op_own = __atomic_load_n(
@@ -283,6 +313,19 @@ static int poll(nbc_plan *plan) {
     return 0;
   ++s->polled;
   return is_error(op_own) ? NBC_ERROR_DEVICE : 1;
+}
+
+static int poll(nbc_plan *plan) {
+  const struct call *c = plan->oldest;
+  if (!plan->messages) return poll_queue(plan);
+  int over = messages_poll(plan);
+  if (over >= 0) ring(plan);
+  if (over <= 0 || c->stage == c->variant->stage_count || managed(c) == 0) return over;
+  return poll_queue(plan);
+}
+
+static bool lingers(nbc_plan *plan, struct call *c) {
+  return plan->messages && messages_linger(plan, c);
 }
 
 // An error completion counts for WAITs like any other, so the call may have ended
@@ -314,11 +357,12 @@ static int complete(nbc_plan *plan, struct call *c) {
   repost_plain(plan, v);
   if (c->opens_window) repost_plain(plan, s->credit);
   if (c->variant->v->protocol == NBC_EAGER) coredirect_post_set(plan, c->set);
-  return 0;
+  return plan->messages ? messages_complete(plan, c) : 0;
 }
 
 static bool failed(nbc_plan *plan) {
   struct coredirect *s = state_of(plan);
+  if (plan->messages && near_failed(plan)) return true;
   for (uint32_t i = 0; i < plan->tables.header->queues.count; ++i)
     if (s->queues[i].made && s->hca->ops->failed(s->hca, s->queues[i].number) != 0) return true;
   return false;
@@ -329,14 +373,20 @@ static bool glance(nbc_plan *plan) {
   struct coredirect *s = state_of(plan);
   uint32_t count = plan->tables.header->queues.count;
   if (count == 0) return false;
+  if (plan->messages && near_failed(plan)) return true;
   s->glance = s->glance + 1 < count ? s->glance + 1 : 0;
   const struct queue *q = &s->queues[s->glance];
   return q->made && s->hca->ops->failed(s->hca, q->number) != 0;
 }
 
+// Peers within the node wake nobody: who waits for them looks again soon.
 static void sleep_a_while(nbc_plan *plan) {
   struct nbc_hca *hca = state_of(plan)->hca;
-  if (hca) hca->ops->sleep(hca, 1000000);
+  const struct call *c = plan->oldest;
+  if (plan->messages && c && (c->stage == c->variant->stage_count || !carried(plan, c)))
+    near_rest(plan);
+  else if (hca)
+    hca->ops->sleep(hca, 1000000);
 }
 
 // Of a data segment: its length has 31 bits.
@@ -361,6 +411,7 @@ const struct target coredirect = {
     .admit = admit,
     .enable = enable,
     .poll = poll,
+    .lingers = lingers,
     .complete = complete,
     .failed = failed,
     .glance = glance,

@@ -6,7 +6,8 @@
 // must be, coredirect_create.c makes them and turns relocations into patches, coredirect_calc.c
 // agrees on what adapters reduce, coredirect_direct.c tells where messages are to go,
 // coredirect_words.c keeps the words that adapters wait for where they do not count completions,
-// coredirect_comm.c is what plans share, coredirect.c carries calls out.
+// coredirect_comm.c is what plans share, coredirect.c carries calls out. What stays within the node
+// are records, which messages.c carries out over the lanes of near.c.
 //
 // A call patches the plan's own copy of the code, then copies segments into rings.
 // Patches are relocations sorted by rule, with all that is known when the plan
@@ -17,6 +18,8 @@
 
 #include "nbc/hca.h"
 #include "nbc/mlx5_wqe.h"
+#include "runtime/src/messages.h"
+#include "runtime/src/near.h"
 #include "runtime/src/plan.h"
 #include "runtime/src/registrations.h"
 
@@ -114,6 +117,7 @@ struct coredirect {
   uint32_t polled;  // entries seen in it
   uint32_t glance;  // the queue to be looked at next
   uint64_t rung;    // WQEBBs of the management queue
+  struct call *ringing;  // the first whose doorbells are not all rung; null: all that is enabled
   // Of the plan's own memory, and of the caller's: what others may do to it, and where it
   // was registered last.
   uint32_t lkey, rkey;
@@ -128,6 +132,18 @@ struct coredirect {
   bool words_known;
   uint64_t calls;
 };
+
+// What call.target holds behind what is of records: where the call begins in the management queue,
+// and how much of it may be rung.
+enum { FIRST = OF_RECORDS, MANAGED };
+
+// Peers of the template that are on this node; they come first.
+static inline uint32_t near_peers(const nbc_plan *plan) {
+  const struct nbc_table *peers = &plan->tables.header->peers;
+  uint32_t n = 0;
+  while (n < peers->count && plan->tables.peers[n] & NBC_PEER_NEAR) ++n;
+  return n;
+}
 
 // What a piece of memory is called by: of each role, for this rank and for its peers.
 struct keys {

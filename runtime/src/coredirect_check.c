@@ -87,18 +87,33 @@ static int check_send(const struct tables *s, const struct nbc_variant *v, uint3
 static int check_managed(const struct tables *s, const char **why) {
   const bool direct = is_direct(s), words = is_chained_by_words(s);
   bool managed = false;
+  uint32_t queues = 0;
   for (uint32_t i = 0; i < s->header->queues.count; ++i) {
     const uint32_t kind = s->queues[i].kind;
+    const bool records = kind == NBC_QUEUE_MESSAGES;
     if (words ? kind > NBC_QUEUE_LOOPBACK && kind != NBC_QUEUE_CHAIN
-              : (kind > NBC_QUEUE_DATA && kind != NBC_QUEUE_DIRECT) ||
-                    (kind >= NBC_QUEUE_EAGER && (kind == NBC_QUEUE_DIRECT) != direct))
+              : !records && (kind > NBC_QUEUE_DIRECT ||
+                             (kind >= NBC_QUEUE_EAGER && (kind == NBC_QUEUE_DIRECT) != direct)))
       return damaged(why, "queue %u: kind %u, which is no work queue of its variants", i, kind);
+    const uint32_t peer = s->queues[i].peer;
+    if (peer != UINT32_MAX && s->peers[peer] & NBC_PEER_NEAR)
+      return damaged(why, "queue %u: of peer %u, which is on the same node", i, peer);
     managed |= kind == NBC_QUEUE_MANAGEMENT;
+    queues += !records;
   }
-  if (managed) return 0;
-  return s->header->queues.count
-             ? damaged(why, "no management queue among %u queues", s->header->queues.count)
-             : 0;
+  return managed || !queues ? 0 : damaged(why, "no management queue among %u queues", queues);
+}
+
+// Who is not on the node has queue pairs.
+static int check_near(const struct tables *s, uint32_t segment, const char **why) {
+  const struct nbc_segment *g = &s->segments[segment];
+  const struct nbc_message_record *all =
+      (const struct nbc_message_record *)(s->code + g->offset);
+  for (uint32_t i = 0; i < g->entries; ++i)
+    if (all[i].op != NBC_MESSAGE_WAIT && !(s->peers[all[i].peer] & NBC_PEER_NEAR))
+      return damaged(why, "segment %u, record %u: peer %u is on another node", segment, i,
+                     all[i].peer);
+  return 0;
 }
 
 // Whether an entry of a send queue begins with the segment at this byte of the code. The queue's
@@ -124,7 +139,7 @@ static bool says_where_to(const struct tables *s, struct nbc_range segments, uin
 
 // A fixed field of an entry: at this offset in its 16 bytes, or anything.
 static int check_fields(const struct tables *s, struct nbc_range segments, struct nbc_range relocs,
-                        const char **why) {
+                        const struct nbc_segment *records, const char **why) {
   static const uint8_t field[] = {
       [NBC_RELOC_SGE] = 0,         [NBC_RELOC_INDEX] = MLX5_CTRL_INDEX,
       [NBC_RELOC_ENABLE] = 8,      [NBC_RELOC_WAIT] = 8,
@@ -139,11 +154,12 @@ static int check_fields(const struct tables *s, struct nbc_range segments, struc
   const bool words = is_chained_by_words(s);
   for (uint32_t i = relocs.begin; i < relocs.begin + relocs.count; ++i) {
     uint32_t rule = s->relocs[i].rule, at = s->relocs[i].at;
+    if (is_in(records, &s->relocs[i])) continue;  // messages_check.c looks at these
     if ((rule >= NBC_RELOC_WORD_WAIT && (!words || s->relocs[i].addend >= MOST_WORDS)) ||
         (words && (rule == NBC_RELOC_ENABLE || rule == NBC_RELOC_WAIT || rule == NBC_RELOC_CREDIT)))
       return damaged(why, "relocation %u: rule %u of word %u, where queues are chained otherwise",
                      i, rule, s->relocs[i].addend);
-    if (at % MLX5_SEGMENT != field[rule] ||
+    if (rule == NBC_RELOC_PIECES || at % MLX5_SEGMENT != field[rule] ||
         (is_behind_control(rule) && begins_entry(s, segments, at - field[rule])) ||
         (rule == NBC_RELOC_WORD_WAIT && begins_entry(s, segments, at + MLX5_SEGMENT)) ||
         (rule == NBC_RELOC_TOLD && !says_where_to(s, segments, at)))
@@ -178,13 +194,19 @@ int coredirect_check(const struct tables *s, const char **why) {
   int status = check_managed(s, why);
   if (!status) status = check_variants(s, why);
   if (!status) status = check_lengths(s, why);
-  if (!status) status = check_fields(s, s->header->ahead_segments, s->header->ahead_relocs, why);
+  if (!status) status = check_fields(s, s->header->ahead_segments, s->header->ahead_relocs, NULL, why);
   for (uint32_t i = 0; i < s->header->variants.count && !status; ++i) {
     const struct nbc_variant *v = &s->variants[i];
     for (uint32_t g = v->segments.begin; g < v->segments.begin + v->segments.count && !status; ++g)
-      if (s->segments[g].ring == NBC_RING_SEND) status = check_send(s, v, g, why);
-    if (!status) status = check_fields(s, v->segments, v->bind, why);
-    if (!status) status = check_fields(s, v->segments, v->relocs, why);
+      if (s->queues[s->segments[g].queue].kind == NBC_QUEUE_MESSAGES) {
+        status = messages_check_segment(s, v, g, why);
+        if (!status) status = check_near(s, g, why);
+      } else if (s->segments[g].ring == NBC_RING_SEND) {
+        status = check_send(s, v, g, why);
+      }
+    const struct nbc_segment *records = records_of_variant(s, v);
+    if (!status) status = check_fields(s, v->segments, v->bind, NULL, why);
+    if (!status) status = check_fields(s, v->segments, v->relocs, records, why);
   }
   return status;
 }

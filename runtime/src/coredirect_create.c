@@ -122,6 +122,7 @@ static int make_queues(nbc_plan *plan) {
                              &plan->why);
   if (!status) status = make_done_cq(plan, polled);
   for (uint32_t i = 0; i < count && !status; ++i) {
+    if (plan->tables.queues[i].kind == NBC_QUEUE_MESSAGES) continue;
     status = make_queue(plan, i, &needs[i]);
     uint64_t *of = s->counters + COUNTERS * i;
     of[POSTED] = plan->first_sq_index;
@@ -221,8 +222,9 @@ static void add_reloc(const nbc_plan *plan, struct patches *v, const struct nbc_
       v->words[v->word_count++] = (struct word_patch){r->at, r->rule, r->what, r->addend};
       break;
     case NBC_RELOC_PIECES:
+      break;  // of records
     case NBC_RELOC_RULES:
-      break;  // of another target
+      break;  // none
   }
 }
 
@@ -237,6 +239,7 @@ static struct use *use_of_queue(struct patches *v, uint32_t *use_of, uint32_t qu
 
 static int add_segment(const nbc_plan *plan, struct patches *v, const struct nbc_segment *g,
                        uint32_t *use_of) {
+  if (plan->tables.queues[g->queue].kind == NBC_QUEUE_MESSAGES) return 0;
   struct use *u = use_of_queue(v, use_of, g->queue);
   struct ring_copy copy = {g->queue, g->offset, g->bytes, g->entries};
   if (g->entries == 0) return 0;
@@ -260,12 +263,13 @@ static int make_patches(nbc_plan *plan, const struct nbc_variant *from, struct p
                         uint32_t *use_of) {
   const struct tables *s = &plan->tables;
   const struct nbc_range ahead = s->header->ahead_segments;
+  const struct nbc_segment *records = records_of_variant(s, from);
   bool eager = from->protocol == NBC_EAGER && !(from->flags & NBC_VARIANT_CREDIT);
   uint32_t segments = from->segments.count + (eager ? ahead.count : 0);
   int status = make_arrays(v, from->relocs.count, segments, segments);
   for (uint32_t i = 0; i < from->relocs.count && !status; ++i) {
     uint32_t index = from->relocs.begin + i;
-    add_reloc(plan, v, &s->relocs[index], index);
+    if (!is_in(records, &s->relocs[index])) add_reloc(plan, v, &s->relocs[index], index);
   }
   for (uint32_t i = 0; i < from->segments.count && !status; ++i)
     status = add_segment(plan, v, &s->segments[from->segments.begin + i], use_of);
@@ -331,7 +335,7 @@ static struct ends *queues_of_peers(const nbc_plan *plan, int *status) {
   memset(table, 0xff, t->peers.count * sizeof *table);
   for (uint32_t i = 0; i < t->queues.count; ++i) {
     const struct nbc_queue *q = &plan->tables.queues[i];
-    if (q->kind < NBC_QUEUE_EAGER) continue;
+    if (q->peer == UINT32_MAX) continue;
     uint32_t *place = &table[q->peer].queues[q->direction][q->kind];
     if (*place != UINT32_MAX) *status = NBC_ERROR_TEMPLATE;  // two of a kind
     *place = i;
@@ -343,7 +347,7 @@ static int publish(nbc_plan *plan) {
   const struct nbc_bootstrap *b = &plan->comm->bootstrap;
   int status;
   struct ends *table = queues_of_peers(plan, &status);
-  for (uint32_t i = 0; i < plan->tables.header->peers.count && !status; ++i) {
+  for (uint32_t i = near_peers(plan); i < plan->tables.header->peers.count && !status; ++i) {
     struct record record = {.identity = plan_identity(plan)};
     memcpy(record.address, endpoint_of(plan)->address, sizeof record.address);
     for (int way = 0; way < NBC_DIRECTIONS; ++way)
@@ -411,14 +415,27 @@ int coredirect_connect(nbc_plan *plan) {
   const struct nbc_template *t = plan->tables.header;
   int status;
   struct ends *table = queues_of_peers(plan, &status);
-  for (uint32_t i = 0; i < t->peers.count && !status; ++i) status = meet(plan, i, &table[i]);
+  for (uint32_t i = near_peers(plan); i < t->peers.count && !status; ++i)
+    status = meet(plan, i, &table[i]);
   free(table);
   for (uint32_t i = 0; i < t->queues.count && !status; ++i) {
     uint32_t number = state_of(plan)->queues[i].number;
     if (plan->tables.queues[i].kind < NBC_QUEUE_EAGER)
       status = hca->ops->connect_qp(hca, number, endpoint_of(plan)->address, number);
   }
+  if (!status && plan->messages) status = messages_connect(plan);
   return status ? status : coredirect_agree_on_calc(plan);
+}
+
+// Records, where some peers are on this node.
+static int create_near(nbc_plan *plan) {
+  const uint32_t peers = near_peers(plan);
+  const int status = peers ? near_create(plan, peers) : 0;
+  if (status == NBC_ERROR_TEMPLATE)
+    plan->why =
+        "ranks of one node exchange through its memory here: beside the adapter the communicator "
+        "needs a device of target shm that has them on this node";
+  return status;
 }
 
 int coredirect_create(nbc_plan *plan) {
@@ -452,6 +469,7 @@ int coredirect_create(nbc_plan *plan) {
   for (uint32_t set = 0; set < plan->sets; ++set) coredirect_post_set(plan, set);
   status = coredirect_bind_call(plan);
   if (!status) status = publish(plan);
+  if (!status) status = create_near(plan);
   return status ? status : coredirect_publish_calc(plan);
 }
 
@@ -459,6 +477,7 @@ void coredirect_destroy(nbc_plan *plan) {
   struct coredirect *s = state_of(plan);
   if (!s) return;
   coredirect_unbind_call(plan);
+  near_destroy(plan);
   struct nbc_hca *hca = s->hca;
   for (uint32_t i = 0; i < plan->tables.header->queues.count && s->queues; ++i)
     if (s->queues[i].made) hca->ops->destroy_qp(hca, s->queues[i].number);

@@ -63,6 +63,7 @@ enum { HALF_WINDOW = 1 << 15 };
 
 static int add_segment(const struct tables *s, const struct nbc_segment *g, bool credit,
                        struct need *needs) {
+  if (s->queues[g->queue].kind == NBC_QUEUE_MESSAGES) return 0;  // of no adapter
   struct need *n = &needs[g->queue];
   uint32_t *most;
   if (g->ring == NBC_RING_SEND)
@@ -173,7 +174,8 @@ static int fits_segment(const struct tables *s, const struct nbc_segment *g,
   const uint8_t *at = s->code + g->offset;
   const uint32_t stride = g->entries ? g->bytes / g->entries : 0;
   char name[64];
-  if (s->queues[g->queue].kind == NBC_QUEUE_MANAGEMENT) return 0;
+  const uint32_t kind = s->queues[g->queue].kind;
+  if (kind == NBC_QUEUE_MANAGEMENT || kind == NBC_QUEUE_MESSAGES) return 0;
   for (uint32_t entry = 0, blocks = 1; entry < g->entries && g->bytes; entry += blocks) {
     const bool sends = g->ring == NBC_RING_SEND;
     const uint8_t opcode = at[MLX5_CTRL_OPCODE];

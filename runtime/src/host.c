@@ -98,6 +98,25 @@ static int copy_slots(const nbc_plan *plan, const struct call *c, const struct n
   return 0;
 }
 
+// Of two slots, in the operands' own type.
+static int reduce_slots(const nbc_plan *plan, const struct call *c, const struct nbc_host *h) {
+  struct cursor left = begin(h->from), right = begin(h->with), to = begin(h->to);
+  const enum nbc_type type = (enum nbc_type)c->type;
+  const enum nbc_op op = (enum nbc_op)c->op;
+  if (!c->reduce) return NBC_ERROR_TEMPLATE;
+  while (here(plan, c, &left) && here(plan, c, &right) && here(plan, c, &to)) {
+    uint64_t a, b;
+    if (!left.at || !right.at || !to.at || left.left != 8 || right.left != 8 || to.left != 8)
+      return NBC_ERROR_TEMPLATE;
+    calc_decode((uint8_t *)&a, left.at, type, op);
+    calc_decode((uint8_t *)&b, right.at, type, op);
+    c->reduce(&a, &a, &b, 1, c->context);
+    calc_encode(to.at, (uint8_t *)&a, type, op);
+    skip(&left, 8), skip(&right, 8), skip(&to, 8);
+  }
+  return 0;
+}
+
 static int reduce(const nbc_plan *plan, const struct call *c, const struct nbc_host *h) {
   if (!c->reduce) return NBC_ERROR_TEMPLATE;  // of a collective that reduces nothing
   struct cursor left = begin(h->from), right = begin(h->with), to = begin(h->to);
@@ -114,11 +133,12 @@ int host_run(nbc_plan *plan, const struct call *c) {
   const struct stage *stage = &c->variant->stages[c->stage];
   const struct nbc_host *h = plan->tables.hosts + stage->hosts_begin;
   bool calc = c->variant->flags & NBC_VARIANT_CALC;
-  bool between = c->stage && stage->enabled != stage[-1].enabled;
+  bool between = c->stage && !as_far(stage, stage - 1);
   for (uint32_t i = 0; i < stage->hosts_count; ++i, ++h) {
-    int status = h->op == NBC_HOST_REDUCE ? reduce(plan, c, h)
-                 : calc                   ? copy_slots(plan, c, h)
-                                          : copy(plan, c, h);
+    bool reduces = h->op == NBC_HOST_REDUCE;
+    int status = calc      ? (reduces ? reduce_slots(plan, c, h) : copy_slots(plan, c, h))
+                 : reduces ? reduce(plan, c, h)
+                           : copy(plan, c, h);
     if (status) return status;
     if (between || h->op == NBC_HOST_REDUCE) ++plan->info.host_steps;
   }

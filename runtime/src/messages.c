@@ -12,7 +12,7 @@
 #include "runtime/src/messages.h"
 
 static const struct records *records_of(const struct call *c) {
-  return (const struct records *)c->variant->target;
+  return (const struct records *)c->variant->records;
 }
 
 static struct message *instance_of(const struct messages *s, const struct call *c) {
@@ -132,7 +132,7 @@ static bool settle(struct messages *s) {
 }
 
 static uint32_t end_of_stage(const struct call *c) {
-  return c->variant->stages[c->stage].enabled;
+  return c->variant->stages[c->stage].records;
 }
 
 bool messages_enable(nbc_plan *plan, struct call *c) {

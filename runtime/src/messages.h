@@ -81,7 +81,8 @@ struct lane {
 };
 
 struct messages {
-  struct lane *lanes;        // by peer
+  struct lane *lanes;        // by peer, of the first `peers` of the template
+  uint32_t peers;
   struct message *messages;  // [instance][record]
   struct call *posting;      // where the cursor is; null: all that is enabled is carried out
   uint32_t most;             // records of a variant
@@ -101,10 +102,10 @@ struct messages {
 };
 
 // What call.target holds.
-enum { INSTANCE, ENABLED, CARRIED };  // records that may be carried out, and that were
+enum { INSTANCE, ENABLED, CARRIED, OF_RECORDS };  // records that may be carried out, and that were
 
 static inline struct messages *messages_of(const nbc_plan *plan) {
-  return (struct messages *)plan->state;
+  return plan->messages;
 }
 
 // Messages of one call, to a peer and from it.
@@ -116,8 +117,11 @@ struct traffic *messages_traffic(const nbc_plan *);
 
 // What such targets have in common; see targets.h.
 int messages_check(const struct tables *, const char **why);
+// Of one segment of records alone, with its relocations.
+int messages_check_segment(const struct tables *, const struct nbc_variant *, uint32_t segment,
+                           const char **why);
 // Lanes are the target's to fill in: between these two, and before `connect`.
-int messages_create(nbc_plan *);
+int messages_create(nbc_plan *, uint32_t peers);
 int messages_publish(nbc_plan *);
 int messages_connect(nbc_plan *);
 int messages_prepare(nbc_plan *, struct call *);

@@ -68,10 +68,11 @@ static int check_relocs(const struct tables *s, const struct nbc_variant *v,
                         const struct nbc_segment *g, const char **why) {
   for (uint32_t i = v->relocs.begin; i < v->relocs.begin + v->relocs.count; ++i) {
     const struct nbc_reloc *r = &s->relocs[i];
+    if (!is_in(g, r)) continue;  // coredirect has others
     uint32_t at = r->at - g->offset;
-    // Several pieces anywhere: common checks know who may.
-    bool anywhere = r->rule == NBC_RELOC_PIECES;
-    if ((r->rule != NBC_RELOC_SGE && !anywhere) ||
+    // Several pieces anywhere, slots: common checks know who may.
+    bool anywhere = r->rule == NBC_RELOC_PIECES, slot = r->rule == NBC_RELOC_SLOT;
+    if ((r->rule != NBC_RELOC_SGE && !anywhere && !slot) ||
         at % sizeof(struct nbc_message_record) != NBC_MESSAGE_RECORD_SGE)
       return damaged(why, "relocation %u: rule %u at %u, which is no such field", i, r->rule,
                      r->at);
@@ -83,7 +84,7 @@ static int check_relocs(const struct tables *s, const struct nbc_variant *v,
       return damaged(why, "relocation %u: pieces that lie anywhere, to another node", i);
     if (anywhere && record->op == NBC_MESSAGE_RECV && strcmp(s->header->target, "verbs") == 0)
       return damaged(why, "relocation %u: pieces that lie anywhere, for an adapter to write", i);
-    for (uint32_t k = 1; k <= r->extra && !anywhere; ++k)
+    for (uint32_t k = 1; k <= r->extra && !anywhere && !slot; ++k)
       if (!continues(s, r->what + k))
         return damaged(why, "relocation %u: piece %u is not behind piece %u", i, r->what + k,
                        r->what + k - 1);
@@ -91,14 +92,19 @@ static int check_relocs(const struct tables *s, const struct nbc_variant *v,
   return 0;
 }
 
+int messages_check_segment(const struct tables *s, const struct nbc_variant *v, uint32_t segment,
+                           const char **why) {
+  const struct nbc_segment *g = &s->segments[segment];
+  int status = check_records(s, g, segment, why);
+  return status ? status : check_relocs(s, v, g, why);
+}
+
 int messages_check(const struct tables *s, const char **why) {
   int status = check_header(s, why);
   for (uint32_t i = 0; i < s->header->variants.count && !status; ++i) {
     const struct nbc_variant *v = &s->variants[i];
     if (v->segments.count == 0) continue;  // then common checks have found no relocation
-    const struct nbc_segment *g = &s->segments[v->segments.begin];
-    status = check_records(s, g, v->segments.begin, why);
-    if (!status) status = check_relocs(s, v, g, why);
+    status = messages_check_segment(s, v, v->segments.begin, why);
   }
   return status;
 }

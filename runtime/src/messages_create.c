@@ -10,10 +10,13 @@
 #include "runtime/src/messages.h"
 
 static const struct nbc_segment *segment_of(const nbc_plan *plan, const struct nbc_variant *v) {
-  return v->segments.count ? &plan->tables.segments[v->segments.begin] : NULL;
+  return records_of_variant(&plan->tables, v);
 }
 
 // --- variants ---
+
+// Of 64 bits: the block of a call that reduces slots is one element.
+enum { SLOT_ELEMENTS = 2 };
 
 // What is known of a record while relocations are sorted.
 enum { NAMED = 1, HAS_MEMORY = 2 };
@@ -24,6 +27,7 @@ static void sort_relocs(const nbc_plan *plan, const struct nbc_variant *from, st
   uint32_t runs = 0;
   for (uint32_t i = from->relocs.begin; i < from->relocs.begin + from->relocs.count; ++i) {
     const struct nbc_reloc *r = &plan->tables.relocs[i];
+    if (!is_in(g, r)) continue;
     uint32_t record = (uint32_t)((r->at - g->offset) / sizeof(struct nbc_message_record));
     struct place_patch place;
     bool whole = place_of(plan, r, &place);
@@ -33,6 +37,9 @@ static void sort_relocs(const nbc_plan *plan, const struct nbc_variant *from, st
     if (r->rule == NBC_RELOC_PIECES) {
       v->scattered[v->scattered_count++] = (struct scattered){record, i, runs};
       runs += r->extra + 1;
+    } else if (r->rule == NBC_RELOC_SLOT) {
+      place.count = SLOT_ELEMENTS;
+      v->places[v->place_count++] = place;
     } else if (whole) {
       v->places[v->place_count++] = place;
     } else {
@@ -79,7 +86,7 @@ static struct needs count_needs(const nbc_plan *plan) {
     size_t runs = 0;
     for (uint32_t k = v->relocs.begin; k < v->relocs.begin + v->relocs.count; ++k) {
       const struct nbc_reloc *r = &plan->tables.relocs[k];
-      if (r->rule != NBC_RELOC_PIECES) continue;
+      if (r->rule != NBC_RELOC_PIECES || !is_in(g, r)) continue;
       ++n.scattered;
       runs += (size_t)r->extra + 1;
     }
@@ -118,7 +125,7 @@ static int make_variants(nbc_plan *plan) {
                           .slow = slow,
                           .scattered = scattered,
                           .unwaited = unwaited};
-    plan->variants[i].target = v;
+    plan->variants[i].records = v;
     if (!g) continue;
     v->count = g->entries;
     copy_records((const struct nbc_message_record *)(plan->code + g->offset), v);
@@ -126,7 +133,7 @@ static int make_variants(nbc_plan *plan) {
     steps += v->count, places += v->count, slow += v->count, unwaited += v->count,
         scattered += v->scattered_count;
   }
-  plan->queue_bytes =
+  plan->queue_bytes +=
       instances * sizeof *s->messages + plan->depth * n.most_runs * sizeof *s->runs +
       n.records * (sizeof *steps + sizeof *places + sizeof *slow + sizeof *unwaited) +
       n.scattered * sizeof *scattered;
@@ -149,7 +156,7 @@ struct greeting {
 
 struct traffic *messages_traffic(const nbc_plan *plan) {
   const struct messages *s = messages_of(plan);
-  const uint32_t peers = plan->tables.header->peers.count;
+  const uint32_t peers = s->peers;
   struct traffic *most = (struct traffic *)calloc(2 * (size_t)peers + 1, sizeof *most);
   struct traffic *of = most + peers;
   for (uint32_t i = 0; most && i < plan->tables.header->variants.count; ++i) {
@@ -170,7 +177,7 @@ struct traffic *messages_traffic(const nbc_plan *plan) {
 
 // To each peer. Null: no memory.
 static struct pledge *pledges_of(const nbc_plan *plan) {
-  const uint32_t peers = plan->tables.header->peers.count;
+  const uint32_t peers = messages_of(plan)->peers;
   struct traffic *t = messages_traffic(plan);
   struct pledge *p = t ? (struct pledge *)calloc((size_t)peers + 1, sizeof *p) : NULL;
   for (uint32_t i = 0; p && i < peers; ++i)
@@ -184,7 +191,7 @@ int messages_publish(nbc_plan *plan) {
   const struct lane *lanes = messages_of(plan)->lanes;
   struct pledge *mine = pledges_of(plan);
   int status = mine ? 0 : NBC_ERROR_MEMORY;
-  for (uint32_t i = 0; i < plan->tables.header->peers.count && !status; ++i) {
+  for (uint32_t i = 0; i < messages_of(plan)->peers && !status; ++i) {
     struct greeting all = {.pledge = mine[i]};
     size_t card = lanes[i].ops->describe ? lanes[i].ops->describe(&lanes[i], all.card) : 0;
     char key[48];
@@ -214,18 +221,18 @@ static int meet(nbc_plan *plan, const struct lane *lane, const struct pledge *mi
 int messages_connect(nbc_plan *plan) {
   struct pledge *mine = pledges_of(plan);
   int status = mine ? 0 : NBC_ERROR_MEMORY;
-  for (uint32_t i = 0; i < plan->tables.header->peers.count && !status; ++i)
+  for (uint32_t i = 0; i < messages_of(plan)->peers && !status; ++i)
     status = meet(plan, &messages_of(plan)->lanes[i], &mine[i]);
   free(mine);
   return status;
 }
 
-int messages_create(nbc_plan *plan) {
+int messages_create(nbc_plan *plan, uint32_t peers) {
   struct messages *s = (struct messages *)arena_take(&plan->arena, sizeof *s);
   if (!s) return NBC_ERROR_MEMORY;
-  plan->state = s;
-  s->lanes =
-      (struct lane *)arena_take(&plan->arena, plan->tables.header->peers.count * sizeof *s->lanes);
+  plan->messages = s;
+  s->peers = peers;
+  s->lanes = (struct lane *)arena_take(&plan->arena, peers * sizeof *s->lanes);
   return s->lanes ? make_variants(plan) : NBC_ERROR_MEMORY;
 }
 
@@ -237,5 +244,5 @@ void messages_destroy(nbc_plan *plan) {
     const struct lane *lane = &s->lanes[m->peer];
     if (m->open && lane->ops->forget(lane, m)) plan->memory_in_use = true;
   }
-  plan->state = NULL;
+  plan->messages = NULL;
 }

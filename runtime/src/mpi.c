@@ -54,7 +54,7 @@ int p2p_lane(const nbc_plan *plan, struct nbc_p2p *p2p, uint32_t rank, struct la
 }
 
 static int create(nbc_plan *plan) {
-  int status = messages_create(plan);
+  int status = messages_create(plan, plan->tables.header->peers.count);
   for (uint32_t i = 0; i < plan->tables.header->peers.count && !status; ++i)
     status = p2p_lane(plan, device(plan), plan->tables.peers[i], &messages_of(plan)->lanes[i]);
   return status ? status : messages_publish(plan);

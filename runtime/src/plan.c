@@ -171,6 +171,8 @@ static void use_piece(const nbc_plan *plan, uint32_t piece, struct usage *u) {
 
 static void use_reloc(nbc_plan *plan, const struct nbc_reloc *r, struct variant *v,
                       struct usage *u) {
+  // Records are carried out by the host, which needs no leave to touch memory.
+  const bool host = is_in(records_of_variant(&plan->tables, v->v), r);
   bool several = r->rule == NBC_RELOC_SGE || r->rule == NBC_RELOC_PIECES;
   if (!several && r->rule != NBC_RELOC_RADDR && r->rule != NBC_RELOC_SLOT) return;
   uint64_t blocks = 0;
@@ -178,7 +180,7 @@ static void use_reloc(nbc_plan *plan, const struct nbc_reloc *r, struct variant 
     const struct nbc_piece *p = &plan->tables.pieces[k];
     const uint32_t role = plan->places[k].role;
     use_piece(plan, k, u);
-    if (role < CALLER_ROLES) v->touched |= 1u << role;
+    if (role < CALLER_ROLES && !host) v->touched |= 1u << role;
     blocks += (p->count + p->parts - 1) / p->parts;
   }
   if (several && blocks > u->longest) u->longest = blocks;
@@ -228,7 +230,8 @@ static void measure_stages(nbc_plan *plan) {
   for (uint32_t i = 0; i < s->header->stages.count; ++i) {
     const struct nbc_stage *from = &s->stages[i];
     struct stage *stage = &plan->stages[i];
-    *stage = (struct stage){from->enabled, from->hosts_begin, from->hosts_count, 0};
+    *stage =
+        (struct stage){from->enabled, from->records, from->hosts_begin, from->hosts_count, 0};
     for (uint32_t h = 0; h < from->hosts_count; ++h) {
       struct nbc_range to = s->hosts[from->hosts_begin + h].to;
       for (uint32_t k = to.begin; k < to.begin + to.count; ++k)

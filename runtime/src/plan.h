@@ -13,9 +13,14 @@
 
 // What of a template's stage every call looks at.
 struct stage {
-  uint32_t enabled, hosts_begin, hosts_count;
+  uint32_t enabled, records, hosts_begin, hosts_count;
   uint64_t writes;  // blocks that the host writes, at most
 };
+
+// Whether stages up to one and up to the other have the same of the device.
+static inline bool as_far(const struct stage *a, const struct stage *b) {
+  return a->enabled == b->enabled && a->records == b->records;
+}
 
 // What nbc_start needs to know of a variant.
 struct variant {
@@ -24,7 +29,8 @@ struct variant {
   const struct stage *stages;
   uint32_t stage_count;
   uint32_t touched;    // bit (1 << role): the device touches the caller's buffer
-  const void *target;  // the target's
+  const void *target;   // the target's
+  const void *records;  // messages.h
   uint32_t calc;
   struct nbc_range pieces;  // those that it names lie in this range, and what they are behind
   const struct nbc_variant *v;
@@ -76,6 +82,7 @@ struct nbc_plan {
   struct warm warm;
   const struct target *target;
   void *state;                // the target's
+  struct messages *messages;  // null: it has no records
   struct progress *progress;  // the communicator's
   // Calls in the order in which they were started. [oldest, waiting) are admitted.
   struct call *oldest, *newest, *waiting;
@@ -156,7 +163,7 @@ struct __attribute__((may_alias)) call {
   uint32_t stage;
   int status;
   uint32_t set;
-  uint32_t target[3];  // the target's
+  uint32_t target[5];  // the target's; its records'
   uint8_t state, type, op, calc;
   bool opens_window;  // the first eager call of one
   bool enabled;       // the current stage

@@ -150,7 +150,7 @@ static int make_all(struct sci *v) {
 }
 
 int sci_create(nbc_plan *plan) {
-  int status = messages_create(plan);
+  int status = messages_create(plan, plan->tables.header->peers.count);
   if (status || plan->tables.header->peers.count == 0) return status;
   struct messages *s = messages_of(plan);
   struct sci *v = (struct sci *)calloc(1, sizeof *v);

@@ -51,6 +51,13 @@ uint32_t in_place_role(const struct nbc_template *);
 const struct nbc_segment *segment_at(const struct tables *, struct nbc_range segments, uint32_t at,
                                      uint32_t width);
 
+// A variant's records, those of the queue MESSAGES. Null: it has none.
+const struct nbc_segment *records_of_variant(const struct tables *, const struct nbc_variant *);
+// Whether a relocation fills one of them in.
+static inline bool is_in(const struct nbc_segment *g, const struct nbc_reloc *r) {
+  return g && r->at >= g->offset && r->at - g->offset < g->bytes;
+}
+
 // Sets *why and returns NBC_ERROR_TEMPLATE. For nbc_template_check and targets.
 int damaged(const char **why, const char *format, ...) __attribute__((format(printf, 2, 3)));
 // Likewise NBC_ERROR_RESOURCES.

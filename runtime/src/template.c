@@ -162,9 +162,12 @@ static bool is_for(const struct tables *s, const char *target) {
 static int check_queues(const struct tables *s, const char **why) {
   const struct nbc_template *t = s->header;
   for (uint32_t i = 0; i < t->peers.count; ++i) {
-    uint32_t rank = is_for(s, "shm") ? s->peers[i] & ~NBC_PEER_REMOTE : s->peers[i];
+    uint32_t mark = is_for(s, "shm") ? NBC_PEER_REMOTE : is_for(s, "coredirect") ? NBC_PEER_NEAR : 0;
+    uint32_t rank = s->peers[i] & ~mark;
     if (rank >= t->ranks || rank == t->rank)
       return damaged(why, "peer %u: rank %u of %u, the own one is %u", i, rank, t->ranks, t->rank);
+    if (i && s->peers[i] & mark & NBC_PEER_NEAR && !(s->peers[i - 1] & NBC_PEER_NEAR))
+      return damaged(why, "peer %u: on the same node, behind one that is not", i);
   }
   uint32_t alone[NBC_QUEUE_KINDS] = {0};
   for (uint32_t i = 0; i < t->queues.count; ++i) {
@@ -301,6 +304,12 @@ const struct nbc_segment *segment_at(const struct tables *s, struct nbc_range ra
   return inside ? g : NULL;
 }
 
+const struct nbc_segment *records_of_variant(const struct tables *s, const struct nbc_variant *v) {
+  for (uint32_t i = v->segments.begin; i < v->segments.begin + v->segments.count; ++i)
+    if (s->queues[s->segments[i].queue].kind == NBC_QUEUE_MESSAGES) return &s->segments[i];
+  return NULL;
+}
+
 // Whether a variant may touch a piece: slots are of eager ones, in place there is no
 // buffer to read, and only in place is `out` of reduce_scatter longer than the result.
 static bool allowed(const struct tables *s, const struct nbc_variant *v, uint32_t piece) {
@@ -342,7 +351,8 @@ static int check_reloc(const struct tables *s, uint32_t index, enum list list,
   if (((r->rule == NBC_RELOC_OPMOD || r->rule == NBC_RELOC_SLOT) && !(flags & NBC_VARIANT_CALC)) ||
       (r->rule == NBC_RELOC_CREDIT && !(flags & NBC_VARIANT_CREDIT)))
     return damaged(why, "relocation %u: rule %u in a variant with flags %u", index, r->rule, flags);
-  if (r->rule == NBC_RELOC_PIECES && !is_for(s, "sci") && !is_for(s, "shm") && !is_for(s, "verbs"))
+  if (r->rule == NBC_RELOC_PIECES && !is_for(s, "sci") && !is_for(s, "shm") &&
+      !is_for(s, "verbs") && !is_for(s, "coredirect"))
     return damaged(why, "relocation %u: a message of several places, on target %s", index,
                    s->header->target);
   if (r->rule == NBC_RELOC_OPMOD) return 0;
@@ -389,13 +399,16 @@ static int check_relocs(const struct tables *s, struct nbc_range range, enum lis
 static int check_variant_pieces(const struct tables *s, const struct nbc_variant *v, uint32_t host,
                                 const char **why) {
   const struct nbc_host *h = &s->hosts[host];
-  if (h->op == NBC_HOST_REDUCE && v->flags & NBC_VARIANT_CALC)
-    return damaged(why, "host operation %u: a reduction where the adapter reduces", host);
+  const bool slots = h->op == NBC_HOST_REDUCE && v->flags & NBC_VARIANT_CALC;
   const struct nbc_range ranges[] = {h->from, h->with, h->to};
   for (int k = 0; k < 3; ++k)
-    for (uint32_t i = ranges[k].begin; i < ranges[k].begin + ranges[k].count; ++i)
+    for (uint32_t i = ranges[k].begin; i < ranges[k].begin + ranges[k].count; ++i) {
       if (!allowed(s, v, i))
         return damaged(why, "host operation %u: piece %u is not of this variant", host, i);
+      if (slots && s->buffers[s->pieces[i].buffer].role < CALLER_ROLES)
+        return damaged(why, "host operation %u: piece %u is no slot, where slots are reduced", host,
+                       i);
+    }
   return 0;
 }
 
@@ -426,23 +439,28 @@ static int check_variant(const struct tables *s, uint32_t index, const char **wh
   if (!status) status = check_relocs(s, v->relocs, CALL, v, v->segments, why);
   if (status) return status;
 
-  uint32_t managed = 0, enabled = 0;  // what stages count
+  uint32_t managed = 0, enabled = 0, all = 0, carried = 0;  // what stages count
   for (uint32_t i = v->segments.begin; i < v->segments.begin + v->segments.count; ++i) {
     uint32_t kind = s->queues[s->segments[i].queue].kind;
-    if (kind == NBC_QUEUE_MANAGEMENT || kind == NBC_QUEUE_MESSAGES)
-      managed += s->segments[i].entries;
+    if (kind == NBC_QUEUE_MANAGEMENT) managed += s->segments[i].entries;
+    if (kind == NBC_QUEUE_MESSAGES) all += s->segments[i].entries;
   }
   for (uint32_t i = v->stages.begin; i < v->stages.begin + v->stages.count; ++i) {
     const struct nbc_stage *stage = &s->stages[i];
     if (stage->enabled < enabled || stage->enabled > managed)
       return damaged(why, "stage %u: enables %u after %u, of %u", i, stage->enabled, enabled,
                      managed);
+    if (stage->records < carried || stage->records > all)
+      return damaged(why, "stage %u: %u records after %u, of %u", i, stage->records, carried, all);
     enabled = stage->enabled;
+    carried = stage->records;
     for (uint32_t h = stage->hosts_begin; h < stage->hosts_begin + stage->hosts_count; ++h)
       if ((status = check_variant_pieces(s, v, h, why))) return status;
   }
   if (enabled != managed)
     return damaged(why, "variant %u: the last stage enables %u of %u", index, enabled, managed);
+  if (carried != all)
+    return damaged(why, "variant %u: the last stage has %u of %u records", index, carried, all);
   return 0;
 }
 

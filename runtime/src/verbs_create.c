@@ -324,7 +324,7 @@ static int set_facts(struct verbs *v) {
 }
 
 int verbs_create(nbc_plan *plan) {
-  int status = messages_create(plan);
+  int status = messages_create(plan, plan->tables.header->peers.count);
   if (status || plan->tables.header->peers.count == 0) return status;
   struct messages *s = messages_of(plan);
   struct verbs *v = (struct verbs *)calloc(1, sizeof *v);

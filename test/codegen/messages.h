@@ -68,7 +68,7 @@ struct Editor {
     for (size_t i = 0; i + 1 < records.size(); ++i)
       if (all[i].op == NBC_MESSAGE_WAIT && all[i].record > k) --all[i].record;
     for (const nbc_stage &stage : stages)
-      if (stage.enabled > k) --changed(stage).enabled;
+      if (stage.records > k) --changed(stage).records;
   }
 };
 

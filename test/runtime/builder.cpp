@@ -144,7 +144,7 @@ void Builder::stage() {
   bool credit = variants.back().flags & NBC_VARIANT_CREDIT;
   if (entries.size() > before && !credit) mark(entries.back());
   pendingStages_.push_back(
-      {firstHost_, uint32_t(hosts.size()) - firstHost_, uint32_t(entries.size())});
+      {firstHost_, uint32_t(hosts.size()) - firstHost_, uint32_t(entries.size()), 0});
   firstHost_ = uint32_t(hosts.size());
 }
 

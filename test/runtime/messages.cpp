@@ -35,7 +35,8 @@ void Messages::wait(uint32_t record) {
 }
 
 void Messages::stage() {
-  stages_.push_back({firstHost_, uint32_t(b.hosts.size()) - firstHost_, uint32_t(records_.size())});
+  stages_.push_back(
+      {firstHost_, uint32_t(b.hosts.size()) - firstHost_, 0, uint32_t(records_.size())});
   firstHost_ = uint32_t(b.hosts.size());
 }
 

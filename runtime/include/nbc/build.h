@@ -51,6 +51,9 @@ struct nbc_build_request {
   const struct nbc_build_graph *graph; /* NULL: nobody has neighbours */
   uint32_t parameter_count; /* 0: not looked at, but for a source (nbc/algorithms.h) that is not
                                compiled yet */
+  uint32_t within; /* target coredirect. 1: ranks of one node, as node_of has them, exchange through
+                      its memory; the communicator has a device of target shm beside the adapter.
+                      0: all is the adapter's. The same on all ranks */
 };
 
 /* Makes the template of one rank. Local. On success *template_data is aligned for

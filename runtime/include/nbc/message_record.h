@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * message_record.h - what targets mpi, sci, shm and verbs do, one record after the other.
+ * message_record.h - what targets mpi, sci, shm and verbs do, one record after the other; and
+ * coredirect within a node.
  *
  *     RECV peer 1   out[1]
  *     SEND peer 0   out[0]

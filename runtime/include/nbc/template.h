@@ -9,7 +9,8 @@
  * and offset below is inside its table, so the runtime looks at none twice.
  *
  * How the five targets use it
- *   coredirect  queues are mlx5 work queues, segments their work queue entries
+ *   coredirect  queues are mlx5 work queues, segments their work queue entries; what stays within
+ *               the node, records beside them
  *   mpi         one queue, a segment of send, receive and wait records (message_record.h)
  *   shm, sci    the same, where a message may lie in several places
  *   verbs       likewise, if it is sent
@@ -34,7 +35,7 @@ extern "C" {
 #endif
 
 #define NBC_TEMPLATE_MAGIC 0x3163626eu /* "nbc1" */
-#define NBC_TEMPLATE_VERSION 2u
+#define NBC_TEMPLATE_VERSION 3u
 
 /* Tables follow in this order; each entry is {offset in bytes, entries}. */
 struct nbc_table {
@@ -58,7 +59,8 @@ struct nbc_template {
   uint32_t lengths;          /* enum nbc_lengths */
   uint32_t chaining;         /* coredirect: enum nbc_chaining; else 0 */
   struct nbc_table buffers;  /* struct nbc_buffer */
-  struct nbc_table peers;    /* uint32_t rank of the peer; shm: with NBC_PEER_REMOTE or without */
+  struct nbc_table peers;    /* uint32_t rank of the peer; shm: with NBC_PEER_REMOTE or without;
+                                coredirect: with NBC_PEER_NEAR or without */
   struct nbc_table queues;   /* struct nbc_queue */
   struct nbc_table variants; /* struct nbc_variant */
   struct nbc_table pieces;   /* struct nbc_piece */
@@ -75,6 +77,10 @@ struct nbc_template {
 /* Target shm: this peer is on another node, as the topology said that the template was made
  * for. Messages to it and from it are one run of memory each. */
 #define NBC_PEER_REMOTE 0x80000000u
+
+/* Target coredirect: this peer is on the same node. What goes to it and comes from it are records of
+ * the queue MESSAGES, and it has no queue pairs. Such peers are the first of the table. */
+#define NBC_PEER_NEAR 0x40000000u
 
 enum nbc_kind { /* in the order of dsl/collectives.def */
                 NBC_ALLGATHER,
@@ -164,7 +170,8 @@ struct nbc_piece {
 
 /* A copy or reduction by the host. reduce: to = from op with, in this order. In a
  * CALC variant values lie in rooms as the adapter's 16-byte slots: a copy from
- * the caller's memory to a room makes one, from a room to the caller's reads it. */
+ * the caller's memory to a room makes one, from a room to the caller's reads it; a reduction there
+ * is of rooms. */
 enum nbc_host_op { NBC_HOST_COPY, NBC_HOST_REDUCE };
 
 struct nbc_host {
@@ -172,19 +179,17 @@ struct nbc_host {
   struct nbc_range from, with, to; /* pieces; the lengths of the sections agree in total */
 };
 
-/* A stage: the host does `hosts`, then rings the doorbell for the management
- * queue up to entry `enabled` (cumulative, in queue units, for coredirect
- * WQEBBs from the variant's first). The stage is over when its last entry has
- * completed, which is signalled, and no other entry of the management queue is;
- * a stage that enables nothing new is over at once. The call is complete after
- * the last stage, which enables all. The first stage's hosts run in nbc_start (of the queue
- * MESSAGES, if they have little to do), the others in nbc_test.
- * Of the queue MESSAGES, records up to `enabled` are carried out one after the
- * other. The stage is over when the last one was; the call is complete after the
- * last stage, when all messages are done. */
+/* A stage, one thing behind the other: the host does `hosts`; records of the queue MESSAGES up to
+ * `records` are carried out; the doorbell is rung for the management queue up to entry `enabled`.
+ * Both are cumulative and count from the variant's first, records and WQEBBs. The stage is over
+ * when its last record was carried out and its last entry has completed, which is signalled, and no
+ * other entry of the management queue is; one that adds nothing to either is over at once. The call
+ * is complete after the last stage, which has all of both, when all messages are done. The first
+ * stage's hosts run in nbc_start (where there is no management queue, if they have little to do),
+ * the others in nbc_test. */
 struct nbc_stage {
   uint32_t hosts_begin, hosts_count;
-  uint32_t enabled;
+  uint32_t enabled, records;
 };
 
 /* What a queue is for; its meaning to the target. */
@@ -194,7 +199,8 @@ enum nbc_queue_kind {
   NBC_QUEUE_EAGER,      /* per peer: into posted slots; managed */
   NBC_QUEUE_CTS,        /* per peer: clear-to-send and credits, no bytes; managed */
   NBC_QUEUE_DATA,       /* per peer: rendezvous data; managed */
-  NBC_QUEUE_MESSAGES,   /* to and from all peers: records (message_record.h) */
+  NBC_QUEUE_MESSAGES,   /* to and from all peers, of coredirect the near ones: records
+                           (message_record.h) */
   NBC_QUEUE_DIRECT,     /* per peer, both ways: tokens, and data to their final place; managed */
   NBC_QUEUE_CHAIN,      /* per peer, both ways: WAITs, rendezvous data, words */
   NBC_QUEUE_KINDS
@@ -289,9 +295,10 @@ enum nbc_reloc_rule {
                        blocks of room from block `addend` on: 16 bytes */
   NBC_RELOC_CREDIT, /* be32: index of the latest credit expected on the CQ, mod 2^24 */
   NBC_RELOC_OPMOD,  /* calc: 1 byte, the enum mlx5_calc of the call's op and type */
-  NBC_RELOC_SLOT,   /* calc: what: a piece. be32 16, be32 lkey, be64 address: 16 bytes */
+  NBC_RELOC_SLOT,   /* calc: what: a piece. be32 16, be32 lkey, be64 address: 16 bytes; in a record
+                       its address and length, 16 */
   NBC_RELOC_PIECES, /* shm, sci, what verbs sends: what: a piece. 16 bytes, as message_record.h
-                      says, of it and of the  `extra` pieces after it in the table, wherever each
+                      says, of it and of the `extra` pieces after it in the table, wherever each
                       lies */
   NBC_RELOC_TOLD, /* what: a DIRECT queue. be64 address, be32 rkey: 12 bytes, of the place that the
                      peer has told for its receive `addend`, tokens not counted */

@@ -85,7 +85,7 @@ bool replays(const Template &t, const Schedule &s) {
       if (!start(host)) return false;
       done[host++] = true;
     }
-    for (; k < stage.enabled; ++k) {
+    for (; k < stage.records; ++k) {
       const nbc_message_record &r = e.records[k];
       if (r.op == NBC_MESSAGE_WAIT) {
         if (r.record >= k || stepOf[r.record] < 0) return false;
@@ -174,7 +174,7 @@ TEST(MpiVerifyTemplate, NoticesEveryStageThatEndsElsewhere) {
     for (size_t k = 0; k + 1 < Editor(good).stages.size(); ++k)
       for (const int by : {-1, 1}) {
         Template bad = good;
-        changed(Editor(bad).stages[k]).enabled += by;
+        changed(Editor(bad).stages[k]).records += by;
         seal(bad);
         ++all;
         const std::string said = verified(bad, legals);
