@@ -8,6 +8,10 @@ in which they compute for t in between and look at nothing, which takes t2; over
 as NBCBench has it. Offloaded is --target=coredirect; host-driven the same algorithm with
 --target=verbs, whose hosts post what is next when they have seen what came before.
 
+Ranks are one on each node, or NODE on each where an algorithm has leaders: they exchange by the node's
+memory there. Sets: allgather and allreduce by ranks; leaders beside flat algorithms; lengths, on 16 nodes,
+with one port and three.
+
 Writes PREFIX-*.svg, .png, and .gnuplot, which holds the data. About fifteen minutes of one core and 2 GB
 for each of --jobs; with --most=128 one minute.
 """
@@ -34,13 +38,41 @@ ADAPTERS = {
 }
 RANKS = [16, 32, 64, 128, 256, 512, 1024, 2048, 4096]
 
-# Title, file, parameters, the most ranks, and whether a power of (k + 1) is needed.
-ALLGATHER = [("Bruck", "allgather/bruck", {"k": 1}, 4096), ("Bruck, 3 ports", "allgather/bruck", {"k": 3}, 4096),
-             ("standard exchange", "allgather/standard_exchange", {"k": 1}, 4096),
-             ("standard exchange, 3 ports", "allgather/standard_exchange", {"k": 3}, 4096),
-             ("ring", "allgather/ring", {}, 256), ("linear", "allgather/linear", {}, 128)]
-ALLREDUCE = [("recursive doubling", "allreduce/recursive_doubling", {}, 4096)] + [
-    (f"reduce-bcast, degree {d}", "allreduce/reduce_bcast", {"degree": d}, 4096) for d in (2, 3, 4)]
+NODE = 8  # ranks on one, where there are leaders
+LENGTHS = [1, 16, 128, 1024, 4096, 16384, 65536]  # f64
+
+
+class Line:
+    """An algorithm with its parameters, for up to so many ranks; `node`: so many share its memory."""
+
+    def __init__(self, title, path, parameters=None, most=4096, ports=1, node=1, hosts=True):
+        self.title, self.path, self.parameters, self.most = title, path, parameters or {}, most
+        self.ports, self.node, self.hosts = ports, node, hosts
+
+
+ALLGATHER = [Line("Bruck", "allgather/bruck"), Line("Bruck, k = 3", "allgather/bruck", {"k": 3}),
+             Line("standard exchange", "allgather/standard_exchange"),
+             Line("standard exchange, k = 3", "allgather/standard_exchange", {"k": 3}),
+             Line("ring", "allgather/ring", most=256), Line("linear", "allgather/linear", most=128)]
+ALLREDUCE = [Line("recursive doubling", "allreduce/recursive_doubling")] + [
+    Line(f"reduce-bcast, degree {d}", "allreduce/reduce_bcast", {"degree": d}) for d in (2, 3, 4)]
+# Flat, an adapter for each rank, and with leaders.
+LEADERS = [Line("allgather, Bruck", "allgather/bruck", most=1024, hosts=False),
+           Line("allgather, ring", "allgather/ring", most=256, hosts=False),
+           Line(f"allgather, ring of leaders, {NODE} a node", "allgather/leader", most=1024, node=NODE, hosts=False),
+           Line(f"allgather, 2 leaders, {NODE} a node", "allgather/multi_leader", most=512, node=NODE, hosts=False),
+           Line("allreduce, recursive doubling", "allreduce/recursive_doubling", hosts=False),
+           Line("allreduce, reduce-bcast, degrees 2 and 4", "allreduce/reduce_bcast", {"degree": 2, "fanout": 4},
+                hosts=False),
+           Line(f"allreduce, two-level, {NODE} a node", "allreduce/two_level", node=NODE, hosts=False)]
+# By length, on 16 nodes.
+LENGTH = [Line("standard exchange", "allgather/standard_exchange", hosts=False),
+          Line("standard exchange, k = 3", "allgather/standard_exchange", {"k": 3}, hosts=False),
+          Line("standard exchange, k = 3, 3 ports", "allgather/standard_exchange", {"k": 3}, ports=3, hosts=False),
+          Line("ring", "allgather/ring", hosts=False),
+          Line("64 ranks, ring", "allgather/ring", node=0, hosts=False),
+          Line("64 ranks, ring of leaders, 4 a node", "allgather/leader", node=4, hosts=False),
+          Line("64 ranks, 2 leaders, 4 a node", "allgather/multi_leader", node=4, hosts=False)]
 TIME = re.compile(r"^  time +([0-9.]+) us simulated", re.MULTILINE)
 
 
@@ -57,12 +89,14 @@ class Point:
         self.latency = self.overlap = None
 
     def time(self, nbcc, compute):
-        _, path, parameters, _ = self.line
-        command = [nbcc, str(LIBRARY / (path + ".nbc")), f"--target={self.target}", "--run", "--no-prove",
+        line = self.line
+        command = [nbcc, str(LIBRARY / (line.path + ".nbc")), f"--target={self.target}", "--run", "--no-prove",
                    f"--ranks={self.ranks}", f"--count={self.count}", "--type=f64"]
         if self.target == "coredirect":
-            command.append(f"--device={self.adapter}")
-        for name, value in parameters.items():
+            command += [f"--device={self.adapter}", f"--ports={line.ports}"]
+        if line.node > 1:
+            command.append(f"--topology={self.ranks // line.node}x{line.node}")
+        for name, value in line.parameters.items():
             command += ["-p", f"{name}={value}"]
         command += [f"--{name}={value}" for name, value in ADAPTERS[self.adapter].items()]
         if compute:
@@ -86,9 +120,9 @@ def quoted(text):
     return "'" + text.replace("'", "''") + "'"
 
 
-def plot(output, title, ylabel, log, lines):
+def plot(output, title, xlabel, ylabel, log, lines):
     """The script holds its data, so it can be kept and drawn again otherwise. lines: title, style, points."""
-    script = ["set key outside right", "set grid", "set logscale x 2", "set xlabel 'ranks'",
+    script = ["set key outside right", "set grid", "set logscale x 2", f"set xlabel {quoted(xlabel)}",
               f"set ylabel {quoted(ylabel)}", f"set title {quoted(title)} noenhanced",
               "set logscale y" if log else "set yrange [0:105]"]
     for number, (_, _, points) in enumerate(lines):
@@ -105,23 +139,45 @@ def plot(output, title, ylabel, log, lines):
 
 
 def draw(points, prefix):
-    for kind, all_lines in (("allgather", ALLGATHER), ("allreduce", ALLREDUCE)):
+    for kind, all_lines in SETS.items():
+        by_length = kind == "lengths"
         for adapter in ADAPTERS:
             latency, overlap = [], []
             for colour, line in enumerate(all_lines, 1):
                 for target, dash in (("coredirect", 1), ("verbs", 2)):
                     mine = sorted((p for p in points if p.latency and (p.line, p.adapter, p.target, p.kind)
-                                   == (line, adapter, target, kind)), key=lambda p: p.ranks)
+                                   == (line, adapter, target, kind)), key=lambda p: (p.ranks, p.count))
                     if not mine:
                         continue
                     style = f"linecolor {colour} dashtype {dash} pointtype {dash * 2 + 3}"
-                    name = line[0] + (", by hosts" if target == "verbs" else "")
-                    latency.append((name, style, [(p.ranks, p.latency) for p in mine]))
-                    overlap.append((name, style, [(p.ranks, 100 * p.overlap) for p in mine]))
+                    name = line.title + (", by hosts" if target == "verbs" else "")
+                    latency.append((name, style, [(8 * p.count if by_length else p.ranks, p.latency) for p in mine]))
+                    overlap.append((name, style,
+                                    [(8 * p.count if by_length else p.ranks, 100 * p.overlap) for p in mine]))
             if latency:
-                title = f"{kind} of one f64, {adapter}, simulated"
-                plot(f"{prefix}-{kind}-{adapter}-latency", title, "us", True, latency)
-                plot(f"{prefix}-{kind}-{adapter}-overlap", title, "overlap, %", False, overlap)
+                what = {"lengths": "allgather on 16 nodes", "leaders": "flat, and with leaders: one f64"}.get(
+                    kind, f"{kind} of one f64")
+                title, xlabel = f"{what}, {adapter}, simulated", "bytes of a block" if by_length else "ranks"
+                plot(f"{prefix}-{kind}-{adapter}-latency", title, xlabel, "us", True, latency)
+                plot(f"{prefix}-{kind}-{adapter}-overlap", title, xlabel, "overlap, %", False, overlap)
+
+
+SETS = {"allgather": ALLGATHER, "allreduce": ALLREDUCE, "leaders": LEADERS, "lengths": LENGTH}
+
+
+def points_of(kind, lines, most):
+    """What is to be measured."""
+    for line in lines:
+        for adapter in ADAPTERS:
+            for target in ("coredirect", "verbs") if line.hosts else ("coredirect",):
+                if kind == "lengths":
+                    ranks = 16 * (line.node or 4)
+                    for count in LENGTHS if ranks <= most else ():
+                        yield Point(line, adapter, target, ranks, count, kind)
+                    continue
+                for ranks in RANKS:
+                    if max(16, line.node) <= ranks <= min(line.most, most):
+                        yield Point(line, adapter, target, ranks, 1, kind)
 
 
 def main():
@@ -130,19 +186,17 @@ def main():
     parser.add_argument("-o", "--output", required=True, metavar="PREFIX")
     parser.add_argument("--most", type=int, default=4096, help="ranks [4096]")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="runs at once")
-    parser.add_argument("--only", choices=["allgather", "allreduce"])
+    parser.add_argument("--only", choices=list(SETS))
     arguments = parser.parse_args()
-    points = [Point(line, adapter, target, ranks, 1, kind)
-              for kind, lines in (("allgather", ALLGATHER), ("allreduce", ALLREDUCE))
-              if arguments.only in (None, kind)
-              for line in lines for adapter in ADAPTERS for target in ("coredirect", "verbs")
-              for ranks in RANKS if ranks <= min(line[3], arguments.most)]
-    points.sort(key=lambda p: p.ranks)
+    points = [p for kind, lines in SETS.items() if arguments.only in (None, kind)
+              for p in points_of(kind, lines, arguments.most)]
+    points.sort(key=lambda p: p.ranks * p.count)
     try:
         with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
             for p in pool.map(lambda p: p.measure(arguments.nbcc), points):
                 if p.latency:
-                    print(f"{p.kind} {p.line[0]}, {p.adapter}, {p.target}, {p.ranks} ranks: "
+                    length = f" of {8 * p.count} bytes" if p.kind == "lengths" else ""
+                    print(f"{p.kind} {p.line.title}, {p.adapter}, {p.target}, {p.ranks} ranks{length}: "
                           f"{p.latency:.2f} us, overlap {100 * p.overlap:.0f} %", flush=True)
         draw(points, arguments.output)
     except Wrong as wrong:

@@ -21,6 +21,11 @@
 // nothing, and, where there is something to do on the own rank, LOOPBACK, managed
 // and connected to itself: RDMA WRITE for copies, SEND with calc for reductions.
 //
+// Ports. A queue pair is bound to one of the adapter's. Which is dealt: the port that the program
+// names (`on port`) for the first message to the peer, or from it, modulo those that there are, at
+// each end for itself. Messages to one peer keep to one queue pair, whatever ports they name, since
+// the order among them is all that tells them apart.
+//
 // Eager. A message is received into a room of its own (SLOTS), posted ahead: the
 // receiver need not have begun the call. Rooms are never overwritten within a
 // call, and neither is staging; so legalize renames: whatever reads bytes that
@@ -96,11 +101,11 @@
 //   stage 1   SEND to 1, SEND to 2
 //
 // A WAIT for a message of round r stands in front of no entry of the MQ that the program reaches in
-// round r or before: a stage that has entries ends first. Between two stages ranks are held up as by
-// the program's own barriers, and no more. Received bytes go to rooms of STAGING (eager) or to their
-// final place; no slots, no credits, no clear-to-send. What is copied by the host where a schedule
-// has such messages: all that the adapter is not in the way of. In CALC these messages are slots as
-// well, and operands that no adapter has brought are reduced by the host.
+// round r or before: a stage that has entries ends first. Between two stages ranks are held up as
+// by the program's own barriers, and no more. Received bytes go to rooms of STAGING (eager) or to
+// their final place; no slots, no credits, no clear-to-send. What is copied by the host where a
+// schedule has such messages: all that the adapter is not in the way of. In CALC these messages are
+// slots as well, and operands that no adapter has brought are reduced by the host.
 //
 // Adapter reductions (variant CALC): one 64-bit element. Every value lies in a
 // 16-byte slot, big-endian. reduce A, B -> C gathers A and B in a SEND with calc on

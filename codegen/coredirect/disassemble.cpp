@@ -54,8 +54,7 @@ class Lister {
  public:
   Lister(const View &view, const messages::View &records, const nbc_variant &variant,
          std::ostream &out)
-      : view_(view),
-        records_(records), variant_(variant), out_(out), queues_(view.queues.size()) {
+      : view_(view), records_(records), variant_(variant), out_(out), queues_(view.queues.size()) {
     for (uint32_t q = 0; q < queues_.size(); ++q) {
       if (view.queues[q].kind == NBC_QUEUE_MESSAGES) continue;
       if (const nbc_segment *s = view.segment(variant.segments, q, NBC_RING_SEND))
@@ -144,8 +143,8 @@ class Lister {
       task += cat(", record ", all[k].record);
     } else {
       const std::span<const nbc_reloc> fills = records_.fills(variant_, k);
-      task += fills.empty() ? ": no bytes"
-                            : ": " + view_.piecesText(fills[0].what, fills[0].extra + 1);
+      task +=
+          fills.empty() ? ": no bytes" : ": " + view_.piecesText(fills[0].what, fills[0].extra + 1);
     }
     line("node", k, -1, wait ? "WAIT" : sent ? "SEND" : "RECV", task);
   }
@@ -303,11 +302,24 @@ class Lister {
   uint32_t mq_ = UINT32_MAX;
 };
 
+/// How often a call does not go on without the host: stages with records, and those behind the
+/// first with entries for the adapter. 0: all is overlapped.
+uint32_t turnsOf(const View &view, const nbc_variant &v) {
+  uint32_t turns = 0;
+  for (uint32_t k = 0; k < v.stages.count; ++k) {
+    const nbc_stage &stage = view.stages[v.stages.begin + k];
+    const nbc_stage before = k ? (&stage)[-1] : nbc_stage{};
+    turns += stage.records > before.records || (k > 0 && stage.enabled > before.enabled);
+  }
+  return turns;
+}
+
 /// Entries of all queues for one call, and its receives.
 uint64_t queueEntries(const View &view, const nbc_variant &v) {
   uint64_t entries = 0;
   for (const nbc_segment &s : view.segmentsOf(v.segments))
-    if (view.queues[s.queue].kind != NBC_QUEUE_MESSAGES) entries += s.ring == NBC_RING_SEND ? view.entries(s).size() : s.entries;
+    if (view.queues[s.queue].kind != NBC_QUEUE_MESSAGES)
+      entries += s.ring == NBC_RING_SEND ? view.entries(s).size() : s.entries;
   if (v.protocol == NBC_EAGER && !(v.flags & NBC_VARIANT_CREDIT))
     for (const nbc_segment &s : view.segmentsOf(view.header.ahead_segments)) entries += s.entries;
   return entries;
@@ -370,10 +382,14 @@ void coredirect_printTasks(const Template &t, std::ostream &out) {
 
 void coredirect_printResources(const Template &t, std::ostream &out) {
   const View view(t);
+  const messages::View within(t);
+  uint32_t turns = 0;
   view.printTitle(out);
+  uint32_t ports = 1, near = 0, records = 0;
   uint64_t pairs = 0, direct = 0, management = 0, completion = 0, slots = 0, entries = 0, hosts = 0;
   for (const nbc_queue &q : view.queues) {
     if (q.kind == NBC_QUEUE_MESSAGES) continue;
+    ports = std::max(ports, q.port + 1);
     management += q.kind == NBC_QUEUE_MANAGEMENT;
     pairs += q.peer < view.peers.size();
     direct += q.kind == NBC_QUEUE_DIRECT;
@@ -388,12 +404,21 @@ void coredirect_printResources(const Template &t, std::ostream &out) {
   for (const nbc_variant &v : view.variants) {
     entries = std::max(entries, queueEntries(view, v));
     hosts = std::max(hosts, view.hostSteps(v));
+    turns = std::max(turns, turnsOf(view, v));
     if (v.flags & NBC_VARIANT_CREDIT) continue;
     out << "variant " << view.variantName(v) << ": " << v.rounds << " rounds, " << v.sends
         << " sends, " << queueEntries(view, v) << " work queue entries, " << view.hostSteps(v)
         << " host steps\n";
   }
+  for (const uint32_t peer : view.peers) near += (peer & NBC_PEER_NEAR) != 0;
+  for (const nbc_variant &v : view.variants)
+    records = std::max(records, static_cast<uint32_t>(within.records(v).size()));
+  if (near)
+    out << "peers on the node: " << near << "\n"
+        << "records: " << records << "\n"
+        << "turns of the host: " << turns << "\n";
   out << "peer queue pairs: " << pairs << "\n";
+  if (ports > 1) out << "ports: " << ports << "\n";
   if (direct) out << "peer queue pairs of eager and rendezvous: " << indirectPairs(view) << "\n";
   out << "management queues: " << management << "\n"
       << "completion queues: " << completion << "\n"

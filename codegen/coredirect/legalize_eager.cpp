@@ -20,8 +20,8 @@
 // sort are carried on to what waits for the recv (its `after`, which emit enforces
 // there).
 //
-// What goes to a rank of the same node the host sends, from wherever it is; what comes from there is
-// received into a room as all else, but by the host, in the call. Of slots that no adapter has
+// What goes to a rank of the same node the host sends, from wherever it is; what comes from there
+// is received into a room as all else, but by the host, in the call. Of slots that no adapter has
 // brought it also does the reductions: they are there before the adapter is needed.
 //
 // What the adapter reads of the caller's is copied to a room at the start, each

@@ -155,8 +155,8 @@ class Rendezvous {
 
   /// A copy that waits for these.
   bool isHosts(const std::vector<StepId> &waits) const {
-    return hierarchical_ && std::ranges::none_of(
-                                waits, [&](StepId d) { return isAdapters(draft_->step(d)); });
+    return hierarchical_ &&
+           std::ranges::none_of(waits, [&](StepId d) { return isAdapters(draft_->step(d)); });
   }
 
   StepId byHost(const Step &step, const std::vector<StepId> &waits) {

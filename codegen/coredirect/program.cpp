@@ -432,13 +432,15 @@ Connections::Connections(std::span<const Legal> legals, const TargetOptions &opt
   bool rendezvous = false, adapter = false, symmetric = true;
   byWords = !deviceOf(coredirect, options).crossChannel;
   std::vector<uint32_t> within;
-  std::vector<char> ways;  // rank -> bit 0: received from, bit 1: sent to
+  std::vector<char> ways;          // rank -> bit 0: received from, bit 1: sent to
+  std::vector<uint32_t> ports[2];  // receiving, sending: rank -> that of the first message
   for (const Legal &legal : legals) {
     (legal.protocol == NBC_EAGER    ? eager_
      : legal.protocol == NBC_DIRECT ? direct_
                                     : rendezvous) = true;
     ways.resize(static_cast<size_t>(legal.schedule.ranks));
     numbers_.resize(ways.size(), kNone);
+    for (std::vector<uint32_t> &of : ports) of.resize(ways.size());
     for (const Step &step : legal.schedule.steps) {
       adapter |= step.unit == Unit::nic;
       if (step.peer < 0) continue;
@@ -449,7 +451,10 @@ Connections::Connections(std::span<const Legal> legals, const TargetOptions &opt
         continue;
       }
       if (ways[step.peer] == 0) peers.push_back(static_cast<uint32_t>(step.peer));
-      ways[step.peer] |= static_cast<char>(sends(step) ? 2 : 1);
+      const char way = sends(step) ? 2 : 1;
+      if (!(ways[step.peer] & way))
+        ports[sends(step)][step.peer] = static_cast<uint32_t>(step.port);
+      ways[step.peer] |= way;
     }
   }
   for (std::vector<uint32_t> &first : first_) first.assign(ways.size(), kNone);
@@ -460,7 +465,10 @@ Connections::Connections(std::span<const Legal> legals, const TargetOptions &opt
   for (uint32_t p = 0; p < peers.size(); ++p) numbers_[peers[p]] = p;
 
   const auto add = [&](nbc_queue_kind kind, uint32_t peer, nbc_direction direction) {
-    queues.push_back({static_cast<uint32_t>(kind), peer, static_cast<uint32_t>(direction)});
+    const bool named = peer != kNone;  // both ways: what it sends decides
+    const bool sending = named && direction != NBC_FROM_PEER && (ways[peers[peer]] & 2);
+    queues.push_back({static_cast<uint32_t>(kind), peer, static_cast<uint32_t>(direction),
+                      named ? ports[sending][peers[peer]] : 0});
     return static_cast<uint32_t>(queues.size() - 1);
   };
   const auto connect = [&](uint32_t peer, nbc_direction direction) {

@@ -80,7 +80,7 @@ struct StageProgram {
 struct Program {
   std::vector<Management> management;
   std::vector<messages::Record> records;  // of what stays within the node
-  std::vector<QueueProgram> queues;  // as Connections::queues
+  std::vector<QueueProgram> queues;       // as Connections::queues
   std::vector<StageProgram> stages;
 };
 

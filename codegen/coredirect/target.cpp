@@ -36,7 +36,8 @@ nbc_hca_facts coredirect_facts(const Device &device) {
           .max_log_rq = log,
           .max_log_cq = logCq,
           .calc = device.calc,
-          .waits = device.crossChannel ? NBC_HCA_WAITS_CQ : NBC_HCA_WAITS_DATA};
+          .waits = device.crossChannel ? NBC_HCA_WAITS_CQ : NBC_HCA_WAITS_DATA,
+          .ports = 1};
 }
 
 const Target coredirect = {

@@ -740,10 +740,9 @@ class Verifier {
     if (within_->of(i).record >= 0)
       text = cat("it is record ", within_->of(i).record, ", of stage ", within_->of(i).stage);
     if (const Within::Place &there = within_->of(d); there.record >= 0)
-      return text + (there.wait == kNever
-                         ? std::string(", and no record waits for the other")
-                         : cat(", the WAIT for the other is record ", there.wait, ", of stage ",
-                               there.waited));
+      return text + (there.wait == kNever ? std::string(", and no record waits for the other")
+                                          : cat(", the WAIT for the other is record ", there.wait,
+                                                ", of stage ", there.waited));
     if (places_[d].stage >= 0) return text + cat(", the other is of stage ", places_[d].stage);
     const int64_t end = endOf(d);
     return text + (end == kNever ? std::string(", and no WAIT is for the other")

@@ -90,7 +90,8 @@ void Within::data(codegen::PlaceVerifier &places) {
       wrong_(cat("record ", k, " is of other data than step %", steps_[k], ": ", places.why));
     if ((variant_.flags & NBC_VARIANT_CALC) != 0)
       for (const nbc_reloc &r : view_.fills(variant_, k))
-        if (r.rule != NBC_RELOC_SLOT) wrong_(cat("record ", k, " is no slot, where slots are meant"));
+        if (r.rule != NBC_RELOC_SLOT)
+          wrong_(cat("record ", k, " is no slot, where slots are meant"));
   }
 }
 

@@ -19,8 +19,8 @@ class Within {
   static constexpr int64_t kNever = INT64_MAX;
 
   struct Place {
-    int64_t record = -1, stage = -1;          // posted; -1: it is no such message
-    int64_t wait = kNever, waited = kNever;   // the record that is its WAIT, and the stage of that
+    int64_t record = -1, stage = -1;         // posted; -1: it is no such message
+    int64_t wait = kNever, waited = kNever;  // the record that is its WAIT, and the stage of that
   };
 
   /// What is wrong with it is said by `wrong`.

@@ -91,8 +91,8 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
   app.get_formatter()->column_width(34);
 
   std::string input = "nbc", emit, rounds = "overlap", device, protocol = "auto", cpu = "generic",
-              prove, rank = "0", clock = "simulated", bytes = "1K", seeds, topology, within = "memory", grid, graph,
-              rendezvous, transfer;
+              prove, rank = "0", clock = "simulated", bytes = "1K", seeds, topology,
+              within, grid, graph, rendezvous, transfer;
   std::vector<std::string> parameters, wantedTargets, operators, lengths{"equal"};
   std::vector<int64_t> wantedRanks;
 
@@ -156,7 +156,8 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
       "with the node of each");
   app.add_option("--within", within,
                  "coredirect, where --topology has several ranks on a node: what carries their "
-                 "messages to each other [memory]: memory, adapter")
+                 "messages to each other: memory, adapter [memory, if the device has cross-channel "
+                 "queues]")
       ->check(CLI::IsMember({"memory", "adapter"}));
   app.add_option("--cart", grid,
                  "who are neighbours: 4x3p, the ranks of each dimension, p: periodic");
@@ -260,6 +261,11 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
   app.add_option("--loopback-latency", o.loopback, "instead of L, of an adapter to itself")
       ->group(loggp)
       ->capture_default_str();
+  app.add_option("--ports", o.ports,
+                 "of each adapter: coredirect deals those that a program names over them")
+      ->group(loggp)
+      ->check(CLI::Range(1, 64))
+      ->capture_default_str();
   app.add_option("--memory-latency", o.memoryLatency, "instead of L, within a node by its memory")
       ->group(loggp)
       ->capture_default_str();
@@ -342,7 +348,6 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
       return wrong("parameter ", p.substr(0, equals), " is given twice");
   }
 
-  o.targetOptions.within = within == "memory";
   if (!grid.empty() && !graph.empty())
     return wrong("--cart and --graph both say who are neighbours");
   const char *fixed = "";  // the option that fixes the number of ranks
@@ -439,6 +444,8 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
   } else if (o.target) {
     o.targetOptions.device = &o.target->devices.front();
   }
+  o.targetOptions.within =
+      within.empty() ? o.target && o.targetOptions.device->crossChannel : within == "memory";
   if (protocol == "eager") o.targetOptions.protocol = Protocol::eager;
   if (protocol == "rendezvous") o.targetOptions.protocol = Protocol::rendezvous;
   if (protocol == "direct") o.targetOptions.protocol = Protocol::direct;

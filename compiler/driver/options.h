@@ -87,6 +87,7 @@ struct Options {
   uint32_t firstIndex = 0;               // for tests: where the indices of all queues begin
   double latency = 1.0, overhead = 0.2, gap = 0.1, gapPerByte = 0.0001, nic = 0.05;  // us
   double loopback = 0.3;                                                             // likewise
+  uint32_t ports = 1;                                // of an adapter
   double memoryLatency = 0.2, memoryOverhead = 0.1;  // us: of messages within a node
   double compute = 0;  // us; 0: hosts look whenever there is something to see
 

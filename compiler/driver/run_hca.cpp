@@ -36,6 +36,7 @@ hca::Options fabricOptions(const Options &o, uint64_t seed) {
   h.cost.perByte = time(o.gapPerByte);
   h.cost.perEntry = time(o.nic);
   h.cost.loopbackLatency = time(o.loopback);
+  h.facts.ports = o.ports;
   return h;
 }
 
@@ -68,7 +69,6 @@ hca::NodeOptions nodeOptions(const Options &o, uint64_t seed) {
   for (const uint32_t node : nodesOf(o)) n.nodes.push_back(node);
   n.latency = time(o.memoryLatency);
   n.overhead = time(o.memoryOverhead);
-  n.perByte = time(o.gapPerByte);
   n.adversarial = o.adversarial;
   n.seed = seed;
   return n;

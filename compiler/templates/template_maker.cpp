@@ -75,9 +75,7 @@ std::optional<Template> TemplateMaker::make(Rank of, const Collective &collectiv
   if (!diag_.ok()) return std::nullopt;
 
   const Topology *nodes = options.within ? options.topology : nullptr;
-  options.symmetric = [=, this](int64_t rank) {
-    return symmetric(of.ranks, rank, of.root, nodes);
-  };
+  options.symmetric = [=, this](int64_t rank) { return symmetric(of.ranks, rank, of.root, nodes); };
   std::vector<Legal> ways = target.legalize(*schedule, placed ? &*placed : nullptr, options, diag_);
   if (!diag_.ok()) return std::nullopt;
   Template bytes = target.emit(ways, options);

@@ -142,7 +142,7 @@ int createQp(nbc_hca *hca, const nbc_hca_qp_request *want, nbc_hca_qp *out) {
   bool receives = want->log_rq != UINT32_MAX;
   CompletionQueue *sendQueue = ownQueue(adapter, want->send_cq);
   CompletionQueue *receiveQueue = ownQueue(adapter, want->recv_cq);
-  if (!sendQueue || !receiveQueue) return NBC_ERROR_ARGUMENT;
+  if (!sendQueue || !receiveQueue || want->port >= adapter.ports.size()) return NBC_ERROR_ARGUMENT;
   if (receives && (want->log_stride < 4 || want->log_stride > 9)) return NBC_ERROR_ARGUMENT;
   if (want->log_sq > device.max_log_sq || (receives && want->log_rq > device.max_log_rq))
     return NBC_ERROR_RESOURCES;
@@ -160,6 +160,7 @@ int createQp(nbc_hca *hca, const nbc_hca_qp_request *want, nbc_hca_qp *out) {
   qp->adapter = &adapter;
   qp->number = number;
   qp->flags = want->flags;
+  qp->port = want->port;
   qp->logSend = want->log_sq;
   qp->logReceive = want->log_rq;
   qp->logStride = want->log_stride;

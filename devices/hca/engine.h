@@ -80,7 +80,11 @@ struct Adapter : nbc_hca {
   std::unordered_multimap<uintptr_t, uint32_t> watchers;  // address of a word -> queue pair
 
   // Simulated time: when each becomes free.
-  Time hostFree = 0, pipelineFree = 0, sendPortFree = 0, receivePortFree = 0;
+  Time hostFree = 0, pipelineFree = 0;
+  struct Port {
+    Time sendFree = 0, receiveFree = 0;
+  };
+  std::vector<Port> ports;
 
   // Real time: entries written to CQs, and threads in sleep().
   std::atomic<uint32_t> written{0}, sleepers{0};
@@ -136,7 +140,7 @@ struct Watch {
 
 struct QueuePair {
   Adapter *adapter;
-  uint32_t number, flags;
+  uint32_t number, flags, port = 0;
   uint32_t logSend, logReceive, logStride;  // logReceive UINT32_MAX: no receives
   CompletionQueue *sendQueue, *receiveQueue;
   Retry retry;
@@ -192,9 +196,9 @@ enum class Kind : uint8_t { Step, Deliver, Answer, Flush, Doorbell, Other };
 
 struct Pending {
   Time at;
-  uint64_t order;  // breaks ties
+  uint64_t order;      // breaks ties
   uint32_t queuePair;  // Other: a number of Engine::others
-  uint16_t limit;  // Doorbell
+  uint16_t limit;      // Doorbell
   Kind kind;
 };
 
@@ -321,8 +325,8 @@ struct Engine {
   void handle(const Pending &);
   void doorbell(QueuePair &, uint16_t limit);
   void other(uint32_t number);
-  Time transit(Adapter &from, Adapter &to, uint64_t bytes);
-  Time answerTime(Adapter &from, Adapter &to, uint64_t bytes);
+  Time transit(const QueuePair &from, const QueuePair &to, uint64_t bytes);
+  Time answerTime(const QueuePair &from, const QueuePair &to, uint64_t bytes);
   uint64_t random();
   Time holdBack();
   bool oneIn(uint32_t n) { return options.adversarial && random() % n == 0; }

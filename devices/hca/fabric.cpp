@@ -52,6 +52,7 @@ nbc_hca *Fabric::addAdapter() {
   adapter->device = {NBC_HCA_TARGET, nullptr};
   adapter->ops = &adapterOps;
   adapter->engine = engine_.get();
+  adapter->ports.resize(std::max(engine_->options.facts.ports, 1u));
   adapter->rank = static_cast<uint32_t>(engine_->adapters.size());
   engine_->adapters.push_back(std::move(adapter));
   return engine_->adapters.back().get();

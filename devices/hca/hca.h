@@ -17,10 +17,11 @@
 // Ranks are threads. Ringing a doorbell takes no lock. Costs of LogGP are not charged.
 //
 // Simulated time: single-threaded; run() executes events in the order of their time. Times follow
-// LogGP: an entry occupies its adapter for `perEntry`; a message of n bytes occupies the sending
-// and the receiving port for max(gap, n * perByte) each and needs `latency` in between; an
-// acknowledgement needs `latency`. A doorbell takes effect after `overhead`, during which the
-// rank's host can do nothing else. The same options and calls give the same events, bit by bit.
+// LogGP: an entry occupies its adapter for `perEntry`, whatever its port; a message of n bytes
+// occupies the sending and the receiving port for max(gap, n * perByte) each and needs `latency` in
+// between; an acknowledgement needs `latency`. A doorbell takes effect after `overhead`, during
+// which the rank's host can do nothing else. The same options and calls give the same events, bit
+// by bit.
 //
 // Adversarial: from the seed, queues are served in random order, and messages, acknowledgements,
 // read responses and released waits are held back for random times; a send's bytes are gathered
@@ -93,7 +94,8 @@ struct Options {
                          .max_log_rq = 15,
                          .max_log_cq = 22,
                          .calc = 0x7e,
-                         .waits = NBC_HCA_WAITS_CQ | NBC_HCA_WAITS_DATA};
+                         .waits = NBC_HCA_WAITS_CQ | NBC_HCA_WAITS_DATA,
+                         .ports = 1};
 };
 
 /// How patient a queue pair is; set before it sends.

@@ -22,12 +22,12 @@ struct Arrived {
 };
 
 struct Lane {
-  uint32_t rank = 0;           // of the peer
+  uint32_t rank = 0;             // of the peer
   nbc_shm_lanes *far = nullptr;  // the peer's end; null: not connected, or gone
-  uint32_t there = 0;          // its number there
+  uint32_t there = 0;            // its number there
   std::deque<Arrived> arrived;
   std::deque<nbc_shm_message *> posted;
-  Time last = 0;       // when the latest message to the peer arrives
+  Time last = 0;        // when the latest message to the peer arrives
   bool failed = false;  // a message was of another length than its receive
 };
 
@@ -55,9 +55,9 @@ struct NodeMemory::Shared {
   Shared(Fabric &f, NodeOptions o) : fabric(f), options(std::move(o)), random(options.seed) {}
 
   Time late() {
-    return options.adversarial ? static_cast<Time>(random() % (random() % 4 ? 2000 : 50'000)) *
-                                     nanosecond
-                               : 0;
+    return options.adversarial
+               ? static_cast<Time>(random() % (random() % 4 ? 2000 : 50'000)) * nanosecond
+               : 0;
   }
 
   Fabric &fabric;

@@ -6,9 +6,9 @@
 //   nbc_shm *rank0 = memory.add(), ...;          // beside fabric.addAdapter()
 //
 // What runs over it is what runs over nbc/shm.h's own device; here a message takes time: its sender
-// is busy for `overhead`, it is there `latency` and n * perByte after that, and a sender of more than
-// a plan's eager bytes is told when it is. Adversarial, as the fabric: held back for random times;
-// long messages are read when they arrive, so that memory that is written too early shows.
+// is busy for `overhead`, it is there `latency` and n * perByte after that, and a sender of more
+// than a plan's eager bytes is told when it is. Adversarial, as the fabric: held back for random
+// times; long messages are read when they arrive, so that memory that is written too early shows.
 //
 // Single-threaded, as the fabric is then. Not modelled: that copies of several ranks share memory's
 // bandwidth.

@@ -25,21 +25,25 @@ struct Named {
 };
 
 constexpr uint32_t logCq = 22;
+constexpr int mostPorts = 16;
 
 constexpr Named known[] = {
 #define HCA_DEVICE(name, summary, gather, scatter, queue, inlined, calc, waits) \
-  {name, {gather, scatter, queue, queue, logCq, calc, waits}},
+  {name, {gather, scatter, queue, queue, logCq, calc, waits, 1}},
 #include "nbc/hca_devices.def"
 };
 
 struct Asked {
   const Named *device = &known[0];
   uint64_t seed = 0;
+  uint32_t ports = 1;
   bool operator==(const Asked &) const = default;
 };
 
 Options optionsOf(const Asked &a) {
-  return {.seed = a.seed, .adversarial = a.seed != 0, .wire = true, .facts = a.device->facts};
+  nbc_hca_facts facts = a.device->facts;
+  facts.ports = a.ports;
+  return {.seed = a.seed, .adversarial = a.seed != 0, .wire = true, .facts = facts};
 }
 
 /// A fabric, for all adapters that were asked for alike.
@@ -88,6 +92,15 @@ bool complete(const nbc_hca_options *given, Asked &asked, const char *&why) {
   if (name && !(asked.device = find(name))) {
     why = say("%s is '%.64s'; there are %s", from, name, names().c_str());
     return false;
+  }
+  if (const char *ports = std::getenv("NBC_HCA_PORTS")) {
+    char *last;
+    const unsigned long wanted = std::strtoul(ports, &last, 10);
+    if (wanted < 1 || wanted > mostPorts || *last) {
+      why = say("NBC_HCA_PORTS is '%.64s'; it is to be 1 to %d", ports, mostPorts);
+      return false;
+    }
+    asked.ports = static_cast<uint32_t>(wanted);
   }
   asked.seed = given ? given->seed : 0;
   const char *seed = std::getenv("NBC_HCA_SEED");

@@ -174,10 +174,9 @@ uint8_t Engine::start(QueuePair &qp, const Entry &entry) {
 
   // Who the peer is matters here only for the time it takes; a peer that is gone answers nothing.
   QueuePair *peer = qp.remote ? nullptr : find(qp.peer);
-  Adapter &target = peer ? *peer->adapter : *qp.adapter;
+  const QueuePair &target = peer ? *peer : qp;
   uint64_t onTheWire = isRead(opcode) ? 0 : m.bytes;
-  m.due = qp.lastArrival =
-      std::max(transit(*qp.adapter, target, onTheWire) + holdBack(), qp.lastArrival);
+  m.due = qp.lastArrival = std::max(transit(qp, target, onTheWire) + holdBack(), qp.lastArrival);
   ++counters.messages;
   counters.bytes += m.bytes;
   record(Event::SendStart, qp, rankOfPeer(qp), m.index, onTheWire);

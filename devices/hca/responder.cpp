@@ -58,8 +58,7 @@ void Engine::deliver(QueuePair &qp) {
   hearAgain(qp);
   m.stage = Stage::Answered;
   bool answerCarriesData = !m.syndrome && !m.gatherLate && m.list;
-  m.due = std::max(answerTime(*peer.adapter, *qp.adapter, answerCarriesData ? m.bytes : 0),
-                   qp.lastAnswer);
+  m.due = std::max(answerTime(peer, qp, answerCarriesData ? m.bytes : 0), qp.lastAnswer);
   qp.lastAnswer = m.due;
   ++qp.delivered;
   postAnswer(qp);

@@ -117,23 +117,25 @@ void Engine::postFlush(QueuePair &qp) {
 
 /// When the last byte of a message that starts now is there. Latency is the same for all, so who
 /// starts first reaches the receiving port first, and it can be reserved now.
-Time Engine::transit(Adapter &from, Adapter &to, uint64_t bytes) {
+Time Engine::transit(const QueuePair &from, const QueuePair &to, uint64_t bytes) {
   if (!simulated) return now;
   Time carried = static_cast<Time>(bytes) * options.cost.perByte;
-  if (&from == &to) return now + options.cost.loopbackLatency + carried;
+  if (from.adapter == to.adapter) return now + options.cost.loopbackLatency + carried;
+  Time &sendFree = from.adapter->ports[from.port].sendFree;
+  Time &receiveFree = to.adapter->ports[to.port].receiveFree;
   Time occupied = std::max(options.cost.gap, carried);
-  Time start = std::max(now, from.sendPortFree);
-  from.sendPortFree = start + occupied;
-  Time head = std::max(start + options.cost.latency, to.receivePortFree);
-  to.receivePortFree = head + occupied;
+  Time start = std::max(now, sendFree);
+  sendFree = start + occupied;
+  Time head = std::max(start + options.cost.latency, receiveFree);
+  receiveFree = head + occupied;
   return head + carried;
 }
 
 /// When an answer sent now is back; one without data takes no port.
-Time Engine::answerTime(Adapter &from, Adapter &to, uint64_t bytes) {
+Time Engine::answerTime(const QueuePair &from, const QueuePair &to, uint64_t bytes) {
   if (!simulated) return now + holdBack();
   if (bytes) return transit(from, to, bytes) + holdBack();
-  return now + (&from == &to ? 0 : options.cost.latency) + holdBack();
+  return now + (from.adapter == to.adapter ? 0 : options.cost.latency) + holdBack();
 }
 
 uint64_t Engine::random() {  // splitmix64

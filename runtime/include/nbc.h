@@ -359,6 +359,10 @@ struct nbc_plan_info {
   uint64_t calls, eager, rendezvous, calc, queued; /* calls; queued: had to wait for depth */
   uint64_t direct;                                 /* likewise */
   uint64_t host_steps;                             /* reductions and copies between stages */
+  /* How many stages of a call, at most, do not go on without nbc_test, nbc_wait or a thread. 0: an
+   * adapter does all, so all is overlapped (coredirect). Where coredirect has ranks exchange within
+   * a node, these messages are such a stage, and what follows one. */
+  uint32_t turns;
   /* How many blocks the caller's buffers have, unless in place. Of neighbor_* the template alone
    * knows it: that of `in`, `out` has to be what the communicator says. */
   uint64_t in_blocks, out_blocks, data_blocks;

@@ -397,6 +397,7 @@ static uint64_t longest(const nbc_plan *plan) {
 
 const struct target coredirect = {
     .name = NBC_HCA_TARGET,
+    .hosts_records = true,
     .attach = coredirect_attach,
     .detach = coredirect_detach,
     .make_known = coredirect_make_known,

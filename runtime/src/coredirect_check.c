@@ -107,8 +107,7 @@ static int check_managed(const struct tables *s, const char **why) {
 // Who is not on the node has queue pairs.
 static int check_near(const struct tables *s, uint32_t segment, const char **why) {
   const struct nbc_segment *g = &s->segments[segment];
-  const struct nbc_message_record *all =
-      (const struct nbc_message_record *)(s->code + g->offset);
+  const struct nbc_message_record *all = (const struct nbc_message_record *)(s->code + g->offset);
   for (uint32_t i = 0; i < g->entries; ++i)
     if (all[i].op != NBC_MESSAGE_WAIT && !(s->peers[all[i].peer] & NBC_PEER_NEAR))
       return damaged(why, "segment %u, record %u: peer %u is on another node", segment, i,
@@ -194,7 +193,8 @@ int coredirect_check(const struct tables *s, const char **why) {
   int status = check_managed(s, why);
   if (!status) status = check_variants(s, why);
   if (!status) status = check_lengths(s, why);
-  if (!status) status = check_fields(s, s->header->ahead_segments, s->header->ahead_relocs, NULL, why);
+  if (!status)
+    status = check_fields(s, s->header->ahead_segments, s->header->ahead_relocs, NULL, why);
   for (uint32_t i = 0; i < s->header->variants.count && !status; ++i) {
     const struct nbc_variant *v = &s->variants[i];
     for (uint32_t g = v->segments.begin; g < v->segments.begin + v->segments.count && !status; ++g)

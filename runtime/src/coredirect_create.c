@@ -62,7 +62,8 @@ static int make_queue(nbc_plan *plan, uint32_t index, const struct need *n) {
       .log_sq = log_of(n->sends, facts->max_log_sq),
       .log_rq = receiving ? log_of(n->room, facts->max_log_rq) : UINT32_MAX,
       .log_stride = n->stride ? log_of(n->stride, 31) : 4,
-      .flags = is_chained_by_words(&plan->tables) ? 0 : flags_of(kind)};
+      .flags = is_chained_by_words(&plan->tables) ? 0 : flags_of(kind),
+      .port = facts->ports ? plan->tables.queues[index].port % facts->ports : 0};
   for (int side = 0; side < 2; ++side) {
     q->cq[side] = s->done.number;
     if (!n->completes[side] || kind == NBC_QUEUE_MANAGEMENT) continue;

@@ -171,8 +171,8 @@ static void use_piece(const nbc_plan *plan, uint32_t piece, struct usage *u) {
 
 static void use_reloc(nbc_plan *plan, const struct nbc_reloc *r, struct variant *v,
                       struct usage *u) {
-  // Records are carried out by the host, which needs no leave to touch memory.
-  const bool host = is_in(records_of_variant(&plan->tables, v->v), r);
+  const bool host =
+      plan->target->hosts_records && is_in(records_of_variant(&plan->tables, v->v), r);
   bool several = r->rule == NBC_RELOC_SGE || r->rule == NBC_RELOC_PIECES;
   if (!several && r->rule != NBC_RELOC_RADDR && r->rule != NBC_RELOC_SLOT) return;
   uint64_t blocks = 0;
@@ -230,14 +230,24 @@ static void measure_stages(nbc_plan *plan) {
   for (uint32_t i = 0; i < s->header->stages.count; ++i) {
     const struct nbc_stage *from = &s->stages[i];
     struct stage *stage = &plan->stages[i];
-    *stage =
-        (struct stage){from->enabled, from->records, from->hosts_begin, from->hosts_count, 0};
+    *stage = (struct stage){from->enabled, from->records, from->hosts_begin, from->hosts_count, 0};
     for (uint32_t h = 0; h < from->hosts_count; ++h) {
       struct nbc_range to = s->hosts[from->hosts_begin + h].to;
       for (uint32_t k = to.begin; k < to.begin + to.count; ++k)
         stage->writes += (s->pieces[k].count + s->pieces[k].parts - 1) / s->pieces[k].parts;
     }
   }
+}
+
+// How often a call of the variant needs the host to go on.
+static uint32_t turns_of(const struct variant *v) {
+  static const struct stage none;
+  uint32_t turns = 0;
+  for (uint32_t k = 0; k < v->stage_count; ++k) {
+    const struct stage *stage = &v->stages[k], *before = k ? stage - 1 : &none;
+    turns += stage->records > before->records || (k && stage->enabled > before->enabled);
+  }
+  return turns;
 }
 
 static int make_memory(nbc_plan *plan) {
@@ -251,6 +261,8 @@ static int make_memory(nbc_plan *plan) {
     v->stages = plan->stages + v->v->stages.begin;
     v->stage_count = v->v->stages.count;
     if (v->v->flags & NBC_VARIANT_CREDIT) plan->credit = v->v;
+    const uint32_t turns = turns_of(v);
+    if (turns > plan->info.turns) plan->info.turns = turns;
     uint64_t bytes = measure_variant(plan, v);
     if (bytes > staging) staging = bytes;
   }

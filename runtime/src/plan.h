@@ -28,7 +28,7 @@ struct variant {
   uint32_t flags, protocol;
   const struct stage *stages;
   uint32_t stage_count;
-  uint32_t touched;    // bit (1 << role): the device touches the caller's buffer
+  uint32_t touched;     // bit (1 << role): the device touches the caller's buffer
   const void *target;   // the target's
   const void *records;  // messages.h
   uint32_t calc;

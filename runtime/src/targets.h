@@ -60,6 +60,8 @@ struct target {
   // all plans. Null: nothing.
   uint32_t transfers;
   enum nbc_transfer (*transfer)(const void *shared);
+  // Whether records are the host's to carry out, so that the device touches no memory for them.
+  bool hosts_records;
   // Bytes that one SGE relocation may stand for.
   uint64_t (*longest)(const nbc_plan *);
   // What nbc_template_check() left: the bytes of segments.

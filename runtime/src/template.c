@@ -162,7 +162,9 @@ static bool is_for(const struct tables *s, const char *target) {
 static int check_queues(const struct tables *s, const char **why) {
   const struct nbc_template *t = s->header;
   for (uint32_t i = 0; i < t->peers.count; ++i) {
-    uint32_t mark = is_for(s, "shm") ? NBC_PEER_REMOTE : is_for(s, "coredirect") ? NBC_PEER_NEAR : 0;
+    uint32_t mark = is_for(s, "shm")          ? NBC_PEER_REMOTE
+                    : is_for(s, "coredirect") ? NBC_PEER_NEAR
+                                              : 0;
     uint32_t rank = s->peers[i] & ~mark;
     if (rank >= t->ranks || rank == t->rank)
       return damaged(why, "peer %u: rank %u of %u, the own one is %u", i, rank, t->ranks, t->rank);
@@ -176,6 +178,8 @@ static int check_queues(const struct tables *s, const char **why) {
     if (is_alone(q->kind) ? q->peer != UINT32_MAX || alone[q->kind]++ : q->peer >= t->peers.count)
       return damaged(why, "queue %u: peer %u of %u, or a second of kind %u", i, q->peer,
                      t->peers.count, q->kind);
+    if (q->port > NBC_MOST_PORT || (q->port && q->kind < NBC_QUEUE_EAGER))
+      return damaged(why, "queue %u: port %u", i, q->port);
     if (q->direction >= NBC_DIRECTIONS || (is_alone(q->kind) && q->direction))
       return damaged(why, "queue %u: direction %u", i, q->direction);
   }

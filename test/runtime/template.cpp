@@ -78,7 +78,7 @@ TEST(Template, eachPromiseBrokenOnce) {
       {"rank 4 of 4", [](Bytes &b) { b.header()->rank = 4; }},
       {"root 9 of 4", [](Bytes &b) { b.header()->root = 9; }},
       {"0 ranks", [](Bytes &b) { b.header()->ranks = 0; }},
-      {"version 3", [](Bytes &b) { b.header()->version = 3; }},
+      {"version 2", [](Bytes &b) { b.header()->version = 2; }},
       {"no target is called tin", [](Bytes &b) { std::strcpy(b.header()->target, "tin"); }},
       {"a name does not end", [](Bytes &b) { std::memset(b.header()->target, 'x', 16); }},
       {"table of queues", [](Bytes &b) { b.header()->queues.offset += 4; }},
@@ -154,7 +154,7 @@ build::Bytes messages() {
   b.queues.push_back({NBC_QUEUE_MESSAGES, UINT32_MAX, NBC_BOTH_WAYS});
   b.code.resize(2 * sizeof(nbc_message_record));
   b.segments.push_back({.bytes = uint32_t(b.code.size()), .entries = 2});
-  b.stages.push_back({0, 0, 2});
+  b.stages.push_back({0, 0, 0, 2});
   b.variants.push_back({.protocol = NBC_RENDEZVOUS, .stages = {0, 1}, .segments = {0, 1}});
   return b.finish();
 }
@@ -179,8 +179,13 @@ TEST(Template, eachPromiseOfRecordsBrokenOnce) {
       {"64 bytes of 2 receives", [&](Bytes &b) { segment(b)->ring = NBC_RING_RECV; }},
       {"0 bytes of 2 receives",
        [&](Bytes &b) { segment(b)->ring = NBC_RING_RECV, segment(b)->bytes = 0; }},
-      {"enables 1 of 2", [](Bytes &b) { b.table<nbc_stage>(b.header()->stages)->enabled = 1; }},
-      {"queue 0: kind 5, which is no work queue",
+      {"enables 1 after 0, of 0",
+       [](Bytes &b) { b.table<nbc_stage>(b.header()->stages)->enabled = 1; }},
+      {"has 1 of 2 records", [](Bytes &b) { b.table<nbc_stage>(b.header()->stages)->records = 1; }},
+      {"stage 0: 3 records after 0, of 2",
+       [](Bytes &b) { b.table<nbc_stage>(b.header()->stages)->records = 3; }},
+      {"queue 0: port 32768", [&](Bytes &b) { queue(b)->port = NBC_MOST_PORT + 1; }},
+      {"record 0: peer 0 is on another node",
        [](Bytes &b) { std::strcpy(b.header()->target, "coredirect"); }},
   };
   for (const auto &damage : damages) {
@@ -209,7 +214,7 @@ build::Bytes scattered() {
   std::memcpy(b.code.data(), records, sizeof records);
   b.relocs.push_back({NBC_MESSAGE_RECORD_SGE, NBC_RELOC_PIECES, 0, 0, first, 0, 1});
   b.segments.push_back({.bytes = uint32_t(b.code.size()), .entries = 2});
-  b.stages.push_back({0, 0, 2});
+  b.stages.push_back({0, 0, 0, 2});
   b.variants.push_back({.protocol = NBC_RENDEZVOUS,
                         .stages = {0, 1},
                         .segments = {0, 1},

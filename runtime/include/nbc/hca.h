@@ -46,6 +46,7 @@ struct nbc_hca_facts {
   uint32_t max_log_cq;  /* entries, log2 */
   uint32_t calc;        /* bit (1 << enum mlx5_calc) for each it can do */
   uint32_t waits;       /* bits of NBC_HCA_WAITS_ */
+  uint32_t ports;       /* physical ones; 0: one */
 };
 
 /* Whether an adapter of these facts can carry out calls of a template of its target, `depth` of
@@ -89,6 +90,7 @@ struct nbc_hca_qp_request {
   uint32_t log_stride;       /* bytes of a receive, log2, at least 4 */
   uint32_t send_cq, recv_cq; /* numbers */
   uint32_t flags;
+  uint32_t port; /* physical, from 0: what it sends leaves there, what it receives comes there */
 };
 
 /* A reliable connected queue pair. doorbell[0]: receives posted, be32 of 16 bits,
@@ -168,7 +170,7 @@ struct nbc_hca {
  * carries data, by the kernel's sockets, and not as fast as target shm. */
 
 /* How a device is opened. Zero: the default, in brackets. What is not said here the environment may
- * say: NBC_HCA_DEVICE=connectx5, NBC_HCA_SEED=7. */
+ * say: NBC_HCA_DEVICE=connectx5, NBC_HCA_SEED=7, and NBC_HCA_PORTS=2, how many ports it has [1]. */
 struct nbc_hca_options {
   const char *device; /* whose facts it has, as nbcc's --device names them [soft] */
   /* Not 0: against programs, by this seed. Queues are served in random order, messages and

@@ -78,8 +78,8 @@ struct nbc_template {
  * for. Messages to it and from it are one run of memory each. */
 #define NBC_PEER_REMOTE 0x80000000u
 
-/* Target coredirect: this peer is on the same node. What goes to it and comes from it are records of
- * the queue MESSAGES, and it has no queue pairs. Such peers are the first of the table. */
+/* Target coredirect: this peer is on the same node. What goes to it and comes from it are records
+ * of the queue MESSAGES, and it has no queue pairs. Such peers are the first of the table. */
 #define NBC_PEER_NEAR 0x40000000u
 
 enum nbc_kind { /* in the order of dsl/collectives.def */
@@ -215,6 +215,7 @@ struct nbc_queue {
   uint32_t kind;
   uint32_t peer;      /* index into peers; UINT32_MAX: none */
   uint32_t direction; /* enum nbc_direction */
+  uint32_t port;      /* virtual, of what goes to the peer: dealt over those that the adapter has */
 };
 
 /* DIRECT: for one call only, whose buffers the peers were told when the plan was made
