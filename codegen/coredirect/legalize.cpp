@@ -187,9 +187,10 @@ std::vector<Legal> coredirect_legalize(const Schedule &given, const Schedule *in
   const int before = diag.errors();
   checkMessages(schedule, device, options, diag);
   if (!device.crossChannel && isHierarchical(schedule, near))
-    diag.error({}, "coredirect: ", device.name,
-               " chains queues by words: nobody has said yet how these and messages within a node go "
-               "together (--within=adapter)");
+    diag.error(
+        {}, "coredirect: ", device.name,
+        " chains queues by words: nobody has said yet how these and messages within a node go "
+        "together (--within=adapter)");
   if (diag.errors() != before) return {};
   std::vector<Legal> ways;
   const auto add = [&](Schedule legal, uint32_t protocol, uint32_t flags) {

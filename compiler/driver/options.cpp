@@ -91,8 +91,8 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
   app.get_formatter()->column_width(34);
 
   std::string input = "nbc", emit, rounds = "overlap", device, protocol = "auto", cpu = "generic",
-              prove, rank = "0", clock = "simulated", bytes = "1K", seeds, topology,
-              within, grid, graph, rendezvous, transfer;
+              prove, rank = "0", clock = "simulated", bytes = "1K", seeds, topology, within, grid,
+              graph, rendezvous, transfer;
   std::vector<std::string> parameters, wantedTargets, operators, lengths{"equal"};
   std::vector<int64_t> wantedRanks;
 
