@@ -155,12 +155,39 @@ static int finish_messages(nbc_plan *plan, const struct call *c) {
   return 1;
 }
 
+// Nothing stands before the call, so the cursor is at its first record.
+int messages_begin(nbc_plan *plan, struct call *c) {
+  struct messages *s = messages_of(plan);
+  const struct records *v = records_of(c);
+  int status = messages_prepare(plan, c);
+  if (status) return status;
+  struct message *messages = instance_of(s, c);
+  uint32_t next = 0;
+  const uint32_t enabled = end_of_stage(c);
+  for (bool stands = false; next < enabled && !stands && !s->status; next += !stands) {
+    const struct step *r = &v->steps[next];
+    if (r->op == NBC_MESSAGE_WAIT) {
+      stands = messages[r->other].open;
+    } else {
+      status = post(s, r, &messages[next]);
+      if (status < 0) s->status = status;
+    }
+  }
+  c->target[CARRIED] = next;
+  c->target[ENABLED] = enabled;
+  s->posting = next < v->count ? c : NULL;
+  if (next < enabled || s->status) return 1;
+  if (c->variant->stage_count > 1) return 0;
+  c->stage = 1;
+  return finish_messages(plan, c) != 1;
+}
+
 int messages_poll(nbc_plan *plan) {
   struct messages *s = messages_of(plan);
   const struct call *c = plan->oldest;
   int over = 0;
   do {
-    go_on(plan);
+    if (s->posting) go_on(plan);
     if (s->others && !s->status) s->status = s->others(s);
     if (!s->status)
       over = c->stage == c->variant->stage_count ? finish_messages(plan, c)

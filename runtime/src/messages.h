@@ -126,6 +126,7 @@ int messages_publish(nbc_plan *);
 int messages_connect(nbc_plan *);
 int messages_prepare(nbc_plan *, struct call *);
 void messages_admit(nbc_plan *, struct call *);
+int messages_begin(nbc_plan *, struct call *);
 bool messages_enable(nbc_plan *, struct call *);
 int messages_poll(nbc_plan *);
 bool messages_linger(nbc_plan *, struct call *);

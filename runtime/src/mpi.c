@@ -79,6 +79,7 @@ const struct target mpi = {
     .keep_warm = messages_keep_warm,
     .prepare = messages_prepare,
     .admit = messages_admit,
+    .begin = messages_begin,
     .enable = messages_enable,
     .poll = messages_poll,
     .lingers = messages_linger,

@@ -260,6 +260,7 @@ static int make_memory(nbc_plan *plan) {
     v->protocol = v->v->protocol;
     v->stages = plan->stages + v->v->stages.begin;
     v->stage_count = v->v->stages.count;
+    v->begins = plan->target->begin && !plan->own_lengths && v->stages->hosts_count == 0;
     if (v->v->flags & NBC_VARIANT_CREDIT) plan->credit = v->v;
     const uint32_t turns = turns_of(v);
     if (turns > plan->info.turns) plan->info.turns = turns;

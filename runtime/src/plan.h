@@ -28,6 +28,7 @@ struct variant {
   uint32_t flags, protocol;
   const struct stage *stages;
   uint32_t stage_count;
+  bool begins;          // by target->begin: its first stage is no work of the host
   uint32_t touched;     // bit (1 << role): the device touches the caller's buffer
   const void *target;   // the target's
   const void *records;  // messages.h

@@ -27,6 +27,7 @@ const struct target shm = {
     .keep_warm = near_keep_warm,
     .prepare = messages_prepare,
     .admit = messages_admit,
+    .begin = messages_begin,
     .enable = messages_enable,
     .poll = messages_poll,
     .lingers = messages_linger,

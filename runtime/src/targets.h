@@ -37,6 +37,10 @@ struct target {
   int (*acquire)(nbc_plan *, struct call *);
   int (*prepare)(nbc_plan *, struct call *);
   void (*admit)(nbc_plan *, struct call *);
+  // These, and the first stage enabled, of a call before which none is under way; behind the only
+  // stage, what lingers. 1: there is something to wait for. 0: not. Or as prepare. Null: step by
+  // step.
+  int (*begin)(nbc_plan *, struct call *);
   // Lets the device go on to the end of call->stage. False: nothing to wait for.
   bool (*enable)(nbc_plan *, struct call *);
   // 1: the oldest stage under way is over. 0: not yet. Negative: the device failed.
