@@ -247,7 +247,7 @@ enum nbc_transfer {
  * fails there. */
 struct nbc_plan_options {
   uint32_t depth;     /* calls under way on the device at once, at most 1024 [2] */
-  size_t eager_bytes; /* blocks up to this long go eager [1024, of shm 4096, of sci 8192; less where
+  size_t eager_bytes; /* blocks up to this long go eager [1024, of shm 8192, of sci 8192; less where
                          one such slot for each rank, 3 * depth times, would take more than
                          slot_memory] */
   size_t slot_memory; /* bytes for receive slots, by that rule [16 MiB] */

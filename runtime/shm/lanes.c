@@ -22,7 +22,7 @@ enum {
   SMALLEST_WINDOW = 1024,
   LONGEST_SLOT = 65536
 };
-#define CHEAP (128 << 10)  // bytes of a plan's lanes
+#define CHEAP (256 << 10)  // bytes of a plan's lanes
 #define PATIENCE 1         // s, for a peer that is reading
 
 static size_t round_up(size_t n, size_t to) {
@@ -178,6 +178,7 @@ static int close_lane(struct lane *l) {
   if (!l->mapped) return 0;
   for (const struct nbc_shm_message *m = l->posted.first; m; m = m->next)
     if (m->kind == KIND_MEMORY) touched |= take_back(l, m);
+  for (const struct nbc_shm_message *m = l->owed.first; m; m = m->next) touched |= take_back(l, m);
   atomic_store(&l->out.supply->closed, 1);
   munmap(l->mapped, l->mapped_bytes);
   return touched;

@@ -2,7 +2,13 @@
 // move.c - messages through the cells of a lane.
 //
 //   send   a cell is free: what is short is copied, of what is long it is said where it lies
-//   move   what is there is taken; long messages that cannot be read go through the window
+//   move   what fits into a slot is copied there; what is there is taken; long messages that cannot
+//          be read go through the window
+//
+// To copy a few KiB takes longer than a start may, and to read them from another process as long
+// again. So who sends says where they lie and copies them when it next comes by; the receiver
+// gives it a moment, and then reads. Both may happen: what the sender gives back, it has found
+// that nobody is reading (or taken, which says that it has been read).
 //
 // The messages of a lane are received in the order in which they are sent. A long one keeps its
 // cell until its bytes are where they belong, so `taken` is the acknowledgement; those behind it
@@ -10,8 +16,15 @@
 // window there is one a lane: it belongs to the oldest message that was posted and not taken.
 
 #include <string.h>
+#include <time.h>
 
 #include "runtime/shm/shm.h"
+
+enum {
+  SOON = 2048,            // bytes that are copied at once
+  LEAST_PATIENCE = 1000,  // ns
+  BYTES_IN_NS = 4         // copied, at least, while it waits
+};
 
 #ifdef NBC_SHM_TOLD
 char lanes_order;
@@ -110,6 +123,12 @@ static void own_next_cell(const struct lane *l) {
 #endif
 }
 
+// Whether a message that fits into a slot is copied there later. Where memory cannot be read, the
+// receiver would have to wait for that.
+static bool may_wait(const struct lane *l, const struct nbc_shm_message *m) {
+  return m->bytes > SOON && m->run_count == 1 && !l->never;
+}
+
 // Into the next cell, which is free. Returns whether the message is done.
 static int post(struct lane *l, struct nbc_shm_message *m) {
   uint32_t index = l->sent & (l->out.sizes.cells - 1);
@@ -118,7 +137,7 @@ static int post(struct lane *l, struct nbc_shm_message *m) {
   enum kind kind = KIND_CELL;
   if (m->bytes <= INLINE) {
     gather_runs(m, 0, cell->data, m->bytes);
-  } else if (m->bytes <= l->out.sizes.slot) {
+  } else if (m->bytes <= l->out.sizes.slot && !may_wait(l, m)) {
     gather_runs(m, 0, slot, m->bytes);
     kind = KIND_SLOT;
   } else {
@@ -134,6 +153,12 @@ static int post(struct lane *l, struct nbc_shm_message *m) {
   return kind <= KIND_SLOT;
 }
 
+static void append_posted(struct nbc_shm_lanes *lanes, struct lane *l, struct nbc_shm_message *m) {
+  bool owed = m->kind == KIND_MEMORY && m->bytes <= l->out.sizes.slot && m->run_count == 1;
+  append(owed ? &l->owed : &l->posted, m);
+  lanes->owed += owed;
+}
+
 int lane_send(struct nbc_shm_lanes *lanes, uint32_t lane, struct nbc_shm_message *m) {
   struct lane *l = &lanes->lanes[lane];
   m->moved = 0;
@@ -143,8 +168,48 @@ int lane_send(struct nbc_shm_lanes *lanes, uint32_t lane, struct nbc_shm_message
   bool waits = l->waiting.first || l->sent - l->seen == l->out.sizes.cells;
   if (!waits && post(l, m)) return 1;
   m->open = 1;
-  append(waits ? &l->waiting : &l->posted, m);
+  if (waits)
+    append(&l->waiting, m);
+  else
+    append_posted(lanes, l, m);
   return 0;
+}
+
+// Those whose bytes are in their slots, or taken, and which nobody reads where they were.
+static void finish_owed(struct nbc_shm_lanes *lanes, struct lane *l) {
+  for (struct nbc_shm_message *m; (m = l->owed.first) && m->kind == KIND_SLOT;) {
+    bool taken = (int32_t)(l->seen - m->number) > 0;
+    if (!taken && atomic_load(&l->out.note->reading) == m->number + 1) return;
+    told_acquire();
+    finish_first(lanes, &l->owed);
+  }
+}
+
+static int copy_owed(struct nbc_shm_lanes *lanes, struct lane *l) {
+  int status = look(l);
+  if (status) return status;
+  for (struct nbc_shm_message *m = l->owed.first; m; m = m->next) {
+    if (m->kind == KIND_SLOT) continue;
+    // What has been taken has left its cell and slot to others.
+    if ((int32_t)(l->seen - m->number) <= 0) {
+      uint32_t index = m->number & (l->out.sizes.cells - 1);
+      gather_runs(m, 0, l->out.slots + (size_t)index * l->out.sizes.slot, m->bytes);
+      told_release();
+      atomic_store(&l->out.cells[index].kind, KIND_SLOT);
+    }
+    m->kind = KIND_SLOT;
+    --lanes->owed;
+  }
+  finish_owed(lanes, l);
+  return 0;
+}
+
+// Of all lanes: nobody else may come by for a while.
+__attribute__((noinline)) static int copy_all_owed(struct nbc_shm_lanes *lanes) {
+  int status = 0;
+  for (uint32_t i = 0; i < lanes->count && lanes->owed && !status; ++i)
+    if (lanes->lanes[i].owed.first) status = copy_owed(lanes, &lanes->lanes[i]);
+  return status;
 }
 
 static int fill_window(struct nbc_shm_lanes *lanes, struct lane *l, struct nbc_shm_message *m) {
@@ -165,8 +230,9 @@ static int fill_window(struct nbc_shm_lanes *lanes, struct lane *l, struct nbc_s
 }
 
 static int move_sends(struct nbc_shm_lanes *lanes, struct lane *l) {
-  if (!l->posted.first && !l->waiting.first) return 0;
+  if (!l->posted.first && !l->owed.first && !l->waiting.first) return 0;
   int status = look(l);
+  if (!status) finish_owed(lanes, l);
   while (!status && l->posted.first && (int32_t)(l->seen - l->posted.first->number) > 0)
     finish_first(lanes, &l->posted);
   struct nbc_shm_message *m = l->posted.first;
@@ -181,7 +247,7 @@ static int move_sends(struct nbc_shm_lanes *lanes, struct lane *l) {
     if (post(l, m))
       m->open = 0;
     else
-      append(&l->posted, m);
+      append_posted(lanes, l, m);
   }
   return status;
 }
@@ -212,11 +278,22 @@ static int draw_window(struct nbc_shm_lanes *lanes, struct lane *l, struct nbc_s
   return m->moved == m->bytes;
 }
 
+// Whether the sender may be about to copy the message: what is read instead takes twice as long.
+static bool is_patient(struct lane *l, uint64_t bytes) {
+  if (bytes > l->in.sizes.slot || l->peer->same) return false;
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  int64_t now = t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+  if (!l->patience) l->patience = now + LEAST_PATIENCE + (int64_t)(bytes / BYTES_IN_NS);
+  return now < l->patience;
+}
+
 // 1: the message in the cell is where it belongs. 0: not all of it yet.
 static int take(struct nbc_shm_lanes *lanes, struct lane *l, struct cell *cell, uint32_t index,
                 struct nbc_shm_message *m) {
   const unsigned char *slot = l->in.slots + (size_t)index * l->in.sizes.slot;
-  uint16_t kind = atomic_load_explicit(&cell->kind, memory_order_relaxed);
+  uint16_t kind = atomic_load_explicit(&cell->kind, memory_order_acquire);
+  told_acquire();
   if (cell->bytes != m->bytes) return NBC_ERROR_DEVICE;
   switch (kind) {
     case KIND_CELL:
@@ -229,6 +306,7 @@ static int take(struct nbc_shm_lanes *lanes, struct lane *l, struct cell *cell, 
       return 1;
     case KIND_MEMORY:
       if (!l->asked) {
+        if (is_patient(l, m->bytes)) return 0;
         int status = pull_message(l, cell, slot, m);
         if (status) return status;
         l->asked = true;
@@ -261,6 +339,7 @@ static int move_receives(struct nbc_shm_lanes *lanes, struct lane *l) {
     int status = take(lanes, l, cell, index, l->receives.first);
     if (status <= 0) return status;
     l->asked = false;
+    l->patience = 0;
     ++l->taken;
     told_release();
     atomic_store_explicit(&l->in.note->taken, l->taken, memory_order_release);
@@ -272,6 +351,7 @@ static int move_receives(struct nbc_shm_lanes *lanes, struct lane *l) {
 
 int lane_move(struct nbc_shm_lanes *lanes, uint32_t lane) {
   struct lane *l = &lanes->lanes[lane];
-  int status = move_receives(lanes, l);
+  int status = lanes->owed ? copy_all_owed(lanes) : 0;
+  if (!status) status = move_receives(lanes, l);
   return status ? status : move_sends(lanes, l);
 }

@@ -2,8 +2,9 @@
 // pull.c - a long message straight from the sender's memory to where it belongs.
 //
 // process_vm_readv between processes, memcpy between threads of one. Before it begins the
-// receiver says so, and then looks whether the sender has given up meanwhile; who gives up says so
-// first, and then waits while the receiver reads (close, in lanes.c). One of them sees the other.
+// receiver says so, and then looks whether the sender has given up meanwhile, or copied; who does
+// says so first, and then waits while the receiver reads (close, in lanes.c; finish_owed, in
+// move.c). One of them sees the other.
 
 #define _GNU_SOURCE
 #include <errno.h>
@@ -71,8 +72,14 @@ int pull_message(struct lane *l, const struct cell *cell, const void *slot,
   if (!l->pulls) return 0;
   atomic_store(&l->in.note->reading, l->taken + 1);
   int status = NBC_ERROR_DEVICE;
-  if (atomic_load(&cell->kind) != KIND_GONE)
+  uint16_t kind = atomic_load(&cell->kind);
+  told_acquire();
+  if (kind == KIND_SLOT && m->bytes <= l->in.sizes.slot) {  // meanwhile
+    scatter_runs(m, 0, slot, m->bytes);
+    status = 1;
+  } else if (kind == KIND_MEMORY) {
     status = l->peer->same ? copy(from, m) : read_memory(l->peer, from, runs, m);
+  }
   atomic_store_explicit(&l->in.note->reading, 0, memory_order_release);
   if (status) return status;
   m->moved = 0;  // all of it through the window

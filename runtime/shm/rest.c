@@ -44,7 +44,8 @@ void lanes_rest(struct nbc_shm_lanes *lanes) {
 static bool gone(const struct lane *l) {
   if (process_died(l->peer->process)) return true;
   return (l->receives.first && atomic_load(&l->in.supply->closed)) ||
-         ((l->posted.first || l->waiting.first) && atomic_load(&l->out.note->closed));
+         ((l->posted.first || l->owed.first || l->waiting.first) &&
+          atomic_load(&l->out.note->closed));
 }
 
 int lanes_lost(struct nbc_shm_lanes *lanes) {

@@ -53,7 +53,7 @@ struct supply {
 
 enum kind {
   KIND_CELL,    // in the cell
-  KIND_SLOT,    // in the slot
+  KIND_SLOT,    // in the slot; it may have been KIND_MEMORY before
   KIND_MEMORY,  // in the sender's memory: `from`, or the runs that are in the slot
   KIND_WINDOW,  // through the window
   KIND_GONE     // it was, but the sender has given up
@@ -94,6 +94,7 @@ struct lane {
   // What posting a message looks at, in two lines.
   struct inbox out;      // sending: the peer's memory
   struct queue posted;   // long ones that have their cell
+  struct queue owed;     // likewise those that fit into their slot, and are to be copied there
   struct queue waiting;  // for a cell
   struct queue receives;
   uint32_t sent, seen;  // cells used, and known to be taken
@@ -102,6 +103,7 @@ struct lane {
   uint32_t taken;
   struct inbox in;  // receiving: our memory
   uint64_t drawn, filled;
+  int64_t patience;  // until then the next message may still be copied by its sender; 0: not asked
   const struct peer *peer;
   uint32_t rank;
   void *mapped;  // the peer's object
@@ -120,8 +122,9 @@ struct nbc_shm_lanes {
   struct shm *shm;
   struct object own;
   struct sizes sizes;
-  uint32_t count, busy;  // busy: messages under way
-  uint32_t idle;         // rests since something moved
+  uint32_t count;
+  uint32_t owed;  // messages that are to be copied
+  uint32_t idle;  // rests since something moved
   uint32_t glances;
   int64_t looked;  // when, for those who have died
   struct lane lanes[];
@@ -186,7 +189,7 @@ int lane_send(struct nbc_shm_lanes *, uint32_t lane, struct nbc_shm_message *);
 int lane_receive(struct nbc_shm_lanes *, uint32_t lane, struct nbc_shm_message *);
 int lane_move(struct nbc_shm_lanes *, uint32_t lane);
 static inline bool lane_busy(const struct lane *l) {
-  return l->receives.first || l->posted.first || l->waiting.first;
+  return l->receives.first || l->posted.first || l->owed.first || l->waiting.first;
 }
 
 // Between `bytes` of a message, from `offset` on, and flat memory.

@@ -16,10 +16,9 @@ static int create(nbc_plan *plan) {
 const struct target shm = {
     .name = NBC_SHM_TARGET,
     .host_waits = true,
-    // Copied twice 2 KiB cost half of what reading the sender's memory does, and 4 KiB three
-    // quarters; and who has sent does not wait for who receives, which counts where ranks outnumber
-    // cores.
-    .eager_bytes = 4096,
+    // Copied twice 8 KiB cost half of what reading the sender's memory does; and who has sent does
+    // not wait for who receives, which counts where ranks outnumber cores.
+    .eager_bytes = 8192,
     .longest = near_longest,
     .check = messages_check,
     .create = create,

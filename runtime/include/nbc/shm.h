@@ -13,7 +13,10 @@
  * memory that the receiver owns.
  *
  *   to 48 bytes        in the cell itself, one cache line with its flag
- *   to eager_bytes     in the cell's slot; like the above, the sender is done when it has posted
+ *   to 2 KiB           in the cell's slot; like the above, the sender is done when it has posted
+ *   to eager_bytes     likewise, but copied there only when the sender next tests or waits. Until
+ *                      then the cell says where the bytes lie, as of longer ones: who waits for
+ *                      them gives the sender some us, and then reads them
  *   longer             the cell says where the bytes lie; the receiver reads them straight from
  *                      the sender's memory to where they belong (process_vm_readv; within one
  *                      process memcpy) and says so
@@ -124,7 +127,7 @@ struct nbc_shm_address {
 
 struct nbc_shm_ops {
   /* 1: done. 0: under way. Or a negative status. The k-th to be sent is the k-th received. Both
-   * cost little, whatever the length: they move nothing but what fits into a cell. */
+   * cost little, whatever the length: they copy 2 KiB at most. */
   int (*send)(struct nbc_shm_lanes *, uint32_t lane, struct nbc_shm_message *);
   int (*receive)(struct nbc_shm_lanes *, uint32_t lane, struct nbc_shm_message *);
   /* Whether a rank is on this node. */

@@ -24,13 +24,39 @@ TEST(Shm, anyLengthSeveralInFlight) {
 }
 
 TEST(Shm, aRankMayRunAheadByAnyNumberOfCalls) {
-  // Short messages until no cell is left, long ones that only the others can take.
-  for (size_t length : {1, 5000})
+  // Short messages until no cell is left, likewise those that wait to be copied, and long ones that
+  // only the others can take.
+  for (size_t length : {1, 5000, 20000})
     for (int never : {0, 1}) {
       Node w(2, {.never_pull = never});
       w.addPlans(ring(2), {.depth = 4});
       gatherFarAhead(w, length, [] {}, 1u);
     }
+}
+
+TEST(Shm, whatFitsIntoASlotWaitsForNobody) {
+  for (int never : {0, 1}) {
+    Node w(2, {.never_pull = never});
+    w.addPlans([](uint32_t r) { return build::pairsBcast(2, r, 1); });
+    for (size_t n : {2048, 2049, 5000, 8192}) {
+      std::vector<uint8_t> sent(n, 0x5a), out(n), expected = sent;
+      nbc_call from = {.data = sent.data(), .count = n}, to = {.data = out.data(), .count = n};
+      nbc_request sending, receiving;
+      // The sender's buffer is its own again when it has waited, whoever has begun.
+      ASSERT_EQ(nbc_start(w.plans[0], &from, &sending), 0);
+      ASSERT_EQ(nbc_wait(&sending), 0);
+      sent.assign(n, 0x11);
+      ASSERT_EQ(nbc_start(w.plans[1], &to, &receiving), 0);
+      ASSERT_EQ(nbc_wait(&receiving), 0);
+      EXPECT_EQ(out, expected) << n;
+      // The receiver has the bytes while the sender does something else.
+      ASSERT_EQ(nbc_start(w.plans[1], &to, &receiving), 0);
+      ASSERT_EQ(nbc_start(w.plans[0], &from, &sending), 0);
+      ASSERT_EQ(nbc_wait(&receiving), 0);
+      EXPECT_EQ(out, sent) << n;
+      ASSERT_EQ(nbc_wait(&sending), 0);
+    }
+  }
 }
 
 TEST(Shm, otherCollectives) {
@@ -111,7 +137,7 @@ TEST(Shm, memoryOfAPlanHasABound) {
 }
 
 TEST(Shm, whoGivesUpTellsThoseWhoWait) {
-  for (size_t length : {10, 100000}) {
+  for (size_t length : {10, 5000, 100000}) {
     Node w(2);
     w.addPlans(ring(2));
     std::vector<uint8_t> in(length), out(2 * length);

@@ -15,7 +15,7 @@ namespace {
 
 /// Calls of all lengths, one after the other, each checked.
 void gather(nbc_plan *plan, int rank, int ranks, size_t rounds = 3) {
-  const size_t lengths[] = {8, 0, 1, 48, 49, 1000, 1024, 1025, 8192, 70001, 1 << 20, 3};
+  const size_t lengths[] = {8, 0, 1, 48, 49, 1000, 2048, 2049, 8192, 5003, 70001, 1 << 20, 3};
   for (size_t call = 0; call < rounds * std::size(lengths); ++call) {
     const size_t n = lengths[call % std::size(lengths)];
     std::vector<uint8_t> in, out(n * size_t(ranks) + 1, 0x77);
@@ -79,8 +79,36 @@ TEST(Processes, exchangeAnythingWhereMemoryCannotBeRead) {
   }
 }
 
+TEST(Processes, whoDoesNotComeByIsReadFrom) {
+  Processes all(2, [&](Process &p) {
+    nbc_comm *comm = p.open();
+    const int rank = p.files.rank;
+    nbc_plan *plan = Process::plan(comm, build::pairsBcast(2, uint32_t(rank), 1));
+    for (size_t call = 0; call < 20; ++call) {
+      const size_t n = 2049 + 300 * call;
+      std::vector<uint8_t> data(n);
+      for (size_t i = 0; i < n && rank == 0; ++i) data[i] = byteOf(0, call, i);
+      nbc_call c = {.data = data.data(), .count = n};
+      nbc_request request;
+      Process::must(nbc_start(plan, &c, &request) == 0, "a call starts");
+      // The root looks at its call when the other has the data.
+      const std::string has = "has " + std::to_string(call);
+      char nothing;
+      size_t bytes;
+      if (rank == 0) Files::get(&p.files, 1, has.c_str(), &nothing, 1, &bytes);
+      Process::must(nbc_wait(&request) == 0, "a call ends well");
+      if (rank == 0) continue;
+      for (size_t i = 0; i < n; ++i)
+        Process::must(data[i] == byteOf(0, call, i), "the data are right");
+      Files::put(&p.files, has.c_str(), "", 0);
+    }
+    p.close(comm, plan);
+  });
+  expectAllWell(all);
+}
+
 TEST(Processes, whoeverWaitsForTheDeadIsTold) {
-  for (size_t length : {8, 200000})
+  for (size_t length : {8, 5000, 200000})
     for (bool byTest : {false, true}) {
       Processes all(2, [&](Process &p) {
         nbc_comm *comm = p.open();
