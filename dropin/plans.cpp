@@ -29,7 +29,7 @@ constexpr std::uint64_t usual = std::uint64_t{1} << 20;
 constexpr std::uint64_t most_of_all = std::uint64_t{1}
                                       << 36;  // bytes, of all ranks' blocks together
 constexpr std::size_t slot_memory = std::size_t{256} << 10;
-enum : std::size_t { plain_card = 16, card_with_address = 144 };
+enum : std::size_t { plain_card = 16, card_with_address = 320 };
 
 // The same on all ranks: of what all of them know.
 std::uint64_t most_bytes(const Choice &choice, std::uint64_t bytes, int ranks) {
