@@ -556,7 +556,7 @@ Program creditsOf(const Legal &legal, const Connections &connections) {
 }
 
 bool writesToPeer(const Step &step, uint32_t protocol) {
-  return protocol == NBC_DIRECT && sends(step);
+  return protocol == NBC_DIRECT && sends(step) && !staysWithin(step);
 }
 
 int segmentsOf(const Step &step, uint32_t protocol) {
