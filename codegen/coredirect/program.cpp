@@ -96,7 +96,6 @@ class Builder {
     uint32_t queue = kNone;
     uint32_t completion = kNone;  // its number on the CQ of its side
     uint32_t enabled = 0;         // sends: WQEBBs up to its end
-    uint32_t order = 0;           // receives: its number
     int32_t stage = -1;           // of the host; of others once waited for: that stage
     uint32_t record = kNone;      // within the node, once it is posted
     uint8_t side = NBC_SIDE_SEND;

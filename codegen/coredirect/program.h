@@ -54,7 +54,7 @@ struct Management {
 /// An entry of another send queue.
 struct Post {
   /// Chained by words: WAIT for a word; WRITE one (to the peer, or to itself); READ one of the
-  /// peer's into one of its own; do nothing.
+  /// peer's into one of its own.
   enum class Kind : uint8_t { data, wait, tell, ask };
   StepId step;  // whose data; -1: none (clear to send, token)
   uint8_t segments;

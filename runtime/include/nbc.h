@@ -246,14 +246,14 @@ enum nbc_transfer {
 /* How a plan is made. Zero: the default, in brackets. The same on all ranks, or nbc_plan_connect
  * fails there. */
 struct nbc_plan_options {
-  uint32_t depth;     /* calls under way on the device at once, at most 1024 [2] */
-  size_t eager_bytes; /* blocks up to this long go eager [1024, of shm 8192, of sci 8192; less where
-                         one such slot for each rank, 3 * depth times, would take more than
-                         slot_memory] */
-  size_t slot_memory; /* bytes for receive slots, by that rule [16 MiB] */
-  size_t max_bytes;   /* the longest block of a rendezvous call that needs scratch [1 MiB];
-                         others are limited by the 2^31 - 1 bytes of a data segment only, of
-                         messages by what the device can send */
+  uint32_t depth;          /* calls under way on the device at once, at most 1024 [2] */
+  size_t eager_bytes;      /* blocks up to this long go eager [1024, of shm and sci 8192; less where
+                              one such slot for each rank, 3 * depth times, would take more than
+                              slot_memory] */
+  size_t slot_memory;      /* bytes for receive slots, by that rule [16 MiB] */
+  size_t max_bytes;        /* the longest block of a rendezvous call that needs scratch [1 MiB];
+                              others are limited by the 2^31 - 1 bytes of a data segment only, of
+                              messages by what the device can send */
   uint16_t first_sq_index; /* where queue indices begin: to test that they wrap */
   uint32_t first_cq_index; /* likewise */
   /* The one call that the plan is for, as MPI's persistent ones are: needed by templates made with
@@ -279,7 +279,7 @@ struct nbc_plan_options {
  * - NBC_ERROR_TEMPLATE: a damaged template, or one for another rank, another number of ranks, or a
  *   target that the communicator has no device of.
  * - NBC_ERROR_UNSUPPORTED: first indices, on a device that cannot begin there; a `transfer` that
- * the target or the adapter does not have.
+ *   the target or the adapter does not have.
  * - NBC_ERROR_RESOURCES, NBC_ERROR_MEMORY: of the device, of the system.
  * - NBC_ERROR_BOOTSTRAP: `put` has failed.
  *

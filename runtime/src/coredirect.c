@@ -6,8 +6,7 @@
 //          and receives for data posted. Before the first eager call of a window
 //          the credit's own entries.
 // enable:  one doorbell, of the management queue; behind the records of the stage, if it has any.
-// Where
-//          queues are chained by words, those of the others were rung before.
+//          Where queues are chained by words, those of the others were rung before.
 // poll:    one byte of its CQ; of records a test of the one that the cursor stands at.
 // complete: an error anywhere? Then what was received ahead is posted again.
 //

@@ -4,8 +4,7 @@
 //
 // create   a row of words for each queue, `depth` times, known to the adapter and all 0
 // connect  each peer is told where the row of the queue to it is, and tells where its own is
-// call     the n-th, from 1: n is what its words will be, and those of time (n - 1) mod depth are
-// its
+// call     the n-th, from 1: n is what its words will be; its are those of time (n - 1) mod depth
 //
 // Why a word is seen before it is written again. An adapter waits until a word is n, not until it
 // is n or more, so that nobody has to know in which order it reads bytes. The word is written again

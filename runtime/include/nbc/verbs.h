@@ -24,9 +24,10 @@
  * That is by length. A plan may have all its messages go one way (nbc_plan_options.transfer), and
  * so may a row of a table (compiler/selection/table.h) and whoever opens the device:
  *
- *   eager   all are copied, in as many slots as it takes. While the receiver has slots, none of its
- *           looks is needed: 64 KiB each, and of blocks up to max_bytes as many as slot_memory
- * holds write, read   none is copied but those of no bytes
+ *   eager         all are copied, in as many slots as it takes. While the receiver has slots, none
+ *                 of its looks is needed: 64 KiB each, and of blocks up to max_bytes as many as
+ *                 slot_memory holds
+ *   write, read   none is copied but those of no bytes
  *
  * Memory. What is sent or received in place has to be registered. That is slow, so what was
  * registered stays so, as long as libucm (of UCX) is there to see that memory is unmapped; else,
