@@ -116,7 +116,7 @@ Template TemplateWriter::finish(const Target &target, const TargetOptions &optio
 void describe(const Schedule &s, nbc_variant &variant) {
   variant.rounds = static_cast<uint32_t>(s.rounds);
   variant.sends = 0;
-  for (const Step &step : s.steps) variant.sends += step.op == Op::send || step.op == Op::signal;
+  for (const Step &step : s.steps) variant.sends += sends(step);
 }
 
 }  // namespace nbcc::codegen

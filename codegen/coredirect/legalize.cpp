@@ -120,8 +120,7 @@ void checkMessages(const Schedule &s, const Device &device, const TargetOptions 
   const int64_t depth = depthOf(options), most = longest(device);
   std::vector<int64_t> sent(s.ranks);
   for (const Step &step : s.steps)
-    if ((step.op == Op::send || step.op == Op::signal) && !isNear(options, s.rank, step.peer))
-      ++sent[step.peer];
+    if (sends(step) && !isNear(options, s.rank, step.peer)) ++sent[step.peer];
   const auto peer = std::max_element(sent.begin(), sent.end());
   if (*peer * depth > most)
     diag.error({}, "coredirect: a queue holds ", most, " entries on ", device.name,

@@ -78,8 +78,7 @@ class Rendezvous {
   size_t gather() const { return static_cast<size_t>(device_.maxGather); }
   size_t scatter() const { return direct_ ? 1 : static_cast<size_t>(device_.maxScatter); }
   bool isHeld(const Step &step) const {
-    return direct_ && (step.op == Op::recv || step.op == Op::await) && step.after.size > 0 &&
-           !isNear(step);
+    return direct_ && receives(step) && step.after.size > 0 && !isNear(step);
   }
 
   bool isLegal() const {

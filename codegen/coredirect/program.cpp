@@ -36,19 +36,6 @@
 namespace nbcc::crosschannel {
 namespace {
 
-bool receives(const Step &step) {
-  return step.op == Op::recv || step.op == Op::await;
-}
-
-bool sends(const Step &step) {
-  return step.op == Op::send || step.op == Op::signal;
-}
-
-/// Messages within the node, too.
-bool byHost(const Step &step) {
-  return step.unit == Unit::host || step.unit == Unit::host_before || step.unit == Unit::host_after;
-}
-
 class Builder {
  public:
   Builder(const Legal &legal, const Connections &connections)

@@ -26,14 +26,6 @@
 namespace nbcc::crosschannel {
 namespace {
 
-bool receives(const Step &step) {
-  return step.op == Op::recv || step.op == Op::await;
-}
-
-bool byHost(const Step &step) {
-  return step.unit == Unit::host || step.unit == Unit::host_before || step.unit == Unit::host_after;
-}
-
 constexpr uint8_t kWaitSegments = 3, kTellSegments = 3, kAskSegments = 3;
 
 class Builder {

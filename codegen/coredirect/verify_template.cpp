@@ -57,14 +57,6 @@ using namespace crosschannel;
 constexpr int64_t kNever = INT64_MAX;
 constexpr StepId kToken = -1;
 
-bool receives(const Step &step) {
-  return step.op == Op::recv || step.op == Op::await;
-}
-
-bool byHost(const Step &step) {
-  return step.unit == Unit::host || step.unit == Unit::host_before || step.unit == Unit::host_after;
-}
-
 /// When the program as written reaches something: within a round first what is
 /// local, then clear-to-sends, then sends; what a round has brought, in the next.
 int64_t phaseOfStart(const Step &step) {

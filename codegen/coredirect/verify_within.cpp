@@ -8,13 +8,6 @@
 #include "codegen/coredirect/coredirect.h"
 
 namespace nbcc::crosschannel {
-namespace {
-
-bool receives(const Step &step) {
-  return step.op == Op::recv || step.op == Op::await;
-}
-
-}  // namespace
 
 Within::Within(const messages::View &view, const nbc_variant &variant, const Schedule &s,
                const Wrong &wrong)

@@ -39,14 +39,6 @@ using Kind = WordEntry::Kind;
 constexpr int64_t kNever = INT64_MAX;
 constexpr uint32_t kNone = UINT32_MAX;
 
-bool receives(const Step &step) {
-  return step.op == Op::recv || step.op == Op::await;
-}
-
-bool byHost(const Step &step) {
-  return step.unit == Unit::host || step.unit == Unit::host_before || step.unit == Unit::host_after;
-}
-
 /// When the program as written reaches something: within a round first what is local, then
 /// clear-to-sends, then sends; what a round has brought, in the next.
 int64_t phaseOfStart(const Step &step) {

@@ -26,10 +26,6 @@ bool isMessage(const Step &step) {
   return step.peer >= 0;
 }
 
-bool receives(const Step &step) {
-  return step.op == Op::recv || step.op == Op::await;
-}
-
 class Builder {
  public:
   explicit Builder(const Schedule &s)

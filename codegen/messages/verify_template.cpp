@@ -32,10 +32,6 @@ using namespace codegen;
 
 constexpr int64_t kNever = INT64_MAX;
 
-bool receives(const Step &step) {
-  return step.op == Op::recv || step.op == Op::await;
-}
-
 class Verifier {
  public:
   Verifier(const View &view, const nbc_variant &variant, const Schedule &s, const char *target,

@@ -15,10 +15,6 @@
 namespace nbcc {
 namespace {
 
-bool sends(Op op) {
-  return op == Op::send || op == Op::signal;
-}
-
 class Playing {
  public:
   Playing(std::span<const Schedule> ranks, uint64_t blockBytes, const Costs &costs)
@@ -31,7 +27,7 @@ class Playing {
         rank.steps.resize(s.steps.size());
         for (size_t i = 0; i < s.steps.size(); ++i) {
           const Step &step = s.steps[i];
-          if (step.peer < 0 || sends(step.op) != sending) continue;
+          if (step.peer < 0 || sends(step) != sending) continue;
           auto &[all, met] = sending ? between[{s.rank, step.peer}] : between[{step.peer, s.rank}];
           if (sending) {
             all.push_back(messages_.size());
@@ -56,7 +52,7 @@ class Playing {
           rank.steps[static_cast<size_t>(before)].users.push_back(static_cast<StepId>(i));
         rank.steps[i].waits = static_cast<int>(s.after(s.steps[i]).size());
         if (rank.steps[i].waits == 0) happen(0, s.rank, static_cast<StepId>(i), Event::start);
-        if (!sends(s.steps[i].op)) continue;
+        if (!sends(s.steps[i])) continue;
         ++messages;
         sent += messages_[rank.steps[i].message].bytes;
       }

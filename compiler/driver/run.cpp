@@ -450,9 +450,7 @@ void run(Compilation &c, const Options &o, std::ostream &out, Diag &diag) {
     if (!t) return;
     const Schedule &s = ways.front().schedule;
     written.rounds = std::max(written.rounds, s.rounds);
-    written.messages += std::count_if(s.steps.begin(), s.steps.end(), [](const Step &step) {
-      return step.op == Op::send || step.op == Op::signal;
-    });
+    written.messages += std::ranges::count_if(s.steps, sends);
     written.neighbors.push_back(s.neighbors);
     templates.push_back(std::move(*t));
   }

@@ -65,8 +65,7 @@ class Writer {
       operation(i);
       for (const StepId b : s_.after(step)) require(label_[i], "requires", label_[b]);
       if (step.peer < 0) continue;
-      const bool sends = step.op == Op::send || step.op == Op::signal;
-      const auto [last, first] = (sends ? lastTo : lastFrom).try_emplace(step.peer, i);
+      const auto [last, first] = (sends(step) ? lastTo : lastFrom).try_emplace(step.peer, i);
       if (!first) require(label_[i], "irequires", label_[last->second]);
       last->second = i;
     }

@@ -151,6 +151,17 @@ struct Step {
   Loc loc;
 };
 
+inline bool sends(const Step &step) {
+  return step.op == Op::send || step.op == Op::signal;
+}
+inline bool receives(const Step &step) {
+  return step.op == Op::recv || step.op == Op::await;
+}
+/// Of a legal schedule; messages, too.
+inline bool byHost(const Step &step) {
+  return step.unit == Unit::host || step.unit == Unit::host_before || step.unit == Unit::host_after;
+}
+
 /// What the order of the steps means.
 enum class Order : uint8_t {
   /// As written. Communication of round r starts when all steps of smaller

@@ -40,8 +40,6 @@ class Findings {
 
 /// "sends out[0 +: 2] to rank 3"
 std::string describe(const Schedule &, const Step &);
-bool sends(const Step &);     // send or signal
-bool receives(const Step &);  // recv or await
 
 /// The schedules of all ranks, their steps under one numbering.
 class Together {

@@ -165,13 +165,6 @@ Together::Together(std::span<const Schedule> schedules) : ranks(schedules) {
     firstSlot_.push_back(firstSlot_.back() + static_cast<int64_t>(s.neighbors.destinations.size()));
 }
 
-bool sends(const Step &step) {
-  return step.op == Op::send || step.op == Op::signal;
-}
-bool receives(const Step &step) {
-  return step.op == Op::recv || step.op == Op::await;
-}
-
 std::string describe(const Schedule &s, const Step &step) {
   switch (step.op) {
     case Op::send:

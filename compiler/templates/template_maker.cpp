@@ -38,8 +38,8 @@ bool TemplateMaker::symmetric(int64_t ranks, int64_t rank, int64_t root, const T
     if (std::optional<Schedule> s = written_(ranks, rank, root))
       for (const Step &step : s->steps) {
         if (step.peer >= 0 && nodes && nodes->nodeOf(rank) == nodes->nodeOf(step.peer)) continue;
-        if (step.op == Op::send || step.op == Op::signal) to.push_back(step.peer);
-        if (step.op == Op::recv || step.op == Op::await) from.push_back(step.peer);
+        if (sends(step)) to.push_back(step.peer);
+        if (receives(step)) from.push_back(step.peer);
       }
     for (std::vector<int32_t> *peers : {&to, &from}) {
       std::sort(peers->begin(), peers->end());
