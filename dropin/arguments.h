@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "dropin/data.h"
+#include "dropin/handles.h"
 #include "dropin/operators.h"
 #include "dropin/types.h"
 
@@ -98,32 +99,8 @@ struct Laid {
 struct Arguments::More {
   Laid in, out;
   std::vector<Piece> before, behind;
-  std::vector<MPI_Datatype> kept;
-  MPI_Datatype last_kept = MPI_DATATYPE_NULL;  // a row often has one type many times
+  Handles handles;
   UserOperator user;
-  MPI_Op op = MPI_OP_NULL;
-
-  More() = default;
-  More(const More &) = delete;
-  More &operator=(const More &) = delete;
-  ~More() {
-    user.clear();
-    for (MPI_Datatype &type : kept) PMPI_Type_free(&type);
-    if (op != MPI_OP_NULL) release(op);
-  }
-
-  // A program may free its type while the call is under way. What is made of it keeps it, and the
-  // handle; a duplicate would be another handle, which an operator might not know, and copying its
-  // attributes would be seen.
-  void keep(MPI_Datatype type, const Type &t) {
-    if (t.named || type == last_kept) return;
-    kept.push_back(MPI_DATATYPE_NULL);
-    if (PMPI_Type_contiguous(1, type, &kept.back()) != MPI_SUCCESS) {
-      kept.pop_back();
-      throw std::bad_alloc();
-    }
-    last_kept = type;
-  }
 };
 
 /// Which blocks of what is received are packed before the call: they are read, or must not change.

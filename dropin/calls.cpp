@@ -127,6 +127,17 @@ Request *make_request(const Incoming &in, const Operation &o, const char *name) 
   return nullptr;
 }
 
+// For one that has to wait, and may be the MPI's after all.
+bool prepare_to_pass(Request *r, FunctionRef<std::function<int(MPI_Request *)>()> keep) try {
+  const Communicator &c = *r->communicator;
+  r->hand_over = keep();
+  if (!r->line.objection)
+    r->handles.keep(r->operation, c.rank(), c.ranks(), c.outdegree(), c.indegree());
+  return true;
+} catch (const std::bad_alloc &) {
+  return false;
+}
+
 int start_again(Communicator &c, const Habit &h, const Operation &o, const char *name,
                 MPI_Request *request) {
   Request *r = take_request();
@@ -193,7 +204,10 @@ int nonblocking(const Operation &o, const char *name, FunctionRef<int(MPI_Reques
     c->hold();
     link(r);
   } else {
-    r->hand_over = keep();
+    if (!prepare_to_pass(r, keep)) {
+      give_back(r);
+      return raise(o.comm, MPI_ERR_NO_MEM);
+    }
     append(*c, r);
     advance_queues();
   }

@@ -28,9 +28,8 @@ void Arguments::Filler::element(const Type &t) {
   call_.type = t.element;
   if (call_.op != NBC_USER) return;
   More &m = more();
-  if (!retain(o_.op)) throw std::bad_alloc();
-  m.op = o_.op;
-  m.keep(o_.receive.type, t);
+  m.handles.keep(o_.op);
+  m.handles.keep(o_.receive.type, t);
   if (!m.user.set(o_.op, o_.receive.type, t)) throw std::bad_alloc();
   call_.type = NBC_OPAQUE;
   call_.element_bytes = size(t.size);

@@ -15,6 +15,7 @@
 
 #include "dropin/communicator.h"
 #include "dropin/data.h"
+#include "dropin/handles.h"
 #include "nbc.h"
 
 namespace nbcc::dropin {
@@ -42,6 +43,7 @@ struct Request {
   Arguments arguments;
   nbc_request call = {};
   std::function<int(MPI_Request *)> hand_over;   // the call, to the MPI: while that may be needed
+  Handles handles;                               // what it then names
   MPI_Request of_mpi = MPI_REQUEST_NULL;         // below
   Request *next = nullptr, *previous = nullptr;  // among those under way
 };

@@ -52,6 +52,36 @@ static void free_early(void) {
 #endif
 }
 
+static void own_sum(void *in, void *out, int *n, MPI_Datatype *type) {
+  const int *a = (const int *)in;
+  int *b = (int *)out;
+  (void)type;
+  for (int i = 0; i < 2 * *n; ++i) b[i] += a[i];
+}
+
+// The same of an operator and of types that are freed meanwhile, and whose memory others take.
+static void free_handles_early(void) {
+  enum { COUNT = 3 };
+  MPI_Comm comm;
+  MPI_Op sum;
+  MPI_Datatype pair, others[COUNT];
+  MPI_Request request;
+  int in[2 * COUNT], out[2 * COUNT] = {0};
+  for (int i = 0; i < 2 * COUNT; ++i) in[i] = me + i;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Op_create(own_sum, 1, &sum);
+  MPI_Type_contiguous(2, MPI_INT, &pair);
+  MPI_Type_commit(&pair);
+  MPI_Iallreduce(in, out, COUNT, pair, sum, comm, &request);
+  MPI_Op_free(&sum);
+  MPI_Type_free(&pair);
+  for (int i = 0; i < COUNT; ++i) MPI_Type_vector(2, 1, 5 + i, MPI_CHAR, &others[i]);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  for (int i = 0; i < 2 * COUNT; ++i) wrong += out[i] != ranks * (ranks - 1) / 2 + ranks * i;
+  for (int i = 0; i < COUNT; ++i) MPI_Type_free(&others[i]);
+  MPI_Comm_free(&comm);
+}
+
 int main(int count, char **words) {
   MPI_Init(&count, &words);
   MPI_Comm_rank(MPI_COMM_WORLD, &me);
@@ -71,6 +101,7 @@ int main(int count, char **words) {
     meet(MPI_COMM_WORLD, ranks * (ranks + 1) / 2, first);
     if (between != MPI_COMM_NULL) meet(between, of_other, me / 2 % 2 == turn % 2);
     free_early();
+    free_handles_early();
   }
   MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   if (me == 0) printf("passed on %d: %d wrong\n", ranks, wrong);
