@@ -235,7 +235,7 @@ extern "C" int MPI_Comm_disconnect(MPI_Comm *comm) {
 }
 ALSO(MPI_Comm_disconnect)
 
-// --- operators, and the end ---
+// --- operators ---
 
 extern "C" int MPI_Op_free(MPI_Op *op) {
   if (!op || not_for_us()) return PASS(MPI_Op_free)(op);
@@ -249,9 +249,3 @@ extern "C" int MPI_Op_free(MPI_Op *op) {
   return PASS(MPI_Op_free)(op);
 }
 ALSO(MPI_Op_free)
-
-extern "C" int MPI_Finalize(void) {
-  if (!not_for_us()) end();
-  return PASS(MPI_Finalize)();
-}
-ALSO(MPI_Finalize)

@@ -160,6 +160,7 @@ Steps Communicator::set_up() {
       status = NBC_ERROR_MEMORY;
     }
     if (!status) status = nbc_comm_create(&bootstrap, &device, device ? 1 : 0, &ours_);
+    if (!status) status = nbc_comm_progress(ours_, NBC_PROGRESS_CALLS);  // waits for nobody
     if (device && !ours_) device->close(device);
     if (status)
       give_up(why_not(status, status, why_));
@@ -216,8 +217,6 @@ Steps Communicator::set_up() {
     if (!status && has_node_) devices[count++] = device;
     const nbc_bootstrap bootstrap = exchange_.bootstrap(rank_, ranks_);
     if (!status) status = nbc_comm_create(&bootstrap, devices, count, &ours_);
-    // MPI is called under a lock of ours, which a thread of the runtime's does not know.
-    if (!status) status = nbc_comm_progress(ours_, NBC_PROGRESS_CALLS);
     // Who has read others' memory here says so by this: no device is closed before.
     error = co_await agree(status, has_node_);
   }

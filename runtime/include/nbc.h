@@ -166,6 +166,9 @@ struct nbc_bootstrap {
   int (*fence)(void *context);
   /* Nobody asks any more for what this rank has put under keys that begin so. May be null. */
   void (*forget)(void *context, const char *prefix);
+  /* The first that a progress thread of the communicator's does (nbc_comm_progress): to bind it to
+   * a core, to name it, to know it from others. May be null. */
+  void (*thread)(void *context);
 };
 
 /* What carries templates of one target out: an adapter (nbc/hca.h), messages between ranks

@@ -123,7 +123,9 @@ static bool sleep_until_woken(struct progress *p, bool *called) {
 
 static void *run(void *context) {
   struct progress *p = (struct progress *)context;
+  const struct nbc_bootstrap *b = &p->comm->bootstrap;
   int idle = 0;
+  if (b->thread) b->thread(b->context);
   prctl(PR_SET_TIMERSLACK, 1000);  // or pauses would be longer by 50 us
   pthread_mutex_lock(&p->mutex);
   while (!p->stop) {
@@ -181,6 +183,7 @@ int progress_start(nbc_comm *comm) {
     if (comm->devices[i].device->one_thread) return NBC_ERROR_THREADS;
   struct progress *p = (struct progress *)calloc(1, sizeof *p);
   if (!p) return NBC_ERROR_MEMORY;
+  p->comm = comm;
   pthread_mutex_init(&p->mutex, NULL);  // cannot fail on Linux
   p->bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   int status = p->bell < 0 ? NBC_ERROR_RESOURCES : create_thread(p);

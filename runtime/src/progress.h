@@ -15,6 +15,7 @@
 #include "runtime/src/plan.h"
 
 struct progress {
+  nbc_comm *comm;
   pthread_t thread;
   pthread_mutex_t mutex;  // of what follows; taken before a plan's lock
   atomic_bool asleep;     // and somebody has to wake it

@@ -128,6 +128,23 @@ TEST(Progress, stopsWithCallsGivenUp) {
   });
 }
 
+TEST(Progress, tellsOfItsThread) {
+  p2p::Fabric fabric({.mode = p2p::Mode::RealTime});
+  std::promise<std::thread::id> promised;
+  nbc_bootstrap alone = {.rank = 0, .ranks = 1, .context = &promised, .thread = [](void *context) {
+                           auto *id = static_cast<std::promise<std::thread::id> *>(context);
+                           id->set_value(std::this_thread::get_id());  // throws at a second call
+                         }};
+  nbc_device *device = &fabric.addEndpoint()->device;
+  nbc_comm *comm = nullptr;
+  ASSERT_EQ(nbc_comm_create(&alone, &device, 1, &comm), 0);
+  std::future<std::thread::id> id = promised.get_future();
+  EXPECT_EQ(id.wait_for(std::chrono::milliseconds(5)), std::future_status::timeout);
+  EXPECT_EQ(nbc_comm_progress(comm, NBC_PROGRESS_THREAD), 0);
+  EXPECT_NE(id.get(), std::this_thread::get_id());
+  EXPECT_EQ(nbc_comm_free(comm), 0);
+}
+
 TEST(Progress, isRefusedWhereItCannotBe) {
   p2p::Fabric fabric({.mode = p2p::Mode::RealTime});
   nbc_bootstrap alone = {0, 1, nullptr, nullptr, nullptr, nullptr};

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// lifetime.cpp - MPI's beginning and end.
+
+#include <cstdlib>
+#include <cstring>
+
+#include "dropin/calls.h"
+
+using namespace nbcc::dropin;
+
+namespace {
+
+// A progress thread uses the MPI beside the program's threads, so it needs MPI_THREAD_MULTIPLE,
+// whatever the program does: MPI may provide more than is asked for.
+bool wants_thread() {
+  const char *progress = std::getenv("NBC_PROGRESS");
+  return progress && std::strcmp(progress, "thread") == 0;
+}
+
+}  // namespace
+
+extern "C" int MPI_Init(int *argc, char ***argv) {
+  int provided;
+  return wants_thread() ? PASS(MPI_Init_thread)(argc, argv, MPI_THREAD_MULTIPLE, &provided)
+                        : PASS(MPI_Init)(argc, argv);
+}
+ALSO(MPI_Init)
+
+extern "C" int MPI_Init_thread(int *argc, char ***argv, int required, int *provided) {
+  return PASS(MPI_Init_thread)(argc, argv, wants_thread() ? MPI_THREAD_MULTIPLE : required,
+                               provided);
+}
+ALSO(MPI_Init_thread)
+
+extern "C" int MPI_Finalize(void) {
+  if (!not_for_us()) end();
+  return PASS(MPI_Finalize)();
+}
+ALSO(MPI_Finalize)
