@@ -142,7 +142,7 @@ class Lister {
     if (wait) {
       task += cat(", record ", all[k].record);
     } else {
-      const std::span<const nbc_reloc> fills = records_.fills(variant_, k);
+      const std::span<const nbc_reloc> fills = records_.fills(variant_, r);
       task +=
           fills.empty() ? ": no bytes" : ": " + view_.piecesText(fills[0].what, fills[0].extra + 1);
     }

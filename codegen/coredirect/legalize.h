@@ -31,6 +31,12 @@ Schedule legalizeRendezvous(const Schedule &, const Device &, const Near &, Diag
 /// The same where messages are written from afar, into memory that is free when the call begins.
 Schedule legalizeDirect(const Schedule &, const Device &, const Near &, Diag &);
 
+inline std::vector<Extent> withoutEmpty(Section section) {
+  std::vector<Extent> result(section.begin(), section.end());
+  std::erase_if(result, [](const Extent &e) { return e.count == 0; });
+  return result;
+}
+
 /// Whether some messages stay within the node.
 bool isHierarchical(const Schedule &, const Near &);
 /// Of a legal schedule: the adapter does it, or has to bring what it is about.

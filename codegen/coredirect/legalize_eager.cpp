@@ -168,12 +168,6 @@ class Eager {
     became_[i] = {id, id + 1};
   }
 
-  static std::vector<Extent> withoutEmpty(Section section) {
-    std::vector<Extent> result(section.begin(), section.end());
-    std::erase_if(result, [](const Extent &e) { return e.count == 0; });
-    return result;
-  }
-
   void send(StepId i, const Step &step) {
     if (isNear(step)) return sendWithin(i, step);
     became_[i].begin = draft_.size();

@@ -95,12 +95,6 @@ class Rendezvous {
     return true;
   }
 
-  static std::vector<Extent> withoutEmpty(Section section) {
-    std::vector<Extent> result(section.begin(), section.end());
-    std::erase_if(result, [](const Extent &e) { return e.count == 0; });
-    return result;
-  }
-
   void step(StepId i) {
     const Step &step = s_.steps[i];
     std::vector<StepId> waits;

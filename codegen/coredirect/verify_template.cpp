@@ -42,6 +42,7 @@
 
 #include "codegen/common/verify_places.h"
 #include "codegen/coredirect/coredirect.h"
+#include "codegen/coredirect/phases.h"
 #include "codegen/coredirect/verify_within.h"
 #include "codegen/coredirect/verify_words.h"
 #include "codegen/coredirect/view.h"
@@ -54,14 +55,7 @@ namespace {
 using namespace codegen;
 using namespace crosschannel;
 
-constexpr int64_t kNever = INT64_MAX;
 constexpr StepId kToken = -1;
-
-/// When the program as written reaches something: within a round first what is
-/// local, then clear-to-sends, then sends; what a round has brought, in the next.
-int64_t phaseOfStart(const Step &step) {
-  return 3 * int64_t{step.round} + (step.peer < 0 ? 0 : receives(step) ? 1 : 2);
-}
 
 /// Ranks that eager variants receive from, and those that they send to.
 struct EagerPeers {
@@ -489,9 +483,7 @@ class Verifier {
                 phases[queue.started[k]],
                 queue.sendSteps[k] == kToken ? -1 : phaseOfStart(s_->steps[queue.sendSteps[k]]));
     for (size_t p = mq_->sends.size(); p-- > 0;) phases[p] = std::min(phases[p], phases[p + 1]);
-    withinAfter_.resize(stageEnds_.size() + 1, kNever);
-    for (size_t k = 0; k < stageEnds_.size(); ++k)
-      withinAfter_[k] = withinFrom(static_cast<int64_t>(k) + 1);
+    phasesWithin();
     for (const auto &[position, step, clear] : waits_) tooEarly(position, step, clear);
     if (direct_) tokensFirst();
   }
@@ -574,10 +566,7 @@ class Verifier {
   void tooEarly(int64_t position, StepId d, bool clear) {
     const Step &step = s_->steps[d];
     const int64_t next = std::min(startsAfter_[position], withinAfter_[stageOf(position)]);
-    const int64_t ends = clear           ? phaseOfStart(step)
-                         : step.peer < 0 ? 3 * int64_t{step.round}
-                                         : 3 * (int64_t{step.round} + 1);
-    if (next < ends)
+    if (next < (clear ? phaseOfStart(step) : phaseOfEnd(step)))
       wrong("entry ", position, " of mq waits for ", clear ? "leave to start " : "the end of ",
             say(d), " of round ", step.round, ", and what follows it is of round ", next / 3,
             " of the program: ranks can wait for each other for ever");
@@ -588,13 +577,16 @@ class Verifier {
     return std::upper_bound(stageEnds_.begin(), stageEnds_.end(), position) - stageEnds_.begin();
   }
 
-  /// The earliest phase of a record of this stage or later ones.
-  int64_t withinFrom(int64_t stage) const {
-    int64_t phase = kNever;
-    for (const StepId i : within_->steps())
-      if (i >= 0 && within_->of(i).stage >= stage)
-        phase = std::min(phase, phaseOfStart(s_->steps[i]));
-    return phase;
+  /// The earliest of the records of the stages after each.
+  void phasesWithin() {
+    withinAfter_.assign(stageEnds_.size() + 1, kNever);
+    for (const StepId i : within_->steps()) {
+      if (i < 0 || within_->of(i).stage == 0) continue;
+      int64_t &phase = withinAfter_[static_cast<size_t>(within_->of(i).stage) - 1];
+      phase = std::min(phase, phaseOfStart(s_->steps[i]));
+    }
+    for (size_t k = stageEnds_.size(); k-- > 0;)
+      withinAfter_[k] = std::min(withinAfter_[k], withinAfter_[k + 1]);
   }
 
   /// The same of what follows a WAIT for a message within the node: records, and entries of its
@@ -610,7 +602,7 @@ class Verifier {
       const size_t begin = stageBegins_[static_cast<size_t>(wait.stage)];
       const int64_t entry = begin < startsAfter_.size() ? startsAfter_[begin] : kNever;
       const Step &step = s_->steps[wait.step];
-      if (std::min(next, entry) < 3 * (int64_t{step.round} + 1))
+      if (std::min(next, entry) < phaseOfEnd(step))
         wrong("record ", wait.record, " waits for the end of ", say(wait.step), " of round ",
               step.round, ", and what follows it is of round ", std::min(next, entry) / 3,
               " of the program: ranks can wait for each other for ever");

@@ -75,16 +75,16 @@ void Within::data(codegen::PlaceVerifier &places) {
     const Step &step = s_.steps[steps_[k]];
     places.why = "it is filled in otherwise";
     places.want(receives(step) ? s_.to(step) : s_.from(step));
-    bool right = true;
-    for (const nbc_reloc &r : view_.fills(variant_, k))
-      right = right && places.found(r.what, r.rule == NBC_RELOC_SLOT ? 1 : r.extra + 1,
-                                    r.rule == NBC_RELOC_SGE);
+    bool right = true, slots = true;
+    for (const nbc_reloc &r : view_.fills(variant_, records_[k])) {
+      const bool slot = r.rule == NBC_RELOC_SLOT;
+      slots = slots && slot;
+      right = right && places.found(r.what, slot ? 1 : r.extra + 1, r.rule == NBC_RELOC_SGE);
+    }
     if (!right || !places.complete())
       wrong_(cat("record ", k, " is of other data than step %", steps_[k], ": ", places.why));
-    if ((variant_.flags & NBC_VARIANT_CALC) != 0)
-      for (const nbc_reloc &r : view_.fills(variant_, k))
-        if (r.rule != NBC_RELOC_SLOT)
-          wrong_(cat("record ", k, " is no slot, where slots are meant"));
+    if ((variant_.flags & NBC_VARIANT_CALC) != 0 && !slots)
+      wrong_(cat("record ", k, " is no slot, where slots are meant"));
   }
 }
 

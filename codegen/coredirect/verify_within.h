@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "codegen/common/verify_places.h"
+#include "codegen/coredirect/phases.h"
 #include "codegen/messages/view.h"
 
 namespace nbcc::crosschannel {
@@ -16,8 +17,6 @@ namespace nbcc::crosschannel {
 /// Of one variant. A step's record is the k-th to its peer, or from it, as the schedule's k-th is.
 class Within {
  public:
-  static constexpr int64_t kNever = INT64_MAX;
-
   struct Place {
     int64_t record = -1, stage = -1;         // posted; -1: it is no such message
     int64_t wait = kNever, waited = kNever;  // the record that is its WAIT, and the stage of that

@@ -27,6 +27,7 @@
 #include <map>
 
 #include "codegen/common/verify_places.h"
+#include "codegen/coredirect/phases.h"
 #include "codegen/coredirect/words.h"
 #include "nbc/mlx5_wqe.h"
 
@@ -36,17 +37,7 @@ namespace {
 using namespace codegen;
 using Kind = WordEntry::Kind;
 
-constexpr int64_t kNever = INT64_MAX;
 constexpr uint32_t kNone = UINT32_MAX;
-
-/// When the program as written reaches something: within a round first what is local, then
-/// clear-to-sends, then sends; what a round has brought, in the next.
-int64_t phaseOfStart(const Step &step) {
-  return 3 * int64_t{step.round} + (step.peer < 0 ? 0 : receives(step) ? 1 : 2);
-}
-int64_t phaseOfEnd(const Step &step) {
-  return step.peer < 0 ? 3 * int64_t{step.round} : 3 * (int64_t{step.round} + 1);
-}
 
 class Verifier {
  public:

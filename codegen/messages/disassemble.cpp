@@ -64,7 +64,7 @@ void printVariant(const View &view, const nbc_variant &variant, std::ostream &ou
         continue;
       }
       out << messageText(view, record) << ": ";
-      const std::span<const nbc_reloc> fills = view.fills(variant, next);
+      const std::span<const nbc_reloc> fills = view.fills(variant, record);
       out << (fills.empty() ? "no bytes" : view.piecesText(fills[0].what, fills[0].extra + 1))
           << "\n";
     }

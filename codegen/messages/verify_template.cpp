@@ -92,7 +92,7 @@ class Verifier {
     uint32_t filled = 0;
     for (uint32_t k = 0; k < records_.size(); ++k) {
       const nbc_message_record &record = records_[k];
-      const auto fills = view_.fills(variant_, k);
+      const auto fills = view_.fills(variant_, record);
       filled += static_cast<uint32_t>(fills.size());
       const bool wait = record.op == NBC_MESSAGE_WAIT;
       if (record.op > NBC_MESSAGE_WAIT || (!wait && record.peer >= view_.peers.size()))
@@ -179,7 +179,7 @@ class Verifier {
     data_.why = "it is filled in otherwise";
     data_.want(receives(step) ? s_.to(step) : s_.from(step));
     bool right = true;
-    for (const nbc_reloc &r : view_.fills(variant_, k))
+    for (const nbc_reloc &r : view_.fills(variant_, records_[k]))
       right = right && data_.found(r.what, r.extra + 1, r.rule == NBC_RELOC_SGE);
     if (!right || !data_.complete()) wrongStep(i, "is of other data: ", data_.why);
   }

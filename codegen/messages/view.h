@@ -33,10 +33,10 @@ struct View : codegen::TemplateView {
     return {reinterpret_cast<const nbc_message_record *>(code + s->offset),
             s->bytes / sizeof(nbc_message_record)};
   }
-  /// What fills a record in; one at most, if the template is right.
-  std::span<const nbc_reloc> fills(const nbc_variant &v, uint32_t record) const {
-    constexpr auto size = static_cast<uint32_t>(sizeof(nbc_message_record));
-    return relocsAt(v.relocs, segmentOf(v)->offset + record * size, size);
+  /// What fills one of these in; one at most, if the template is right.
+  std::span<const nbc_reloc> fills(const nbc_variant &v, const nbc_message_record &record) const {
+    const auto offset = reinterpret_cast<const uint8_t *>(&record) - code;
+    return relocsAt(v.relocs, static_cast<uint32_t>(offset), sizeof record);
   }
 };
 

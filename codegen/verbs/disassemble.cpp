@@ -51,7 +51,7 @@ Needs needsOf(const messages::View &view, const nbc_variant &variant) {
     n.sends = std::max(n.sends, ++peer.sends);
     if (peer.stretch <= n.waits) ++n.doorbells;  // the first since the last WAIT
     peer.stretch = n.waits + 1;
-    for (const nbc_reloc &r : view.fills(variant, k))
+    for (const nbc_reloc &r : view.fills(variant, records[k]))
       n.gathered = std::max(n.gathered, r.rule == NBC_RELOC_PIECES ? r.extra + 1 : 1);
   }
   return n;

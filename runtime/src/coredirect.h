@@ -99,6 +99,7 @@ struct queue {
   // Chained by words: its row, and that of the peer.
   size_t first_word;
   uint32_t words;
+  uint32_t named;       // of the peer's
   uint64_t told;        // address of the peer's, for the first call
   uint64_t told_apart;  // from call to call
   uint32_t told_rkey;

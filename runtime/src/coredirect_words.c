@@ -26,17 +26,18 @@ static bool names_word(uint32_t rule) {
   return rule >= NBC_RELOC_WORD_WAIT && rule <= NBC_RELOC_WORD_INTO;
 }
 
-// How many words the row of each queue has, as relocations of variants name them: no others were
-// looked at by nbc_template_check().
+// How many words the row of each queue has, and the peer's, as relocations of variants name them:
+// no others were looked at by nbc_template_check().
 static void count_words(nbc_plan *plan) {
   struct coredirect *s = state_of(plan);
   for (uint32_t v = 0; v < plan->tables.header->variants.count; ++v) {
     const struct nbc_range range = plan->tables.variants[v].relocs;
     for (uint32_t i = range.begin; i < range.begin + range.count; ++i) {
       const struct nbc_reloc *r = &plan->tables.relocs[i];
-      if (!names_word(r->rule) || r->rule == NBC_RELOC_WORD_TOLD) continue;
+      if (!names_word(r->rule)) continue;
       struct queue *q = &s->queues[r->what];
-      if (r->addend >= q->words) q->words = r->addend + 1;
+      uint32_t *words = r->rule == NBC_RELOC_WORD_TOLD ? &q->named : &q->words;
+      if (r->addend >= *words) *words = r->addend + 1;
     }
   }
   for (uint32_t i = 0; i < plan->tables.header->queues.count; ++i) {
@@ -70,28 +71,19 @@ void coredirect_free_words(nbc_plan *plan) {
 struct row_told coredirect_tell_row(const nbc_plan *plan, uint32_t queue) {
   const struct coredirect *s = state_of(plan);
   const struct queue *q = &s->queues[queue];
-  struct row_told row = {.at = (uintptr_t)(s->words + q->first_word),
-                         .apart = s->word_count * sizeof *s->words,
-                         .rkey = s->words_rkey,
-                         .words = q->words,
-                         .times = plan->depth};
-  for (uint32_t v = 0; v < plan->tables.header->variants.count; ++v) {
-    const struct nbc_range range = plan->tables.variants[v].relocs;
-    for (uint32_t i = range.begin; i < range.begin + range.count; ++i) {
-      const struct nbc_reloc *r = &plan->tables.relocs[i];
-      if (r->rule == NBC_RELOC_WORD_TOLD && r->what == queue && r->addend >= row.named)
-        row.named = r->addend + 1;
-    }
-  }
-  return row;
+  return (struct row_told){.at = (uintptr_t)(s->words + q->first_word),
+                           .apart = s->word_count * sizeof *s->words,
+                           .rkey = s->words_rkey,
+                           .words = q->words,
+                           .times = plan->depth,
+                           .named = q->named};
 }
 
 int coredirect_hear_row(nbc_plan *plan, uint32_t queue, const struct row_told *row) {
   struct queue *q = &state_of(plan)->queues[queue];
   if (row->times != plan->depth) return NBC_ERROR_ARGUMENT;
   // Answers are behind what the peer names.
-  if (row->named > q->words) return NBC_ERROR_TEMPLATE;
-  if (coredirect_tell_row(plan, queue).named > row->words) return NBC_ERROR_TEMPLATE;
+  if (row->named > q->words || q->named > row->words) return NBC_ERROR_TEMPLATE;
   q->told = row->at;
   q->told_apart = row->apart;
   q->told_rkey = row->rkey;

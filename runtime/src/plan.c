@@ -169,10 +169,9 @@ static void use_piece(const nbc_plan *plan, uint32_t piece, struct usage *u) {
     u->staging = b->first + b->blocks;
 }
 
-static void use_reloc(nbc_plan *plan, const struct nbc_reloc *r, struct variant *v,
+// `host`: the host fills it in and looks at the memory, not the device.
+static void use_reloc(const nbc_plan *plan, const struct nbc_reloc *r, bool host, struct variant *v,
                       struct usage *u) {
-  const bool host =
-      plan->target->hosts_records && is_in(records_of_variant(&plan->tables, v->v), r);
   bool several = r->rule == NBC_RELOC_SGE || r->rule == NBC_RELOC_PIECES;
   if (!several && r->rule != NBC_RELOC_RADDR && r->rule != NBC_RELOC_SLOT) return;
   uint64_t blocks = 0;
@@ -199,9 +198,13 @@ static void use_stage(const nbc_plan *plan, const struct nbc_stage *stage, struc
 // Returns the bytes of staging.
 static uint64_t measure_variant(nbc_plan *plan, struct variant *variant) {
   const struct nbc_variant *v = variant->v;
+  const struct nbc_segment *hosts =
+      plan->target->hosts_records ? records_of_variant(&plan->tables, v) : NULL;
   struct usage u = {0, 1, UINT32_MAX, 0};
-  for (uint32_t i = 0; i < v->relocs.count; ++i)
-    use_reloc(plan, &plan->tables.relocs[v->relocs.begin + i], variant, &u);
+  for (uint32_t i = v->relocs.begin; i < v->relocs.begin + v->relocs.count; ++i) {
+    const struct nbc_reloc *r = &plan->tables.relocs[i];
+    use_reloc(plan, r, is_in(hosts, r), variant, &u);
+  }
   for (uint32_t i = 0; i < v->stages.count; ++i)
     use_stage(plan, &plan->tables.stages[v->stages.begin + i], &u);
   if (u.end_piece) variant->pieces = (struct nbc_range){u.first_piece, u.end_piece - u.first_piece};

@@ -157,29 +157,22 @@ static int make_memory(struct verbs *v) {
 // child's towards its parent. So the lower rank of a lane says which, and both learn it when they
 // meet: until then there is a queue pair on each.
 
-// Of the variant's first message to the lane's peer; or from it, if there is none. UINT32_MAX:
-// neither.
-static uint32_t port_of_lane(const nbc_plan *plan, const struct nbc_variant *from, uint32_t lane) {
-  if (from->segments.count == 0) return UINT32_MAX;
-  const struct nbc_segment *g = &plan->tables.segments[from->segments.begin];
-  const struct nbc_message_record *r = (const struct nbc_message_record *)(plan->code + g->offset);
-  uint32_t received = UINT32_MAX;
-  for (uint32_t i = 0; i < g->entries; ++i) {
-    if (r[i].op == NBC_MESSAGE_WAIT || r[i].peer != lane) continue;
-    if (r[i].op == NBC_MESSAGE_SEND) return r[i].port;
-    if (received == UINT32_MAX) received = r[i].port;
-  }
-  return received;
-}
-
-// Costs, where there are several: all records, for each lane.
+// By the port of the first variant's first message to the lane's peer; or from it, if there is
+// none.
 static void deal_ports(struct verbs *v) {
+  const struct tables *t = &v->plan->tables;
   v->rails = v->adapter->facts.rails;
-  for (uint32_t i = 0; i < v->lane_count && v->rails > 1; ++i) {
-    uint32_t port = UINT32_MAX;
-    for (uint32_t k = 0; k < v->plan->tables.header->variants.count && port == UINT32_MAX; ++k)
-      port = port_of_lane(v->plan, &v->plan->tables.variants[k], i);
-    v->lanes[i].rail = port == UINT32_MAX ? 0 : port % v->rails;
+  if (v->rails <= 1) return;
+  for (uint32_t k = t->header->variants.count; k-- > 0;) {
+    const struct nbc_segment *g = records_of_variant(t, &t->variants[k]);
+    if (!g) continue;
+    const struct nbc_message_record *records =
+        (const struct nbc_message_record *)(v->plan->code + g->offset);
+    // The last that is written is what counts: backwards, what is received before what is sent.
+    for (uint32_t pass = 0; pass < 2; ++pass)
+      for (uint32_t i = g->entries; i-- > 0;)
+        if (records[i].op == (pass ? NBC_MESSAGE_SEND : NBC_MESSAGE_RECV))
+          v->lanes[records[i].peer].rail = records[i].port % v->rails;
   }
 }
 

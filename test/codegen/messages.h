@@ -38,7 +38,7 @@ struct Editor {
         stages(view.stages.subspan(variant.stages.begin, variant.stages.count)) {}
 
   nbc_reloc *fill(uint32_t k) {
-    const auto fills = view.fills(variant, k);
+    const auto fills = view.fills(variant, records[k]);
     return fills.empty() ? nullptr : &changed(fills[0]);
   }
 

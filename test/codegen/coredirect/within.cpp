@@ -113,5 +113,22 @@ TEST(Within, SaysWhatMayStartTooEarly) {
   EXPECT_NE(said.find("the WAIT for the other is record 2, of stage 2"), std::string::npos) << said;
 }
 
+TEST(Within, SaysWhoMayWaitForEver) {
+  const Topology topology({0, 0, 1, 1});
+  const TargetOptions options{.protocol = Protocol::eager, .topology = &topology, .within = true};
+  const std::vector<Legal> legals = ways(passed(ring(4, 0)), options);
+  Template t = coredirect_emit(legals, options);
+  const View view(t);
+  auto *stages = const_cast<nbc_stage *>(view.stages.data() + view.variants[0].stages.begin);
+  // SEND to 1 | SEND of what came from 3 ... : the first goes when something has come from 3, which
+  // sends that when it has what 2 has from 1.
+  ASSERT_EQ(stages[0].records, 1u) << tasks(t);
+  stages[0].records = 0;
+  seal(t);
+  const std::string said = verified(t, legals);
+  EXPECT_NE(said.find("of mq waits for the end of"), std::string::npos) << said;
+  EXPECT_NE(said.find("ranks can wait for each other for ever"), std::string::npos) << said;
+}
+
 }  // namespace
 }  // namespace nbcc
