@@ -43,11 +43,15 @@ LENGTHS = [1, 16, 128, 1024, 4096, 16384, 65536]  # f64
 
 
 class Line:
-    """An algorithm with its parameters, for up to so many ranks; `node`: so many share its memory."""
+    """An algorithm with its parameters, for up to so many ranks.
 
-    def __init__(self, title, path, parameters=None, most=4096, ports=1, node=1, hosts=True):
+    `node`: so many share its memory. `look`: adapter -> microseconds that hosts look after a call before they compute.
+    `by_length`: ranks where lengths differ.
+    """
+
+    def __init__(self, title, path, parameters=None, most=4096, ports=1, node=1, hosts=True, look=None, by_length=64):
         self.title, self.path, self.parameters, self.most = title, path, parameters or {}, most
-        self.ports, self.node, self.hosts = ports, node, hosts
+        self.ports, self.node, self.hosts, self.look, self.by_length = ports, node, hosts, look or {}, by_length
 
 
 ALLGATHER = [Line("Bruck", "allgather/bruck"), Line("Bruck, k = 3", "allgather/bruck", {"k": 3}),
@@ -66,11 +70,12 @@ LEADERS = [Line("allgather, Bruck", "allgather/bruck", most=1024, hosts=False),
                 hosts=False),
            Line(f"allreduce, two-level, {NODE} a node", "allreduce/two_level", node=NODE, hosts=False)]
 # By length, on 16 nodes.
-LENGTH = [Line("standard exchange", "allgather/standard_exchange", hosts=False),
-          Line("standard exchange, k = 3", "allgather/standard_exchange", {"k": 3}, hosts=False),
-          Line("standard exchange, k = 3, 3 ports", "allgather/standard_exchange", {"k": 3}, ports=3, hosts=False),
-          Line("ring", "allgather/ring", hosts=False),
-          Line("64 ranks, ring", "allgather/ring", node=0, hosts=False),
+LENGTH = [Line("standard exchange", "allgather/standard_exchange", hosts=False, by_length=16),
+          Line("standard exchange, k = 3", "allgather/standard_exchange", {"k": 3}, hosts=False, by_length=16),
+          Line("standard exchange, k = 3, 3 ports", "allgather/standard_exchange", {"k": 3}, ports=3, hosts=False,
+               by_length=16),
+          Line("ring", "allgather/ring", hosts=False, by_length=16),
+          Line("64 ranks, ring", "allgather/ring", hosts=False),
           Line("64 ranks, ring of leaders, 4 a node", "allgather/leader", node=4, hosts=False),
           Line("64 ranks, 2 leaders, 4 a node", "allgather/multi_leader", node=4, hosts=False)]
 TIME = re.compile(r"^  time +([0-9.]+) us simulated", re.MULTILINE)
@@ -101,6 +106,8 @@ class Point:
         command += [f"--{name}={value}" for name, value in ADAPTERS[self.adapter].items()]
         if compute:
             command.append(f"--compute={compute:.6f}")
+            if line.look:
+                command.append(f"--look={line.look[self.adapter]}")
         run = subprocess.run(command, capture_output=True, text=True, check=False)
         found = TIME.search(run.stdout)
         if run.returncode or not found:
@@ -171,9 +178,8 @@ def points_of(kind, lines, most):
         for adapter in ADAPTERS:
             for target in ("coredirect", "verbs") if line.hosts else ("coredirect",):
                 if kind == "lengths":
-                    ranks = 16 * (line.node or 4)
-                    for count in LENGTHS if ranks <= most else ():
-                        yield Point(line, adapter, target, ranks, count, kind)
+                    for count in LENGTHS if line.by_length <= most else ():
+                        yield Point(line, adapter, target, line.by_length, count, kind)
                     continue
                 for ranks in RANKS:
                     if max(16, line.node) <= ranks <= min(line.most, most):

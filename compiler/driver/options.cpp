@@ -226,6 +226,11 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
                  "of targets coredirect and verbs, in simulated time")
       ->group(run)
       ->check(CLI::Range(0.0, 1e9));
+  app.add_option("--look", o.look,
+                 "microseconds that hosts look after their calls before they --compute, as a "
+                 "program does that tests a few times")
+      ->group(run)
+      ->check(CLI::Range(0.0, 1e9));
   app.add_flag("--quiet", o.quiet, "print only what is wrong")->group(run);
   // For tests; not in --help.
   app.add_flag("--vary", o.vary, "lengths, depth, calls, indices and in place from the seed")
@@ -396,6 +401,7 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
 
   if (o.compute > 0 && (!o.run || o.clock == Clock::real || o.vary))
     return wrong("--compute needs --run, in simulated time");
+  if (o.look > 0 && o.compute <= 0) return wrong("--look needs --compute");
   if (o.vary && (!o.adversarial || o.clock == Clock::real))
     return wrong("--vary needs --seed, and simulated time");
 

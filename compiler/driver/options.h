@@ -90,6 +90,7 @@ struct Options {
   uint32_t ports = 1;                                // of an adapter
   double memoryLatency = 0.2, memoryOverhead = 0.1;  // us: of messages within a node
   double compute = 0;  // us; 0: hosts look whenever there is something to see
+  double look = 0;     // us: before that, they look
 
   std::string explain;         // --explain-selection: a collective
   std::string table, shipped;  // empty: as the drop-in finds them

@@ -75,7 +75,7 @@ class Runner {
   void run(std::ostream &out) {
     if (!device_.add)
       return diag_.error(Loc(), "there is no software device for target ", o_.target->name);
-    if (o_.compute > 0 && !device_.runUnseen)
+    if (o_.compute > 0 && !device_.runUntil)
       return diag_.error(Loc(), "--compute: the software device of target ", o_.target->name,
                          " has no hosts that look away");
     ranks_ = std::vector<Rank>(static_cast<size_t>(o_.ranks));
@@ -235,12 +235,20 @@ class Runner {
     if (busy_ > 0) reportStuck();
   }
 
-  /// Hosts compute, behind what nbc_start takes. The device may be at rest before they are.
+  /// Hosts look for a while if they are to, and compute. The device may be at rest before they are.
   void computeUnseen() {
-    for (uint32_t r = 0; r < ranks_.size(); ++r) device_.hostBusy(r, o_.compute * 1e3);
-    const double ns = (o_.overhead * calls() + o_.compute) * 1e3;
-    computed_ = device_.now() + ns;
-    device_.runUnseen(ns);
+    if (o_.look > 0) {
+      const auto seen = [&](uint32_t rank) {
+        serve(rank);
+        return busy_ > 0;
+      };
+      device_.runUntil(device_.now() + o_.look * 1e3, seen);
+    }
+    for (uint32_t r = 0; r < ranks_.size(); ++r) {
+      device_.hostBusy(r, o_.compute * 1e3);
+      computed_ = std::max(computed_, device_.hostFree(r));
+    }
+    device_.runUntil(computed_, {});
   }
 
   /// Ranks start their calls when they like, and look at every other completion, or when
@@ -339,7 +347,11 @@ class Runner {
     for (const auto &[key, value] : device_.report(written_.messages * calls()))
       line(key.c_str()) << value << "\n";
     line("host steps") << steps << "\n";
-    if (o_.compute > 0) line("compute") << o_.compute << " us on each rank\n";
+    if (o_.compute > 0) {
+      line("compute") << o_.compute << " us on each rank";
+      if (o_.look > 0) out << ", after looking for " << o_.look << " us";
+      out << "\n";
+    }
     line("time") << std::fixed << std::setprecision(2) << end_ / 1e3 << std::defaultfloat << " us";
     if (!threads() && device_.cost.empty()) out << ", one thread for all ranks";
     if (!threads() && !device_.cost.empty()) out << " simulated (" << device_.cost << ")";

@@ -27,12 +27,14 @@ struct RunDevice {
   /// Simulated time: so many events, or until nothing is left to happen; then true. `seen` is told
   /// of each rank whose host may have something to do, and returns whether to go on.
   std::function<bool(const std::function<bool(uint32_t rank)> &seen, uint64_t events)> run;
-  /// Simulated time: for so many ns, in which no host looks. Null: this device cannot.
-  std::function<void(double ns)> runUnseen;
+  /// Simulated time: until then (ns); with no `seen`, no host looks. Null: this device cannot.
+  std::function<void(double until, const std::function<bool(uint32_t rank)> &seen)> runUntil;
   std::function<uint64_t()> events;  // so far
   std::function<double()> now;       // ns
   /// Simulated time: the host of a rank works for so many ns.
   std::function<void(uint32_t rank, double ns)> hostBusy;
+  /// Simulated time: when it will have done so (ns). Null where runUntil is.
+  std::function<double(uint32_t rank)> hostFree;
   bool rests = false;  // likewise: who finds nothing rests, too, as nbc_wait does
   /// Real time: until something may have changed for a rank.
   std::function<void(uint32_t rank, int64_t ns)> sleep;

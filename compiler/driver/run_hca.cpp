@@ -99,18 +99,22 @@ struct State {
 /// All but what ranks are given and what is reported.
 RunDevice onFabric(const std::shared_ptr<State> &s, const Options &o) {
   RunDevice d;
-  d.run = [s](const std::function<bool(uint32_t)> &seen, uint64_t events) {
-    return s->fabric.run([&](const hca::Completion &c) { return seen(c.rank); },
-                         {.events = events}) == hca::Run::Quiet;
+  using Seen = std::function<bool(uint32_t)>;
+  const auto run = [s](const Seen &seen, const hca::RunLimits &limits) {
+    return s->fabric.run([&](const hca::Completion &c) { return !seen || seen(c.rank); }, limits);
   };
-  d.runUnseen = [s](double ns) {
-    s->fabric.run({}, {.until = s->fabric.now() + static_cast<hca::Time>(ns * hca::nanosecond)});
+  d.run = [run](const Seen &seen, uint64_t events) {
+    return run(seen, {.events = events}) == hca::Run::Quiet;
+  };
+  d.runUntil = [run](double until, const Seen &seen) {
+    run(seen, {.until = static_cast<hca::Time>(until * hca::nanosecond)});
   };
   d.events = [s] { return s->fabric.counters().events; };
   d.now = [s] { return nanoseconds(s->fabric.now()); };
   d.hostBusy = [s](uint32_t rank, double ns) {
     s->fabric.hostBusy(rank, static_cast<hca::Time>(ns * hca::nanosecond));
   };
+  d.hostFree = [s](uint32_t rank) { return nanoseconds(s->fabric.hostFree(rank)); };
   d.sleep = [s](uint32_t rank, int64_t ns) {
     s->adapters[rank]->ops->sleep(s->adapters[rank], ns);
   };
