@@ -1,16 +1,21 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""table.py BUILD [--ranks N] [--mpi openmpi|mpich] [--app NAME...] [--repeat N] [--noise US HZ] [--overlap] [--json]
+"""table.py BUILD [--ranks N] [--mpi openmpi|mpich] [--app NAME...] [--repeat N] [--noise US HZ] [--overlap] [--network]
+                  [--json] [-- ARGUMENT...]
 
 Time of the applications, of their communication, and what the variants gain: with the MPI's own
 collectives and with libnbc-mpi.so in front of them. The runs of an application are interleaved;
-figures are medians. A gain is against the blocking variant with the MPI alone, as is the share of
+figures are medians. A variant that is wrong or not over with the MPI alone has none. A gain is against the blocking variant with the MPI alone, as is the share of
 it that communication takes. With --noise, `noise` runs beside them on all cores: bursts of so many
 microseconds, so many of them a second.
 
 With --overlap there is a fourth variant, which nbc-overlap makes of the blocking one (rewritten.py): how many calls it
 changes is said first. It has no figure for communication: waits stand where the program's own clock does not run.
 Its share of what the best hand-written variant gains is what a tool gets without knowing the program.
+
+With --network, ranks speak TCP over a loopback of 1 Gbit/s (scripts/slow_network), which works while they compute;
+libnbc-mpi.so uses the MPI's messages there, and a progress thread. ARGUMENTs are for the applications, in place of sizes
+that take some tenths of a second.
 """
 
 import argparse
@@ -38,36 +43,67 @@ APPS = {
 }
 LAUNCHERS = {
     "openmpi": (["mpirun.openmpi", "--oversubscribe", "--mca", "mpi_yield_when_idle", "1"],
-                lambda library: ["-x", f"LD_PRELOAD={library}"]),
-    "mpich": (["mpiexec.mpich"], lambda library: ["-genv", "LD_PRELOAD", library]),
+                lambda name, value: ["-x", f"{name}={value}"]),
+    "mpich": (["mpiexec.mpich"], lambda name, value: ["-genv", name, value]),
 }
+# With --network: likewise, and what is exchanged takes about as long as what there is to compute meanwhile, or longer.
+NETWORK_APPS = {
+    "cg": ["--size=96"],
+    "compression": ["--size=1048576", "--parts=64"],
+    "fft": ["--size=96"],
+    "pcg": ["--size=48"],
+    "radixsort": ["--size=500000"],
+}
+SLOW_NETWORK = pathlib.Path(__file__).resolve().parent.parent / "scripts" / "slow_network"
 REPORT = re.compile(r"seconds=([\d.]+) communication=([\d.]+).* right$", re.MULTILINE)
-SECONDS = 600
+SECONDS = 60
+
+
+class Failed(Exception):
+    """A run of the MPI alone: there is no figure."""
 
 
 def run(options, app, arguments, variant, dropin, program=None):
     """(seconds, communication)"""
-    launcher, preload = LAUNCHERS[options.mpi]
-    library = options.build / "lib" / options.mpi / "libnbc-mpi.so"
-    command = [*launcher, *(preload(library) if dropin else []), "-n", str(options.ranks),
-               program or options.build / "bin" / f"app-{app}-{options.mpi}", f"--variant={variant}", *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
-    report = REPORT.search(done.stdout)
-    if done.returncode or not report:
-        sys.exit(f"table.py: {' '.join(map(str, command))}: exit status {done.returncode}\n{done.stdout}{done.stderr}")
-    return float(report[1]), float(report[2])
+    launcher, environment = LAUNCHERS[options.mpi]
+    variables = {}
+    if dropin:
+        variables["LD_PRELOAD"] = options.build / "lib" / options.mpi / "libnbc-mpi.so"
+        if options.network:
+            variables |= {"NBC_TARGET": "mpi", "NBC_PROGRESS": "thread"}
+    command = [*([SLOW_NETWORK] if options.network else []), *launcher,
+               *(word for name, value in variables.items() for word in environment(name, value)), "-n", str(options.ranks),
+               program or options.build / "bin" / f"app-{app}-{options.mpi}", f"--variant={variant}",
+               *arguments]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
+        report = REPORT.search(done.stdout)
+        if not done.returncode and report:
+            return float(report[1]), float(report[2])
+        why = f"exit status {done.returncode}\n{done.stdout}{done.stderr}"
+    except subprocess.TimeoutExpired:
+        why = f"not over after {SECONDS} seconds"
+    why = f"table.py: {' '.join(map(str, command))}: {why}"
+    if dropin or variant == "blocking":
+        sys.exit(why)
+    print(why, file=sys.stderr)
+    raise Failed
 
 
 def measure(options, app, program):
     """{(variant, dropin): (seconds, communication)}"""
+    arguments = options.argument or (NETWORK_APPS if options.network else APPS)[app]
     variants = [*VARIANTS, OVERLAP] if program else VARIANTS
     times = {(variant, dropin): [] for variant in variants for dropin in (False, True)}
     for _ in range(options.repeat):
-        for (variant, dropin), found in times.items():
-            if variant == OVERLAP:
-                found.append(run(options, app, APPS[app], "blocking", dropin, program))
-            else:
-                found.append(run(options, app, APPS[app], variant, dropin))
+        for (variant, dropin), found in list(times.items()):
+            try:
+                if variant == OVERLAP:
+                    found.append(run(options, app, arguments, "blocking", dropin, program))
+                else:
+                    found.append(run(options, app, arguments, variant, dropin))
+            except Failed:
+                del times[variant, dropin]
     return {key: tuple(statistics.median(column) for column in zip(*found)) for key, found in times.items()}
 
 
@@ -76,6 +112,9 @@ def show(app, times):
     for variant in sorted({variant for variant, _ in times}, key=[*VARIANTS, OVERLAP].index):
         cells = ""
         for dropin in (False, True):
+            if (variant, dropin) not in times:
+                cells += f"{'-':>11} {'-':>8} {'-':>6}  "
+                continue
             seconds, communication = times[variant, dropin]
             told = "-" if variant == OVERLAP else f"{1e3 * communication:.1f}"
             cells += f"{1e3 * seconds:11.1f} {told:>8} {100 * (1 - seconds / whole):6.1f} %"
@@ -91,7 +130,9 @@ def main():
     parser.add_argument("--repeat", type=int, default=5)
     parser.add_argument("--noise", nargs=2, metavar=("US", "HZ"))
     parser.add_argument("--overlap", action="store_true")
+    parser.add_argument("--network", action="store_true")
     parser.add_argument("--json", action="store_true")
+    parser.add_argument("argument", nargs="*")
     options = parser.parse_args()
     options.build = options.build.resolve()
     os.environ["OMPI_ALLOW_RUN_AS_ROOT"] = os.environ["OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"] = "1"

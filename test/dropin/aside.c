@@ -45,7 +45,8 @@ int main(int count, char **words) {
   }
   MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   MPI_Bcast(&passed_on, 1, MPI_INT, 1, MPI_COMM_WORLD);
-  if (me == 0) printf("aside on %d: %d wrong, passed on: %s\n", ranks, wrong, passed_on ? "yes" : "no");
+  if (me == 0)
+    printf("aside on %d: %d wrong, passed on: %s\n", ranks, wrong, passed_on ? "yes" : "no");
   MPI_Finalize();
   return wrong != 0;
 }
