@@ -45,13 +45,13 @@ LENGTHS = [1, 16, 128, 1024, 4096, 16384, 65536]  # f64
 class Line:
     """An algorithm with its parameters, for up to so many ranks.
 
-    `node`: so many share its memory. `look`: adapter -> microseconds that hosts look after a call before they compute.
-    `by_length`: ranks where lengths differ.
+    `node`: so many share its memory. `look`: microseconds that hosts look after the start before they compute, in
+    another line of overlap. `by_length`: ranks where lengths differ.
     """
 
-    def __init__(self, title, path, parameters=None, most=4096, ports=1, node=1, hosts=True, look=None, by_length=64):
+    def __init__(self, title, path, parameters=None, most=4096, ports=1, node=1, hosts=True, look=0, by_length=64):
         self.title, self.path, self.parameters, self.most = title, path, parameters or {}, most
-        self.ports, self.node, self.hosts, self.look, self.by_length = ports, node, hosts, look or {}, by_length
+        self.ports, self.node, self.hosts, self.look, self.by_length = ports, node, hosts, look, by_length
 
 
 ALLGATHER = [Line("Bruck", "allgather/bruck"), Line("Bruck, k = 3", "allgather/bruck", {"k": 3}),
@@ -64,11 +64,15 @@ ALLREDUCE = [Line("recursive doubling", "allreduce/recursive_doubling")] + [
 LEADERS = [Line("allgather, Bruck", "allgather/bruck", most=1024, hosts=False),
            Line("allgather, ring", "allgather/ring", most=256, hosts=False),
            Line(f"allgather, ring of leaders, {NODE} a node", "allgather/leader", most=1024, node=NODE, hosts=False),
+           Line(f"allgather, ring of leaders, {NODE} a node, after 1 us", "allgather/leader", most=1024, node=NODE,
+                hosts=False, look=1),
            Line(f"allgather, 2 leaders, {NODE} a node", "allgather/multi_leader", most=512, node=NODE, hosts=False),
            Line("allreduce, recursive doubling", "allreduce/recursive_doubling", hosts=False),
            Line("allreduce, reduce-bcast, degrees 2 and 4", "allreduce/reduce_bcast", {"degree": 2, "fanout": 4},
                 hosts=False),
-           Line(f"allreduce, two-level, {NODE} a node", "allreduce/two_level", node=NODE, hosts=False)]
+           Line(f"allreduce, two-level, {NODE} a node", "allreduce/two_level", node=NODE, hosts=False),
+           Line(f"allreduce, two-level, {NODE} a node, after 1 us", "allreduce/two_level", node=NODE, hosts=False,
+                look=1)]
 # By length, on 16 nodes.
 LENGTH = [Line("standard exchange", "allgather/standard_exchange", hosts=False, by_length=16),
           Line("standard exchange, k = 3", "allgather/standard_exchange", {"k": 3}, hosts=False, by_length=16),
@@ -107,7 +111,7 @@ class Point:
         if compute:
             command.append(f"--compute={compute:.6f}")
             if line.look:
-                command.append(f"--look={line.look[self.adapter]}")
+                command.append(f"--look={line.look}")
         run = subprocess.run(command, capture_output=True, text=True, check=False)
         found = TIME.search(run.stdout)
         if run.returncode or not found:
@@ -115,6 +119,9 @@ class Point:
                 return None
             raise Wrong(" ".join(command) + "\n" + run.stdout + run.stderr)
         return float(found.group(1))
+
+    def x(self):
+        return 8 * self.count if self.kind == "lengths" else self.ranks
 
     def measure(self, nbcc):
         self.latency = self.time(nbcc, 0)
@@ -129,38 +136,43 @@ def quoted(text):
 
 def plot(output, title, xlabel, ylabel, log, lines):
     """The script holds its data, so it can be kept and drawn again otherwise. lines: title, style, points."""
-    script = ["set key outside right", "set grid", "set logscale x 2", f"set xlabel {quoted(xlabel)}",
+    output = pathlib.Path(output)
+    key = "outside right" if max(len(name) for name, _, _ in lines) < 32 else "below"
+    script = [f"set key {key}", "set grid", "set logscale x 2", f"set xlabel {quoted(xlabel)}",
               f"set ylabel {quoted(ylabel)}", f"set title {quoted(title)} noenhanced",
               "set logscale y" if log else "set yrange [0:105]"]
     for number, (_, _, points) in enumerate(lines):
         script.append(f"$d{number} << EOD\n" + "\n".join(f"{x} {y:.3f}" for x, y in points) + "\nEOD")
     drawn = ", ".join(f"$d{n} with linespoints {style} title {quoted(name)}"
                       for n, (name, style, _) in enumerate(lines))
-    script += ["set terminal pngcairo noenhanced size 1000,600", "set output " + quoted(output + ".png"),
+    script += ["set terminal pngcairo noenhanced size 1000,600", "set output " + quoted(output.name + ".png"),
                "plot " + drawn, "set terminal svg noenhanced size 1000,600",
-               "set output " + quoted(output + ".svg"), "replot", "unset output"]
-    pathlib.Path(output + ".gnuplot").write_text("\n".join(script) + "\n")
-    run = subprocess.run(["gnuplot", output + ".gnuplot"], capture_output=True, text=True, check=False)
+               "set output " + quoted(output.name + ".svg"), "replot", "unset output"]
+    file = output.parent / (output.name + ".gnuplot")
+    file.write_text("\n".join(script) + "\n")
+    run = subprocess.run(["gnuplot", file.name], cwd=file.parent, capture_output=True, text=True, check=False)
     if run.returncode:
-        raise Wrong(f"gnuplot {output}.gnuplot: {run.stderr.strip()}")
+        raise Wrong(f"gnuplot {file}: {run.stderr.strip()}")
 
 
 def draw(points, prefix):
     for kind, all_lines in SETS.items():
         by_length = kind == "lengths"
         for adapter in ADAPTERS:
-            latency, overlap = [], []
-            for colour, line in enumerate(all_lines, 1):
+            latency, overlap, colours = [], [], {}
+            for line in all_lines:
+                colour = colours.setdefault((line.path, str(line.parameters), line.node, line.ports), len(colours) + 1)
                 for target, dash in (("coredirect", 1), ("verbs", 2)):
                     mine = sorted((p for p in points if p.latency and (p.line, p.adapter, p.target, p.kind)
                                    == (line, adapter, target, kind)), key=lambda p: (p.ranks, p.count))
                     if not mine:
                         continue
-                    style = f"linecolor {colour} dashtype {dash} pointtype {dash * 2 + 3}"
+                    kind_of_line = 3 if line.look else dash
+                    style = f"linecolor {colour} dashtype {kind_of_line} pointtype {kind_of_line * 2 + 3}"
                     name = line.title + (", by hosts" if target == "verbs" else "")
-                    latency.append((name, style, [(8 * p.count if by_length else p.ranks, p.latency) for p in mine]))
-                    overlap.append((name, style,
-                                    [(8 * p.count if by_length else p.ranks, 100 * p.overlap) for p in mine]))
+                    if not line.look:
+                        latency.append((name, style, [(p.x(), p.latency) for p in mine]))
+                    overlap.append((name, style, [(p.x(), 100 * p.overlap) for p in mine]))
             if latency:
                 what = {"lengths": "allgather on 16 nodes", "leaders": "flat, and with leaders: one f64"}.get(
                     kind, f"{kind} of one f64")

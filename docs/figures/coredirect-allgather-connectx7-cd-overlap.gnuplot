@@ -110,9 +110,9 @@ $d11 << EOD
 128 99.000
 EOD
 set terminal pngcairo noenhanced size 1000,600
-set output 'docs/figures/coredirect-allgather-connectx7-cd-overlap.png'
+set output 'coredirect-allgather-connectx7-cd-overlap.png'
 plot $d0 with linespoints linecolor 1 dashtype 1 pointtype 5 title 'Bruck', $d1 with linespoints linecolor 1 dashtype 2 pointtype 7 title 'Bruck, by hosts', $d2 with linespoints linecolor 2 dashtype 1 pointtype 5 title 'Bruck, 3 ports', $d3 with linespoints linecolor 2 dashtype 2 pointtype 7 title 'Bruck, 3 ports, by hosts', $d4 with linespoints linecolor 3 dashtype 1 pointtype 5 title 'standard exchange', $d5 with linespoints linecolor 3 dashtype 2 pointtype 7 title 'standard exchange, by hosts', $d6 with linespoints linecolor 4 dashtype 1 pointtype 5 title 'standard exchange, 3 ports', $d7 with linespoints linecolor 4 dashtype 2 pointtype 7 title 'standard exchange, 3 ports, by hosts', $d8 with linespoints linecolor 5 dashtype 1 pointtype 5 title 'ring', $d9 with linespoints linecolor 5 dashtype 2 pointtype 7 title 'ring, by hosts', $d10 with linespoints linecolor 6 dashtype 1 pointtype 5 title 'linear', $d11 with linespoints linecolor 6 dashtype 2 pointtype 7 title 'linear, by hosts'
 set terminal svg noenhanced size 1000,600
-set output 'docs/figures/coredirect-allgather-connectx7-cd-overlap.svg'
+set output 'coredirect-allgather-connectx7-cd-overlap.svg'
 replot
 unset output

@@ -14,6 +14,7 @@ $d0 << EOD
 512 7.980
 1024 8.800
 2048 9.620
+4096 10.440
 EOD
 $d1 << EOD
 16 2.880
@@ -24,6 +25,7 @@ $d1 << EOD
 512 6.480
 1024 7.200
 2048 7.920
+4096 8.640
 EOD
 $d2 << EOD
 16 6.460
@@ -34,6 +36,7 @@ $d2 << EOD
 512 13.560
 1024 14.980
 2048 16.400
+4096 17.820
 EOD
 $d3 << EOD
 16 6.360
@@ -44,6 +47,7 @@ $d3 << EOD
 512 16.560
 1024 18.900
 2048 21.340
+4096 23.880
 EOD
 $d4 << EOD
 16 5.100
@@ -54,6 +58,7 @@ $d4 << EOD
 512 9.600
 1024 9.700
 2048 11.080
+4096 12.500
 EOD
 $d5 << EOD
 16 5.220
@@ -64,6 +69,7 @@ $d5 << EOD
 512 12.750
 1024 13.060
 2048 15.590
+4096 18.430
 EOD
 $d6 << EOD
 16 3.860
@@ -74,6 +80,7 @@ $d6 << EOD
 512 8.360
 1024 8.480
 2048 9.900
+4096 10.020
 EOD
 $d7 << EOD
 16 3.990
@@ -84,11 +91,12 @@ $d7 << EOD
 512 11.820
 1024 12.220
 2048 15.160
+4096 15.570
 EOD
 set terminal pngcairo noenhanced size 1000,600
-set output 'docs/figures/coredirect-allreduce-connectx7-cd-latency.png'
+set output 'coredirect-allreduce-connectx7-cd-latency.png'
 plot $d0 with linespoints linecolor 1 dashtype 1 pointtype 5 title 'recursive doubling', $d1 with linespoints linecolor 1 dashtype 2 pointtype 7 title 'recursive doubling, by hosts', $d2 with linespoints linecolor 2 dashtype 1 pointtype 5 title 'reduce-bcast, degree 2', $d3 with linespoints linecolor 2 dashtype 2 pointtype 7 title 'reduce-bcast, degree 2, by hosts', $d4 with linespoints linecolor 3 dashtype 1 pointtype 5 title 'reduce-bcast, degree 3', $d5 with linespoints linecolor 3 dashtype 2 pointtype 7 title 'reduce-bcast, degree 3, by hosts', $d6 with linespoints linecolor 4 dashtype 1 pointtype 5 title 'reduce-bcast, degree 4', $d7 with linespoints linecolor 4 dashtype 2 pointtype 7 title 'reduce-bcast, degree 4, by hosts'
 set terminal svg noenhanced size 1000,600
-set output 'docs/figures/coredirect-allreduce-connectx7-cd-latency.svg'
+set output 'coredirect-allreduce-connectx7-cd-latency.svg'
 replot
 unset output

@@ -1,0 +1,100 @@
+set key below
+set grid
+set logscale x 2
+set xlabel 'ranks'
+set ylabel 'overlap, %'
+set title 'flat, and with leaders: one f64, connectx7-cd, simulated' noenhanced
+set yrange [0:105]
+$d0 << EOD
+16 97.207
+32 97.674
+64 98.012
+128 98.264
+256 98.462
+512 98.623
+1024 98.759
+EOD
+$d1 << EOD
+16 99.062
+32 99.529
+64 99.764
+128 99.882
+256 99.941
+EOD
+$d2 << EOD
+16 33.835
+32 22.388
+64 13.353
+128 7.383
+256 3.901
+512 2.007
+1024 1.018
+EOD
+$d3 << EOD
+16 23.308
+32 48.259
+64 68.101
+128 81.050
+256 88.643
+512 92.798
+1024 94.955
+EOD
+$d4 << EOD
+16 16.835
+32 9.766
+64 5.302
+128 2.772
+256 1.418
+512 0.717
+EOD
+$d5 << EOD
+16 23.196
+32 20.426
+64 18.478
+128 17.035
+256 15.922
+512 15.038
+1024 14.318
+2048 13.721
+4096 13.218
+EOD
+$d6 << EOD
+16 13.688
+32 10.778
+64 9.574
+128 8.054
+256 7.362
+512 6.429
+1024 5.980
+2048 5.349
+4096 5.035
+EOD
+$d7 << EOD
+16 11.719
+32 9.309
+64 7.579
+128 6.392
+256 5.526
+512 4.867
+1024 4.208
+2048 3.802
+4096 3.468
+EOD
+$d8 << EOD
+16 21.484
+32 16.817
+64 13.692
+128 11.546
+256 9.982
+512 8.791
+1024 7.854
+2048 7.098
+4096 6.474
+EOD
+set terminal pngcairo noenhanced size 1000,600
+set output 'coredirect-leaders-connectx7-cd-overlap.png'
+plot $d0 with linespoints linecolor 1 dashtype 1 pointtype 5 title 'allgather, Bruck', $d1 with linespoints linecolor 2 dashtype 1 pointtype 5 title 'allgather, ring', $d2 with linespoints linecolor 3 dashtype 1 pointtype 5 title 'allgather, ring of leaders, 8 a node', $d3 with linespoints linecolor 3 dashtype 3 pointtype 9 title 'allgather, ring of leaders, 8 a node, after 1 us', $d4 with linespoints linecolor 4 dashtype 1 pointtype 5 title 'allgather, 2 leaders, 8 a node', $d5 with linespoints linecolor 5 dashtype 1 pointtype 5 title 'allreduce, recursive doubling', $d6 with linespoints linecolor 6 dashtype 1 pointtype 5 title 'allreduce, reduce-bcast, degrees 2 and 4', $d7 with linespoints linecolor 7 dashtype 1 pointtype 5 title 'allreduce, two-level, 8 a node', $d8 with linespoints linecolor 7 dashtype 3 pointtype 9 title 'allreduce, two-level, 8 a node, after 1 us'
+set terminal svg noenhanced size 1000,600
+set output 'coredirect-leaders-connectx7-cd-overlap.svg'
+replot
+unset output
