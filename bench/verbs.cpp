@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // verbs.cpp - what nbc_start costs the CPU by target verbs, by size and way of transfer.
 //
-//   nbcc stdlib_algos/allgather/linear.nbc --target=verbs --ranks=2 --rank=all --emit=template -o
-//   linear bench-verbs linear [alltoall ...]
+//   nbcc allgather/linear.nbc --target=verbs --ranks=2 --rank=all --emit=template -o linear
+//   bench-verbs linear [alltoall ...]
 //
 // Two ranks in one thread, on adapters of software whose own time stands still meanwhile: what is
 // measured is the runtime, and a provider that makes work queue entries and rings a doorbell.

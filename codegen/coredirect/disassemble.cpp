@@ -15,11 +15,10 @@
 // x`: it lies behind x. Work of the host has the stage as its index.
 
 #include <algorithm>
-#include <iomanip>
-#include <ostream>
 
 #include "codegen/coredirect/coredirect.h"
 #include "codegen/coredirect/disassemble_words.h"
+#include "codegen/coredirect/task_lines.h"
 #include "codegen/coredirect/view.h"
 #include "codegen/messages/view.h"
 #include "nbc/mlx5_wqe.h"
@@ -47,14 +46,12 @@ const char *opcodeName(uint8_t opcode) {
   return "?";
 }
 
-constexpr int kName = 13;  // "data from 127"
-
 /// One variant, line by line.
-class Lister {
+class Lister : TaskLines {
  public:
   Lister(const View &view, const messages::View &records, const nbc_variant &variant,
          std::ostream &out)
-      : view_(view), records_(records), variant_(variant), out_(out), queues_(view.queues.size()) {
+      : TaskLines(view, variant, out), records_(records), queues_(view.queues.size()) {
     for (uint32_t q = 0; q < queues_.size(); ++q) {
       if (view.queues[q].kind == NBC_QUEUE_MESSAGES) continue;
       if (const nbc_segment *s = view.segment(variant.segments, q, NBC_RING_SEND))
@@ -79,7 +76,7 @@ class Lister {
     size_t next = 0;
     for (uint32_t k = 0; k < variant_.stages.count; ++k) {
       const nbc_stage &stage = view_.stages[variant_.stages.begin + k];
-      for (uint32_t h = 0; h < stage.hosts_count; ++h) host(k, view_.hosts[stage.hosts_begin + h]);
+      hosts(k);
       for (; record_ < stage.records; ++record_) record(record_);
       size_t end = next;
       while (end < mq.size() && mq[end].index < stage.enabled) ++end;
@@ -106,29 +103,8 @@ class Lister {
     size_t sends = 0, entries = 0;
     for (uint32_t q = 0; q < queues_.size(); ++q)
       (view_.queues[q].kind == NBC_QUEUE_MANAGEMENT ? entries : sends) += queues_[q].sends.size();
-    const auto count = [](uint64_t n, const char *one, const char *many) {
-      return cat(n, " ", n == 1 ? one : many);
-    };
-    out_ << "\nvariant " << view_.variantName(variant_) << ": "
-         << count(variant_.rounds, "round", "rounds") << ", "
-         << count(variant_.stages.count, "stage", "stages") << ", " << count(sends, "send", "sends")
-         << ", " << count(entries, "management entry", "management entries") << "\n";
-    out_ << "  " << std::left << std::setw(kName) << "queue" << std::right
-         << "  index  ds  opcode   task\n";
-  }
-
-  void line(const std::string &queue, uint32_t index, int segments, const char *opcode,
-            const std::string &task) {
-    out_ << "  " << std::left << std::setw(kName) << queue << std::right << std::setw(7) << index;
-    if (segments < 0)
-      out_ << "   -";
-    else
-      out_ << std::setw(4) << segments;
-    out_ << "  " << std::left << std::setw(9) << opcode << task << std::right << "\n";
-  }
-
-  void host(uint32_t stage, const nbc_host &h) {
-    line("host", stage, -1, h.op == NBC_HOST_COPY ? "COPY" : "REDUCE", view_.hostText(h));
+    title(cat(count(sends, "send", "sends"), ", ",
+              count(entries, "management entry", "management entries")));
   }
 
   /// What stays within the node: its index is that of the record.
@@ -165,8 +141,6 @@ class Lister {
       }
     }
   }
-
-  static const char *signalled(const Entry &e) { return e.signalled ? ", signalled" : ""; }
 
   uint8_t side(const Entry &wait) const {
     for (const nbc_reloc &r : view_.relocsAt(variant_.relocs, wait.offset, MLX5_WQEBB))
@@ -293,10 +267,7 @@ class Lister {
     return view_.piecesText(r.what, r.rule == NBC_RELOC_SGE ? r.extra + 1 : 1);
   }
 
-  const View &view_;
   const messages::View &records_;
-  const nbc_variant &variant_;
-  std::ostream &out_;
   std::vector<Queue> queues_;
   uint32_t record_ = 0;
   uint32_t mq_ = UINT32_MAX;

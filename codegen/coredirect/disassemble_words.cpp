@@ -13,21 +13,16 @@
 
 #include "codegen/coredirect/disassemble_words.h"
 
-#include <iomanip>
-#include <ostream>
-
+#include "codegen/coredirect/task_lines.h"
 #include "codegen/coredirect/words.h"
 #include "nbc/mlx5_wqe.h"
 
 namespace nbcc::crosschannel {
 namespace {
 
-constexpr int kName = 13;  // "chain 127"
-
-class Lister {
+class Lister : TaskLines {
  public:
-  Lister(const View &view, const nbc_variant &variant, std::ostream &out)
-      : view_(view), variant_(variant), out_(out) {}
+  using TaskLines::TaskLines;
 
   void print() {
     header();
@@ -48,21 +43,7 @@ class Lister {
   void header() {
     size_t all = 0;
     for (uint32_t q = 0; q < view_.queues.size(); ++q) all += entries(q).size();
-    out_ << "\nvariant " << view_.variantName(variant_) << ": " << variant_.rounds
-         << (variant_.rounds == 1 ? " round, " : " rounds, ") << variant_.stages.count
-         << (variant_.stages.count == 1 ? " stage, " : " stages, ") << all << " entries\n"
-         << "  " << std::left << std::setw(kName) << "queue" << std::right
-         << "  index  ds  opcode   task\n";
-  }
-
-  void line(const std::string &queue, uint32_t index, int segments, const char *opcode,
-            const std::string &task) {
-    out_ << "  " << std::left << std::setw(kName) << queue << std::right << std::setw(7) << index;
-    if (segments < 0)
-      out_ << "   -";
-    else
-      out_ << std::setw(4) << segments;
-    out_ << "  " << std::left << std::setw(9) << opcode << task << std::right << "\n";
+    title(count(all, "entry", "entries"));
   }
 
   std::string peer(uint32_t q) const {
@@ -84,8 +65,6 @@ class Lister {
     }
     return cat("answer ", numberOf(word));
   }
-
-  static const char *signalled(const Entry &e) { return e.signalled ? ", signalled" : ""; }
 
   void send(uint32_t q, const Entry &e) {
     const WordEntry w = view_.word(e);
@@ -143,17 +122,10 @@ class Lister {
     size_t next = 0;
     for (uint32_t k = 0; k < variant_.stages.count; ++k) {
       const nbc_stage &stage = view_.stages[variant_.stages.begin + k];
-      for (uint32_t h = 0; h < stage.hosts_count; ++h) {
-        const nbc_host &host = view_.hosts[stage.hosts_begin + h];
-        line("host", k, -1, host.op == NBC_HOST_COPY ? "COPY" : "REDUCE", view_.hostText(host));
-      }
+      hosts(k);
       for (; next < mq.size() && mq[next].index < stage.enabled; ++next) send(number, mq[next]);
     }
   }
-
-  const View &view_;
-  const nbc_variant &variant_;
-  std::ostream &out_;
 };
 
 }  // namespace

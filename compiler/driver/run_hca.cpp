@@ -22,8 +22,11 @@ double nanoseconds(hca::Time t) {
   return static_cast<double>(t) / hca::nanosecond;
 }
 
+hca::Time time(double us) {
+  return static_cast<hca::Time>(us * 1e3 * hca::nanosecond);
+}
+
 hca::Options fabricOptions(const Options &o, uint64_t seed) {
-  auto time = [](double us) { return static_cast<hca::Time>(us * 1e6); };
   hca::Options h;
   h.mode = o.clock == Clock::simulated ? hca::Mode::Simulated : hca::Mode::RealTime;
   h.seed = seed;
@@ -64,9 +67,8 @@ Timeline timelineOf(const std::vector<hca::Record> &trace) {
 
 /// Messages within a node.
 hca::NodeOptions nodeOptions(const Options &o, uint64_t seed) {
-  const auto time = [](double us) { return static_cast<hca::Time>(us * 1e6); };
   hca::NodeOptions n;
-  for (const uint32_t node : nodesOf(o)) n.nodes.push_back(node);
+  n.nodes = nodesOf(o);
   n.latency = time(o.memoryLatency);
   n.overhead = time(o.memoryOverhead);
   n.adversarial = o.adversarial;

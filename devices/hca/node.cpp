@@ -145,7 +145,7 @@ int receive(nbc_shm_lanes *lanes, uint32_t number, nbc_shm_message *m) {
 
 int near(const nbc_shm *device, uint32_t rank) {
   const auto *own = static_cast<const Rank *>(device);
-  const std::vector<int64_t> &nodes = own->shared->options.nodes;
+  const std::vector<uint32_t> &nodes = own->shared->options.nodes;
   return nodes[rank] == nodes[own->rank];
 }
 

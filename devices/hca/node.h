@@ -25,7 +25,7 @@
 namespace hca {
 
 struct NodeOptions {
-  std::vector<int64_t> nodes;  // of each rank
+  std::vector<uint32_t> nodes;  // of each rank
   Time latency = 200 * nanosecond;
   Time overhead = 100 * nanosecond;
   Time perByte = 100;

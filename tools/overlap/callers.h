@@ -4,10 +4,12 @@
 //
 //   double dot(...) { ...; MPI_Allreduce(&mine, &all, ...); return all; }
 //
-//   gamma = dot(r, z);                    nothing here can be done by a tool that changes no
-//   interface; but scale(t, d, r);                       dot() in two, one that ends with the start
-//   and one that begins beta = gamma / before;                with the wait, would let scale() run
-//   meanwhile
+//   gamma = dot(r, z);
+//   scale(t, d, r);
+//   beta = gamma / before;
+//
+// A tool that changes no interface can do nothing here. But dot() in two, one that ends with the
+// start and one that begins with the wait, would let scale() run meanwhile.
 
 #pragma once
 
