@@ -134,13 +134,14 @@ def quoted(text):
     return "'" + text.replace("'", "''") + "'"
 
 
-def plot(output, title, xlabel, ylabel, log, lines):
-    """The script holds its data, so it can be kept and drawn again otherwise. lines: title, style, points."""
+def plot(output, title, xlabel, ylabel, scale, lines):
+    """The script holds its data, so it can be kept and drawn again otherwise. lines: title, style, points; scale: gnuplot's
+    command for the y axis."""
     output = pathlib.Path(output)
     key = "outside right" if max(len(name) for name, _, _ in lines) < 32 else "below"
     script = [f"set key {key}", "set grid", "set logscale x 2", f"set xlabel {quoted(xlabel)}",
               f"set ylabel {quoted(ylabel)}", f"set title {quoted(title)} noenhanced",
-              "set logscale y" if log else "set yrange [0:105]"]
+              scale]
     for number, (_, _, points) in enumerate(lines):
         script.append(f"$d{number} << EOD\n" + "\n".join(f"{x} {y:.3f}" for x, y in points) + "\nEOD")
     drawn = ", ".join(f"$d{n} with linespoints {style} title {quoted(name)}"
@@ -177,8 +178,8 @@ def draw(points, prefix):
                 what = {"lengths": "allgather on 16 nodes", "leaders": "flat, and with leaders: one f64"}.get(
                     kind, f"{kind} of one f64")
                 title, xlabel = f"{what}, {adapter}, simulated", "bytes of a block" if by_length else "ranks"
-                plot(f"{prefix}-{kind}-{adapter}-latency", title, xlabel, "us", True, latency)
-                plot(f"{prefix}-{kind}-{adapter}-overlap", title, xlabel, "overlap, %", False, overlap)
+                plot(f"{prefix}-{kind}-{adapter}-latency", title, xlabel, "us", "set logscale y", latency)
+                plot(f"{prefix}-{kind}-{adapter}-overlap", title, xlabel, "overlap, %", "set yrange [0:105]", overlap)
 
 
 SETS = {"allgather": ALLGATHER, "allreduce": ALLREDUCE, "leaders": LEADERS, "lengths": LENGTH}
