@@ -230,6 +230,10 @@ Steps Communicator::make_plan(Made &p) {
   int all = agreed_[0];
   while (!error && !all) {
     status = create(p, template_data, bytes);
+    try {
+      if (status) why = p.algorithm + ": " + nbc_plan_why();
+    } catch (const std::bad_alloc &) {
+    }
     exchange_.sign(status);
     error = co_await send_cards();
     if (error) break;

@@ -196,6 +196,7 @@ static int close_lanes(struct nbc_shm_lanes *lanes) {
 const struct nbc_shm_ops shm_ops = {
     .near = near,
     .make = make,
+    .why = object_why,
     .describe = describe,
     .connect = connect_lane,
     .hot = hot,

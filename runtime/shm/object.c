@@ -25,6 +25,19 @@ enum { TRIES = 100 };
 #define PREFIX "nbc-"
 #define FOLDER "/dev/shm"
 
+// Of this thread's latest object that was not made.
+static _Thread_local char why[160];
+
+const char *object_why(void) {
+  return why[0] ? why : NULL;
+}
+
+static int refuse(size_t bytes, int error) {
+  snprintf(why, sizeof why, "no %zu bytes of " FOLDER " for its messages: %s", bytes,
+           strerror(error));
+  return NBC_ERROR_MEMORY;
+}
+
 static int name_it(char name[NAME]) {
   uint64_t random[2];
   if (getrandom(random, sizeof random, 0) != sizeof random) return NBC_ERROR_MEMORY;
@@ -33,39 +46,50 @@ static int name_it(char name[NAME]) {
   return 0;
 }
 
-// Made by nobody else, and locked before anybody took it for one that was left behind.
+// Made by nobody else, and locked before anybody took it for one that was left behind. 0, or an
+// error number.
 static int make_file(struct object *o) {
+  int error = EEXIST;
   for (int i = 0; i < TRIES; ++i) {
     struct stat now;
-    if (name_it(o->name)) return NBC_ERROR_MEMORY;
+    if (name_it(o->name)) {
+      error = errno;
+      break;
+    }
     o->file = shm_open(o->name, O_RDWR | O_CREAT | O_EXCL, 0600);
-    if (o->file < 0 && errno != EEXIST && errno != EINTR) break;
-    if (o->file < 0) continue;
+    if (o->file < 0) {
+      error = errno;
+      if (error != EEXIST && error != EINTR) break;
+      continue;
+    }
     if (flock(o->file, LOCK_EX | LOCK_NB) == 0 && fstat(o->file, &now) == 0 && now.st_nlink)
       return 0;
     object_forget(o);
   }
   o->name[0] = 0;
-  return NBC_ERROR_MEMORY;
+  return error;
 }
 
 int object_make(struct object *o, size_t bytes, void *topology) {
   *o = (struct object){.file = -1};
-  int status = make_file(o);
-  if (status) return status;
-  int failed = ftruncate(o->file, (off_t)bytes);
+  why[0] = 0;
+  int failed = make_file(o);
+  if (failed) return refuse(bytes, failed);
   void *memory = MAP_FAILED;
-  if (!failed) memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, o->file, 0);
-  if (memory != MAP_FAILED) {
+  if (ftruncate(o->file, (off_t)bytes) == 0)
+    memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, o->file, 0);
+  if (memory == MAP_FAILED) {
+    failed = errno;
+  } else {
     o->memory = (unsigned char *)memory;
     o->bytes = bytes;
     numa_near(topology, memory, bytes);
     do failed = posix_fallocate(o->file, 0, (off_t)bytes);
     while (failed == EINTR);
   }
-  if (memory != MAP_FAILED && !failed) return 0;
+  if (!failed) return 0;
   object_close(o);
-  return NBC_ERROR_MEMORY;
+  return refuse(bytes, failed);
 }
 
 int object_find(const struct nbc_shm_address *address, void **memory, size_t *bytes) {

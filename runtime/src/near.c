@@ -147,6 +147,7 @@ static int make_near(nbc_plan *plan, struct near *n) {
                                 .eager_bytes = plan->eager_bytes,
                                 .memory = plan->slot_memory};
     status = n->ops->make(n->shm, &wish, &n->lanes);
+    if (status && n->ops->why) plan->why = n->ops->why();
     if (!status) plan->queue_bytes += n->ops->memory(n->lanes);
   }
   plan->queue_bytes += messages * sizeof *n->under_way;

@@ -134,6 +134,9 @@ struct nbc_shm_ops {
   int (*near)(const struct nbc_shm *, uint32_t rank);
   /* Reserves the memory for all that is received; then `connect`, lane by lane. */
   int (*make)(struct nbc_shm *, const struct nbc_shm_wish *, struct nbc_shm_lanes **);
+  /* Why this thread's latest `make` failed, in words, for as long as there is no next one; null if
+   * there is nothing to be said. The function may be null. */
+  const char *(*why)(void);
   void (*describe)(const struct nbc_shm_lanes *, uint32_t lane, struct nbc_shm_address *);
   int (*connect)(struct nbc_shm_lanes *, uint32_t lane, const struct nbc_shm_address *);
   /* Of the lanes, what sending and receiving looks at: where it begins, and its bytes. */

@@ -263,6 +263,10 @@ TEST(Processes, aFullSharedMemoryIsAnErrorInTime) {
     nbc_plan_options large = {.depth = 8, .eager_bytes = 4096}, small = {.eager_bytes = 64};
     Process::must(nbc_plan_create(comm, t.data(), t.size(), &large, &plan) == NBC_ERROR_MEMORY,
                   "what does not fit is refused");
+    const std::string why = nbc_plan_why();
+    Process::must(
+        why.find("bytes of /dev/shm for its messages: No space left on device") != why.npos,
+        "why is said");
     Process::must(namesInSharedMemory() == 0, "nothing is left of it");
     Process::must(nbc_plan_create(comm, t.data(), t.size(), &small, &plan) == 0, "the rest fits");
     Process::must(nbc_plan_free(plan) == 0 && nbc_comm_free(comm) == 0, "free");
