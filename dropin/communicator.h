@@ -149,7 +149,7 @@ class Communicator {
   Steps meet_neighbors();
   Posted send_cards();
   int build(const Made &, void **template_data, std::size_t *bytes, std::string &why);
-  int create(Made &, const void *template_data, std::size_t bytes);
+  int create(Made &, const void *template_data, std::size_t bytes, std::string &why);
   void fail(Made &, int own_status, int status, const std::string &why);
   std::string why_not(int own, int all, const std::string &why) const;
 

@@ -104,12 +104,18 @@ int Communicator::build(const Made &p, void **template_data, std::size_t *bytes,
   return status;
 }
 
-int Communicator::create(Made &p, const void *template_data, std::size_t bytes) {
+int Communicator::create(Made &p, const void *template_data, std::size_t bytes, std::string &why) {
   nbc_plan_options options = {};
   options.slot_memory = slot_memory;
   options.max_bytes = p.most;
   options.transfer = p.transfer;
-  return nbc_plan_create(ours_, template_data, bytes, &options, &p.plan);
+  int status = nbc_plan_create(ours_, template_data, bytes, &options, &p.plan);
+  why.clear();
+  try {
+    if (status) why = p.algorithm + ": " + nbc_plan_why();
+  } catch (const std::bad_alloc &) {
+  }
+  return status;
 }
 
 void Communicator::fail(Made &p, int own, int all, const std::string &why) {
@@ -229,11 +235,7 @@ Steps Communicator::make_plan(Made &p) {
   int error = co_await agree(status);
   int all = agreed_[0];
   while (!error && !all) {
-    status = create(p, template_data, bytes);
-    try {
-      if (status) why = p.algorithm + ": " + nbc_plan_why();
-    } catch (const std::bad_alloc &) {
-    }
+    status = create(p, template_data, bytes, why);
     exchange_.sign(status);
     error = co_await send_cards();
     if (error) break;

@@ -149,7 +149,7 @@ int near(const nbc_shm *device, uint32_t rank) {
   return nodes[rank] == nodes[own->rank];
 }
 
-int make(nbc_shm *device, const nbc_shm_wish *wish, nbc_shm_lanes **result) {
+int make(nbc_shm *device, const nbc_shm_wish *wish, nbc_shm_lanes **result, const char **) {
   auto *own = static_cast<Rank *>(device);
   auto lanes = std::make_unique<nbc_shm_lanes>();
   lanes->of = own;

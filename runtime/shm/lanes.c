@@ -78,7 +78,7 @@ static int near(const struct nbc_shm *base, uint32_t rank) {
 }
 
 static int make(struct nbc_shm *base, const struct nbc_shm_wish *wish,
-                struct nbc_shm_lanes **result) {
+                struct nbc_shm_lanes **result, const char **why) {
   struct shm *shm = shm_of(base);
   bool pulls = true;
   for (uint32_t i = 0; i < wish->count; ++i) {
@@ -92,7 +92,8 @@ static int make(struct nbc_shm *base, const struct nbc_shm_wish *wish,
   lanes->count = wish->count;
   lanes->sizes = choose_sizes(wish, pulls);
   size_t each = inbox_bytes(&lanes->sizes);
-  int status = object_make(&lanes->own, sizeof(struct head) + wish->count * each, shm->topology);
+  int status =
+      object_make(&lanes->own, sizeof(struct head) + wish->count * each, shm->topology, why);
   if (status) {
     free(lanes);
     return status;
@@ -196,7 +197,6 @@ static int close_lanes(struct nbc_shm_lanes *lanes) {
 const struct nbc_shm_ops shm_ops = {
     .near = near,
     .make = make,
-    .why = object_why,
     .describe = describe,
     .connect = connect_lane,
     .hot = hot,

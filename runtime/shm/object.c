@@ -25,16 +25,11 @@ enum { TRIES = 100 };
 #define PREFIX "nbc-"
 #define FOLDER "/dev/shm"
 
-// Of this thread's latest object that was not made.
-static _Thread_local char why[160];
-
-const char *object_why(void) {
-  return why[0] ? why : NULL;
-}
-
-static int refuse(size_t bytes, int error) {
-  snprintf(why, sizeof why, "no %zu bytes of " FOLDER " for its messages: %s", bytes,
+static int refuse(size_t bytes, int error, const char **why) {
+  static _Thread_local char text[160];
+  snprintf(text, sizeof text, "no %zu bytes of " FOLDER " for its messages: %s", bytes,
            strerror(error));
+  *why = text;
   return NBC_ERROR_MEMORY;
 }
 
@@ -70,11 +65,10 @@ static int make_file(struct object *o) {
   return error;
 }
 
-int object_make(struct object *o, size_t bytes, void *topology) {
+int object_make(struct object *o, size_t bytes, void *topology, const char **why) {
   *o = (struct object){.file = -1};
-  why[0] = 0;
   int failed = make_file(o);
-  if (failed) return refuse(bytes, failed);
+  if (failed) return refuse(bytes, failed, why);
   void *memory = MAP_FAILED;
   if (ftruncate(o->file, (off_t)bytes) == 0)
     memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, o->file, 0);
@@ -89,7 +83,7 @@ int object_make(struct object *o, size_t bytes, void *topology) {
   }
   if (!failed) return 0;
   object_close(o);
-  return refuse(bytes, failed);
+  return refuse(bytes, failed, why);
 }
 
 int object_find(const struct nbc_shm_address *address, void **memory, size_t *bytes) {

@@ -173,8 +173,7 @@ static inline void told_acquire(void) {
 }
 
 // object.c
-int object_make(struct object *, size_t bytes, void *topology);
-const char *object_why(void);  // this thread's latest was not made
+int object_make(struct object *, size_t bytes, void *topology, const char **why);
 int object_find(const struct nbc_shm_address *, void **memory, size_t *bytes);
 void object_forget(struct object *);            // its name, and the file
 void object_settle(struct object *, uint32_t);  // the file only, once so many have it mapped

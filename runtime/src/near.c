@@ -146,8 +146,7 @@ static int make_near(nbc_plan *plan, struct near *n) {
                                 .cells = MORE_CELLS * plan->depth * most_messages(plan),
                                 .eager_bytes = plan->eager_bytes,
                                 .memory = plan->slot_memory};
-    status = n->ops->make(n->shm, &wish, &n->lanes);
-    if (status && n->ops->why) plan->why = n->ops->why();
+    status = n->ops->make(n->shm, &wish, &n->lanes, &plan->why);
     if (!status) plan->queue_bytes += n->ops->memory(n->lanes);
   }
   plan->queue_bytes += messages * sizeof *n->under_way;

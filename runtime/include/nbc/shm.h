@@ -133,10 +133,10 @@ struct nbc_shm_ops {
   /* Whether a rank is on this node. */
   int (*near)(const struct nbc_shm *, uint32_t rank);
   /* Reserves the memory for all that is received; then `connect`, lane by lane. */
-  int (*make)(struct nbc_shm *, const struct nbc_shm_wish *, struct nbc_shm_lanes **);
-  /* Why this thread's latest `make` failed, in words, for as long as there is no next one; null if
-   * there is nothing to be said. The function may be null. */
-  const char *(*why)(void);
+  /* *why: set to what was missing, in words, if that can be said; good until the thread's next call
+   * of it. */
+  int (*make)(struct nbc_shm *, const struct nbc_shm_wish *, struct nbc_shm_lanes **,
+              const char **why);
   void (*describe)(const struct nbc_shm_lanes *, uint32_t lane, struct nbc_shm_address *);
   int (*connect)(struct nbc_shm_lanes *, uint32_t lane, const struct nbc_shm_address *);
   /* Of the lanes, what sending and receiving looks at: where it begins, and its bytes. */

@@ -25,7 +25,8 @@ struct Lane {
     for (int r : {0, 1}) {
       shm[r] = reinterpret_cast<nbc_shm *>(node.devices[size_t(r)]);
       nbc_shm_wish wish = {&other[r], 1, 4, 1024, 1 << 20};
-      EXPECT_EQ(shm[r]->ops->make(shm[r], &wish, &lanes[r]), 0);
+      const char *why;
+      EXPECT_EQ(shm[r]->ops->make(shm[r], &wish, &lanes[r], &why), 0);
       shm[r]->ops->describe(lanes[r], 0, &mine[r]);
     }
     address = mine[1];
@@ -99,7 +100,8 @@ TEST(ShmDamage, anAddressThatLeadsElsewhereIsRefused) {
   const uint32_t other = 1;
   nbc_shm_wish wish = {&other, 1, 4, 1024, 1 << 20};
   nbc_shm_lanes *lanes = nullptr;
-  ASSERT_EQ(shm->ops->make(shm, &wish, &lanes), 0);
+  const char *why;
+  ASSERT_EQ(shm->ops->make(shm, &wish, &lanes, &why), 0);
   nbc_shm_address whole;
   shm->ops->describe(lanes, 0, &whole);
   const std::function<void(nbc_shm_address &)> damages[] = {
