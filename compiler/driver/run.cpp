@@ -217,6 +217,14 @@ class Runner {
     for (uint32_t r = 0; r < ranks_.size(); ++r) serve(r);
   }
 
+  /// Whoever may have something to do looks.
+  std::function<bool(uint32_t)> always() {
+    return [this](uint32_t rank) {
+      serve(rank);
+      return busy_ > 0;
+    };
+  }
+
   void runSimulated() {
     busy_ = ranks_.size();
     if (variation_.late) {
@@ -225,11 +233,7 @@ class Runner {
       for (Rank &rank : ranks_) startAll(rank);
       if (o_.compute > 0) computeUnseen();
       serveAll();  // done already: one rank, or no work
-      auto seen = [&](uint32_t rank) {
-        serve(rank);
-        return busy_ > 0;
-      };
-      if (busy_ > 0) device_.run(seen, UINT64_MAX);
+      if (busy_ > 0) device_.run(always(), UINT64_MAX);
     }
     end_ = std::max(device_.now(), computed_);
     if (busy_ > 0) reportStuck();
@@ -237,13 +241,7 @@ class Runner {
 
   /// Hosts look for a while if they are to, and compute. The device may be at rest before they are.
   void computeUnseen() {
-    if (o_.look > 0) {
-      const auto seen = [&](uint32_t rank) {
-        serve(rank);
-        return busy_ > 0;
-      };
-      device_.runUntil(device_.now() + o_.look * 1e3, seen);
-    }
+    if (o_.look > 0) device_.runUntil(device_.now() + o_.look * 1e3, always());
     for (uint32_t r = 0; r < ranks_.size(); ++r) {
       device_.hostBusy(r, o_.compute * 1e3);
       computed_ = std::max(computed_, device_.hostFree(r));

@@ -27,9 +27,6 @@
 namespace nbcc {
 namespace {
 
-bool isOutgoing(Op op) {
-  return op == Op::send || op == Op::signal;
-}
 bool isData(Op op) {
   return op == Op::send || op == Op::recv;
 }
@@ -47,8 +44,7 @@ std::vector<Channel> crowdedChannels(const Schedule &s) {
     round.clear();
     size_t end = begin;
     for (; end < s.steps.size() && s.steps[end].round == s.steps[begin].round; ++end)
-      if (isData(s.steps[end].op))
-        round.push_back({s.steps[end].peer, isOutgoing(s.steps[end].op)});
+      if (isData(s.steps[end].op)) round.push_back({s.steps[end].peer, sends(s.steps[end])});
     std::ranges::sort(round);
     for (size_t i = 1; i < round.size(); ++i)
       if (round[i] == round[i - 1]) crowded.push_back(round[i]);
@@ -63,8 +59,7 @@ std::vector<StepId> messages(const Schedule &s, int64_t peer, bool outgoing) {
   std::vector<StepId> result;
   for (size_t i = 0; i < s.steps.size(); ++i) {
     const Step &step = s.steps[i];
-    if (step.peer == peer && isOutgoing(step.op) == outgoing)
-      result.push_back(static_cast<StepId>(i));
+    if (step.peer == peer && sends(step) == outgoing) result.push_back(static_cast<StepId>(i));
   }
   return result;
 }
