@@ -23,15 +23,16 @@ import importlib.util
 import math
 import os
 import pathlib
-import re
 import subprocess
 import sys
 import tempfile
 
+import table
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-SPEC = importlib.util.spec_from_file_location("simulated", ROOT / "scripts" / "simulate.py")
-simulated = importlib.util.module_from_spec(SPEC)
-SPEC.loader.exec_module(simulated)
+SPEC = importlib.util.spec_from_file_location("simulate", ROOT / "scripts" / "simulate.py")
+simulate = importlib.util.module_from_spec(SPEC)
+SPEC.loader.exec_module(simulate)
 
 APPS = {
     "cg": ["--size=24"],
@@ -44,7 +45,6 @@ RANKS = [16, 32, 64, 128, 256, 512]
 TRACED, TRACES = 2, 5  # ranks; the run in which they compute least is taken, others are disturbed
 ALGORITHMS = {"allgather": "bruck", "allreduce": "recursive_doubling", "alltoall": "pairwise", "gather": "binomial",
               "neighbor_alltoall": "linear"}
-SECONDS = re.compile(r"seconds=([\d.]+) .* right$", re.MULTILINE)
 
 Event = collections.namedtuple("Event", "name bytes begin started waits over")  # microseconds
 # Calls of one kind, of about as many bytes: `window` is microseconds between start and wait, None where it blocks.
@@ -59,28 +59,36 @@ def trace(build, app):
                    "-x", f"APP_TRACE={file}", "-n", str(TRACED), f"{build}/bin/app-{app}-openmpi", "--variant=nonblocking",
                    *APPS[app]]
         run = subprocess.run(command, capture_output=True, text=True, check=False)
-        report = SECONDS.search(run.stdout)
+        report = table.REPORT.search(run.stdout)
         if run.returncode or not report:
-            raise simulated.Wrong(" ".join(command) + "\n" + run.stdout + run.stderr)
+            raise simulate.Wrong(" ".join(command) + "\n" + run.stdout + run.stderr)
         lines = [line.split() for line in file.read_text().splitlines()]
     end = 1e6 * float(report[1])
     events = [Event(name, float(size), *map(float, times)) for name, size, *times in lines]
-    return deal([e for e in events if e.begin < end], end)
+    events = [e for e in events if e.begin < end]
+    windows, rest = deal(events, end)
+    return group(events, windows), rest
 
 
 def deal(events, end):
-    """Computation is what is in no start and no wait; it is in the window of the first call that is under way."""
+    """The windows of calls, and the rest: computation is what is in no start and no wait, and in the window of the
+    first call that is under way."""
     windows, rest = [0.0] * len(events), 0.0
     inside = sorted([(e.begin, e.started) for e in events] + [(e.waits, e.over) for e in events])
     at = 0.0
     for begin, over in [*inside, (end, end)]:
         if begin > at:
-            under_way = [i for i, e in enumerate(events) if e.started <= at and e.waits >= begin]
-            if under_way:
-                windows[under_way[0]] += begin - at
-            else:
+            first = next((i for i, e in enumerate(events) if e.started <= at and e.waits >= begin), None)
+            if first is None:
                 rest += begin - at
+            else:
+                windows[first] += begin - at
         at = max(at, over)
+    return windows, rest
+
+
+def group(events, windows):
+    """[Calls]: what is of one kind, and of as many bytes to the power of two."""
     groups = collections.defaultdict(list)
     for e, window in zip(events, windows):
         groups[e.name, e.started == e.begin, round(math.log2(max(e.bytes, 1)))].append((e.bytes, window))
@@ -88,7 +96,7 @@ def deal(events, end):
     for (name, blocks, _), found in groups.items():
         size, window = (sum(column) / len(found) for column in zip(*found))
         calls.append(Calls(name, size, None if blocks else window, len(found)))
-    return calls, rest
+    return calls
 
 
 def computation(traced):
@@ -109,26 +117,21 @@ class Adapter:
         self.nbcc, self.name, self.known = nbcc, name, {}
 
     def time(self, target, calls, ranks, compute):
-        costs = simulated.ADAPTERS[self.name]
         if calls.name == "messages":
+            costs = simulate.ADAPTERS[self.name]
             return costs["latency"] + 2 * costs["overhead"] + costs["gap-per-byte"] * calls.bytes
         size = calls.bytes * TRACED / ranks if calls.name == "alltoall" else calls.bytes
         reduces = calls.name == "allreduce"
-        command = [self.nbcc, str(ROOT / "stdlib_algos" / calls.name / (ALGORITHMS[calls.name] + ".nbc")),
-                   f"--target={target}", "--run", "--no-prove", f"--type={'f64' if reduces else 'u8'}",
-                   f"--count={max(1, round(size / 8 if reduces else size))}"]
-        command += [f"--cart={grid(ranks)}"] if calls.name == "neighbor_alltoall" else [f"--ranks={ranks}"]
-        if target == "coredirect":
-            command.append(f"--device={self.name}")
-        command += [f"--{name}={value}" for name, value in costs.items()]
+        options = [f"--cart={grid(ranks)}" if calls.name == "neighbor_alltoall" else f"--ranks={ranks}",
+                   f"--type={'f64' if reduces else 'u8'}", f"--count={max(1, round(size / 8 if reduces else size))}"]
         if compute:
-            command.append(f"--compute={compute:.3f}")
-        if (key := tuple(command)) not in self.known:
-            run = subprocess.run(command, capture_output=True, text=True, check=False)
-            found = simulated.TIME.search(run.stdout)
-            if run.returncode or not found:
-                raise simulated.Wrong(" ".join(command) + "\n" + run.stdout + run.stderr)
-            self.known[key] = float(found[1])
+            options.append(f"--compute={compute:.3f}")
+        key = calls.name, target, *options
+        if key not in self.known:
+            algorithm = f"{calls.name}/{ALGORITHMS[calls.name]}"
+            self.known[key] = simulate.simulated(self.nbcc, algorithm, target, self.name, options)
+            if self.known[key] is None:
+                raise simulate.Wrong(f"{algorithm} is not for {ranks} ranks")
         return self.known[key]
 
     def gains(self, traced, ranks):
@@ -162,7 +165,7 @@ def main():
                 window = "called to block" if c.window is None else f"{c.window:.1f} us of computation in each"
                 print(f"{app}: {c.count} {c.name} of {c.bytes:.0f} bytes, {window}")
             print(f"{app}: {rest:.1f} us of computation besides", flush=True)
-        for name in simulated.ADAPTERS:
+        for name in simulate.ADAPTERS:
             adapter = Adapter(str(build / "bin" / "nbcc"), name)
             points = [(app, ranks) for app in apps for ranks in all_ranks]
             with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
@@ -174,9 +177,9 @@ def main():
                       [(ranks, found[app, ranks][0][which]) for ranks in all_ranks])
                      for colour, app in enumerate(apps, 1)
                      for which, what, dash in ((1, "", 1), (0, ", by hosts", 2))]
-            simulated.plot(f"{options.output}-{name}", f"gain over blocking calls, {name}, simulated", "ranks",
+            simulate.plot(f"{options.output}-{name}", f"gain over blocking calls, {name}, simulated", "ranks",
                            "gain, % of the time", "set yrange [-60:60]", lines)
-    except simulated.Wrong as wrong:
+    except simulate.Wrong as wrong:
         sys.exit(f"simulate.py: {wrong}")
 
 

@@ -5,8 +5,8 @@
 
 Time of the applications, of their communication, and what the variants gain: with the MPI's own
 collectives and with libnbc-mpi.so in front of them. The runs of an application are interleaved;
-figures are medians. A variant that is wrong or not over with the MPI alone has none. A gain is against the blocking variant with the MPI alone, as is the share of
-it that communication takes. With --noise, `noise` runs beside them on all cores: bursts of so many
+figures are medians. A variant that is wrong or not over with the MPI alone has none. A gain is against
+the blocking variant with the MPI alone, as is the share of it that communication takes. With --noise, `noise` runs beside them on all cores: bursts of so many
 microseconds, so many of them a second.
 
 With --overlap there is a fourth variant, which nbc-overlap makes of the blocking one (rewritten.py): how many calls it
@@ -56,7 +56,7 @@ NETWORK_APPS = {
 }
 SLOW_NETWORK = pathlib.Path(__file__).resolve().parent.parent / "scripts" / "slow_network"
 REPORT = re.compile(r"seconds=([\d.]+) communication=([\d.]+).* right$", re.MULTILINE)
-SECONDS = 60
+SECONDS = 600
 
 
 class Failed(Exception):
@@ -97,11 +97,9 @@ def measure(options, app, program):
     times = {(variant, dropin): [] for variant in variants for dropin in (False, True)}
     for _ in range(options.repeat):
         for (variant, dropin), found in list(times.items()):
+            what = ("blocking", dropin, program) if variant == OVERLAP else (variant, dropin)
             try:
-                if variant == OVERLAP:
-                    found.append(run(options, app, arguments, "blocking", dropin, program))
-                else:
-                    found.append(run(options, app, arguments, variant, dropin))
+                found.append(run(options, app, arguments, *what))
             except Failed:
                 del times[variant, dropin]
     return {key: tuple(statistics.median(column) for column in zip(*found)) for key, found in times.items()}

@@ -25,13 +25,14 @@ static struct event *events;
 static size_t count, room;
 static double zero;
 
-static struct event *add(const char *name, double bytes, double begin) {
+static struct event *add(const char *name, double bytes) {
   if (count == room) {
     room = room ? 2 * room : 1024;
     events = (struct event *)realloc(events, room * sizeof *events);
     if (!events) abort();
   }
-  events[count] = (struct event){name, bytes, begin, begin, 0, 0, NULL};
+  const double now = PMPI_Wtime();
+  events[count] = (struct event){name, bytes, now, now, 0, 0, NULL};
   return &events[count++];
 }
 
@@ -62,26 +63,26 @@ static int begun(struct event *e, const MPI_Request *request, int error) {
 }
 
 int MPI_Allreduce(const void *in, void *out, int n, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
-  struct event *e = add("allreduce", bytes_of(n, type), PMPI_Wtime());
+  struct event *e = add("allreduce", bytes_of(n, type));
   return ended(e, PMPI_Allreduce(in, out, n, type, op, comm));
 }
 
 int MPI_Iallreduce(const void *in, void *out, int n, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
                    MPI_Request *request) {
-  struct event *e = add("allreduce", bytes_of(n, type), PMPI_Wtime());
+  struct event *e = add("allreduce", bytes_of(n, type));
   return begun(e, request, PMPI_Iallreduce(in, out, n, type, op, comm, request));
 }
 
 int MPI_Iallgather(const void *in, int in_count, MPI_Datatype in_type, void *out, int out_count,
                    MPI_Datatype out_type, MPI_Comm comm, MPI_Request *request) {
-  struct event *e = add("allgather", bytes_of(out_count, out_type), PMPI_Wtime());
+  struct event *e = add("allgather", bytes_of(out_count, out_type));
   return begun(e, request,
                PMPI_Iallgather(in, in_count, in_type, out, out_count, out_type, comm, request));
 }
 
 int MPI_Ialltoall(const void *in, int in_count, MPI_Datatype in_type, void *out, int out_count,
                   MPI_Datatype out_type, MPI_Comm comm, MPI_Request *request) {
-  struct event *e = add("alltoall", bytes_of(out_count, out_type), PMPI_Wtime());
+  struct event *e = add("alltoall", bytes_of(out_count, out_type));
   return begun(e, request,
                PMPI_Ialltoall(in, in_count, in_type, out, out_count, out_type, comm, request));
 }
@@ -89,7 +90,7 @@ int MPI_Ialltoall(const void *in, int in_count, MPI_Datatype in_type, void *out,
 int MPI_Alltoallv(const void *in, const int in_counts[], const int in_places[],
                   MPI_Datatype in_type, void *out, const int out_counts[], const int out_places[],
                   MPI_Datatype out_type, MPI_Comm comm) {
-  struct event *e = add("alltoall", longest(in_counts, in_type, comm), PMPI_Wtime());
+  struct event *e = add("alltoall", longest(in_counts, in_type, comm));
   return ended(e, PMPI_Alltoallv(in, in_counts, in_places, in_type, out, out_counts, out_places,
                                  out_type, comm));
 }
@@ -97,7 +98,7 @@ int MPI_Alltoallv(const void *in, const int in_counts[], const int in_places[],
 int MPI_Ialltoallv(const void *in, const int in_counts[], const int in_places[],
                    MPI_Datatype in_type, void *out, const int out_counts[], const int out_places[],
                    MPI_Datatype out_type, MPI_Comm comm, MPI_Request *request) {
-  struct event *e = add("neighbor_alltoall", longest(in_counts, in_type, comm), PMPI_Wtime());
+  struct event *e = add("neighbor_alltoall", longest(in_counts, in_type, comm));
   return begun(e, request,
                PMPI_Ialltoallv(in, in_counts, in_places, in_type, out, out_counts, out_places,
                                out_type, comm, request));
@@ -105,7 +106,7 @@ int MPI_Ialltoallv(const void *in, const int in_counts[], const int in_places[],
 
 int MPI_Igather(const void *in, int in_count, MPI_Datatype in_type, void *out, int out_count,
                 MPI_Datatype out_type, int root, MPI_Comm comm, MPI_Request *request) {
-  struct event *e = add("gather", bytes_of(in_count, in_type), PMPI_Wtime());
+  struct event *e = add("gather", bytes_of(in_count, in_type));
   return begun(e, request,
                PMPI_Igather(in, in_count, in_type, out, out_count, out_type, root, comm, request));
 }
@@ -113,7 +114,7 @@ int MPI_Igather(const void *in, int in_count, MPI_Datatype in_type, void *out, i
 int MPI_Igatherv(const void *in, int in_count, MPI_Datatype in_type, void *out,
                  const int out_counts[], const int out_places[], MPI_Datatype out_type, int root,
                  MPI_Comm comm, MPI_Request *request) {
-  struct event *e = add("gather", bytes_of(in_count, in_type), PMPI_Wtime());
+  struct event *e = add("gather", bytes_of(in_count, in_type));
   return begun(e, request,
                PMPI_Igatherv(in, in_count, in_type, out, out_counts, out_places, out_type, root,
                              comm, request));
@@ -142,7 +143,7 @@ int MPI_Isend(const void *data, int n, MPI_Datatype type, int to, int tag, MPI_C
 }
 
 int MPI_Waitall(int n, MPI_Request requests[], MPI_Status statuses[]) {
-  struct event *e = add("messages", longest_send, PMPI_Wtime());
+  struct event *e = add("messages", longest_send);
   longest_send = 0;
   return ended(e, PMPI_Waitall(n, requests, statuses));
 }

@@ -89,6 +89,21 @@ class Wrong(Exception):
     pass
 
 
+def simulated(nbcc, algorithm, target, adapter, options):
+    """Microseconds of a run; None: the algorithm is not for that."""
+    command = [nbcc, str(LIBRARY / (algorithm + ".nbc")), f"--target={target}", "--run", "--no-prove", *options]
+    if target == "coredirect":
+        command.append(f"--device={adapter}")
+    command += [f"--{name}={value}" for name, value in ADAPTERS[adapter].items()]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    found = TIME.search(run.stdout)
+    if not run.returncode and found:
+        return float(found.group(1))
+    if "requires this, which does not hold" in run.stderr:
+        return None
+    raise Wrong(" ".join(command) + "\n" + run.stdout + run.stderr)
+
+
 class Point:
     """One algorithm on so many ranks, of blocks so long, on one adapter, offloaded or not."""
 
@@ -99,26 +114,18 @@ class Point:
 
     def time(self, nbcc, compute):
         line = self.line
-        command = [nbcc, str(LIBRARY / (line.path + ".nbc")), f"--target={self.target}", "--run", "--no-prove",
-                   f"--ranks={self.ranks}", f"--count={self.count}", "--type=f64"]
+        options = [f"--ranks={self.ranks}", f"--count={self.count}", "--type=f64"]
         if self.target == "coredirect":
-            command += [f"--device={self.adapter}", f"--ports={line.ports}"]
+            options.append(f"--ports={line.ports}")
         if line.node > 1:
-            command.append(f"--topology={self.ranks // line.node}x{line.node}")
+            options.append(f"--topology={self.ranks // line.node}x{line.node}")
         for name, value in line.parameters.items():
-            command += ["-p", f"{name}={value}"]
-        command += [f"--{name}={value}" for name, value in ADAPTERS[self.adapter].items()]
+            options += ["-p", f"{name}={value}"]
         if compute:
-            command.append(f"--compute={compute:.6f}")
+            options.append(f"--compute={compute:.6f}")
             if line.look:
-                command.append(f"--look={line.look}")
-        run = subprocess.run(command, capture_output=True, text=True, check=False)
-        found = TIME.search(run.stdout)
-        if run.returncode or not found:
-            if "requires this, which does not hold" in run.stderr:
-                return None
-            raise Wrong(" ".join(command) + "\n" + run.stdout + run.stderr)
-        return float(found.group(1))
+                options.append(f"--look={line.look}")
+        return simulated(nbcc, line.path, self.target, self.adapter, options)
 
     def x(self):
         return 8 * self.count if self.kind == "lengths" else self.ranks
