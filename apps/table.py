@@ -131,7 +131,7 @@ def main():
     parser.add_argument("--network", action="store_true")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("argument", nargs="*")
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     options.build = options.build.resolve()
     os.environ["OMPI_ALLOW_RUN_AS_ROOT"] = os.environ["OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"] = "1"
 
