@@ -158,7 +158,7 @@ static void end_list(uint8_t *at) {
 static void squeeze_receives(const struct queue *q, uint32_t first, uint32_t entries) {
   for (uint32_t i = 0; i < entries; ++i) {
     uint64_t at = (uint64_t)(first + i) * q->stride;
-    uint32_t all = q->stride / MLX5_SEGMENT, kept = squeeze(q->rq, q->rq_mask, at, 0, all);
+    uint32_t all = q->room / MLX5_SEGMENT, kept = squeeze(q->rq, q->rq_mask, at, 0, all);
     if (kept < all) end_list(q->rq + ((at + kept * MLX5_SEGMENT) & q->rq_mask));
   }
 }
@@ -167,12 +167,19 @@ static void squeeze_receives(const struct queue *q, uint32_t first, uint32_t ent
 
 void coredirect_post_receives(nbc_plan *plan, const struct ring_copy *r) {
   struct queue *q = &state_of(plan)->queues[r->queue];
-  uint64_t at = (uint64_t)q->received * q->stride;
-  if (r->bytes)
-    copy_to_ring(q->rq, q->rq_mask, at, plan->code + r->at, r->bytes);
-  else if (!q->plain)
-    for (uint32_t i = 0; i < r->entries; ++i) end_list(q->rq + ((at + i * q->stride) & q->rq_mask));
+  const uint64_t at = (uint64_t)q->received * q->stride;
+  const uint32_t bytes = r->bytes / r->entries;
   q->received += r->entries;
+  if (bytes == 0 && q->plain) return;
+  if (bytes == q->stride) {
+    copy_to_ring(q->rq, q->rq_mask, at, plan->code + r->at, r->bytes);
+    return;
+  }
+  for (uint32_t i = 0; i < r->entries; ++i) {
+    uint8_t *to = q->rq + ((at + (uint64_t)i * q->stride) & q->rq_mask);
+    memcpy(to, plan->code + r->at + i * bytes, bytes);
+    if (bytes < q->room) end_list(to + bytes);
+  }
 }
 
 static void publish_receives(struct queue *q) {

@@ -88,7 +88,7 @@ struct queue {
   uint8_t *sq, *rq;
   volatile uint32_t *doorbell;
   uint32_t sq_mask, rq_mask;  // bytes of the rings less one
-  uint32_t stride;            // bytes of a receive
+  uint32_t stride, room;      // bytes from a receive to the next; of it for data segments
   uint32_t received;          // receives posted so far
   uint32_t number;
   bool made;

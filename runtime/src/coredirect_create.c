@@ -84,8 +84,9 @@ static int make_queue(nbc_plan *plan, uint32_t index, const struct need *n) {
   q->sq = qp.sq;
   q->rq = qp.rq;
   q->doorbell = qp.doorbell;
-  q->sq_mask = (MLX5_WQEBB << request.log_sq) - 1;
-  q->stride = 1u << request.log_stride;
+  q->sq_mask = (MLX5_WQEBB << qp.log_sq) - 1;
+  q->stride = 1u << qp.log_stride;
+  q->room = 1u << request.log_stride;
   q->plain = n->stride == 0;
   plan->queue_bytes += (size_t)q->sq_mask + 1;
   if (plan->first_sq_index) {
@@ -96,9 +97,9 @@ static int make_queue(nbc_plan *plan, uint32_t index, const struct need *n) {
   q->received = plan->first_sq_index;
   if (!receiving) return 0;
 
-  q->rq_mask = (q->stride << request.log_rq) - 1;
+  q->rq_mask = (q->stride << qp.log_rq) - 1;
   plan->queue_bytes += (size_t)q->rq_mask + 1;
-  for (uint32_t i = 0; i >> request.log_rq == 0; ++i) {
+  for (uint32_t i = 0; i >> qp.log_rq == 0; ++i) {
     mlx5_put32(q->rq + (size_t)i * q->stride + MLX5_DATA_COUNT, 0);
     mlx5_put32(q->rq + (size_t)i * q->stride + MLX5_DATA_LKEY, MLX5_INVALID_LKEY);
     mlx5_put64(q->rq + (size_t)i * q->stride + MLX5_DATA_ADDR, 0);

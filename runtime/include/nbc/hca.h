@@ -96,7 +96,10 @@ struct nbc_hca_qp_request {
 /* A reliable connected queue pair. doorbell[0]: receives posted, be32 of 16 bits,
  * takes effect when stored. doorbell[1]: WQEBBs posted, be32 of 16 bits, read
  * when the doorbell is rung. Both are stored with release order
- * (__atomic_store_n), after the entries they cover. */
+ * (__atomic_store_n), after the entries they cover.
+ *
+ * Rings may be longer than was asked for, and a receive wider: `rq` is where data segments of the
+ * first begin, as many bytes as were asked for, and the next is 2^log_stride bytes further. */
 struct nbc_hca_qp {
   uint32_t number;
   uint32_t log_sq, log_rq, log_stride;
