@@ -91,7 +91,7 @@ void facts(nbc_hca *hca, nbc_hca_facts *out) {
   *out = self(hca).engine->options.facts;
 }
 
-int createCq(nbc_hca *hca, uint32_t log, uint32_t flags, nbc_hca_cq *out) {
+int createCqIn(const Rings &given, nbc_hca *hca, uint32_t log, uint32_t flags, nbc_hca_cq *out) {
   Adapter &adapter = self(hca);
   Engine &engine = *adapter.engine;
   auto guard = engine.lock();
@@ -100,15 +100,20 @@ int createCq(nbc_hca *hca, uint32_t log, uint32_t flags, nbc_hca_cq *out) {
 
   auto cq = std::make_unique<CompletionQueue>();
   size_t bytes = size_t(MLX5_CQE) << log;
-  cq->memory = Block(bytes + 64);
-  if (!cq->memory.at) return NBC_ERROR_MEMORY;
+  Rings rings = given;
+  if (!rings.send) {
+    cq->memory = Block(bytes + 64);
+    rings.send = cq->memory.at;
+    if (!rings.send) return NBC_ERROR_MEMORY;
+    rings.record = reinterpret_cast<uint32_t *>(rings.send + bytes);
+    for (size_t i = MLX5_CQE_OP_OWN; i < bytes; i += MLX5_CQE) rings.send[i] = 0xf1;
+  }
   cq->adapter = &adapter;
   cq->number = static_cast<uint32_t>(engine.queues.size());
   cq->log = log;
   cq->flags = flags;
-  cq->entries = cq->memory.at;
-  cq->consumer = reinterpret_cast<uint32_t *>(cq->memory.at + bytes);
-  for (size_t i = MLX5_CQE_OP_OWN; i < bytes; i += MLX5_CQE) cq->entries[i] = 0xf1;
+  cq->entries = rings.send;
+  cq->consumer = rings.record;
   if (flags & NBC_HCA_CQ_HOST) ++adapter.hostQueues;
   *out = {cq->number, log, cq->entries, cq->consumer};
   engine.queues.push_back(std::move(cq));
@@ -134,7 +139,7 @@ int destroyCq(nbc_hca *hca, uint32_t number) {
   return NBC_OK;
 }
 
-int createQp(nbc_hca *hca, const nbc_hca_qp_request *want, nbc_hca_qp *out) {
+int createQpIn(const Rings &given, nbc_hca *hca, const nbc_hca_qp_request *want, nbc_hca_qp *out) {
   Adapter &adapter = self(hca);
   Engine &engine = *adapter.engine;
   auto guard = engine.lock();
@@ -143,7 +148,8 @@ int createQp(nbc_hca *hca, const nbc_hca_qp_request *want, nbc_hca_qp *out) {
   CompletionQueue *sendQueue = ownQueue(adapter, want->send_cq);
   CompletionQueue *receiveQueue = ownQueue(adapter, want->recv_cq);
   if (!sendQueue || !receiveQueue || want->port >= adapter.ports.size()) return NBC_ERROR_ARGUMENT;
-  if (receives && (want->log_stride < 4 || want->log_stride > 9)) return NBC_ERROR_ARGUMENT;
+  const uint32_t room = given.room ? given.room : 1u << std::min(want->log_stride, 31u);
+  if (receives && (room < MLX5_SEGMENT || room > mostRoom)) return NBC_ERROR_ARGUMENT;
   if (want->log_sq > device.max_log_sq || (receives && want->log_rq > device.max_log_rq))
     return NBC_ERROR_RESOURCES;
   if (want->flags & (NBC_HCA_QP_CROSS_CHANNEL | NBC_HCA_QP_MANAGED_SEND) &&
@@ -155,8 +161,14 @@ int createQp(nbc_hca *hca, const nbc_hca_qp_request *want, nbc_hca_qp *out) {
   auto qp = std::make_unique<QueuePair>();
   size_t send = size_t(MLX5_WQEBB) << want->log_sq;
   size_t receive = receives ? size_t(1) << (want->log_rq + want->log_stride) : 0;
-  qp->memory = Block(send + receive + 8);
-  if (!qp->memory.at) return NBC_ERROR_MEMORY;
+  Rings rings = given;
+  if (!rings.send) {
+    qp->memory = Block(send + receive + 8);
+    rings.send = qp->memory.at;
+    if (!rings.send) return NBC_ERROR_MEMORY;
+    rings.receive = rings.send + send;
+    rings.record = reinterpret_cast<uint32_t *>(rings.send + send + receive);
+  }
   qp->adapter = &adapter;
   qp->number = number;
   qp->flags = want->flags;
@@ -164,11 +176,12 @@ int createQp(nbc_hca *hca, const nbc_hca_qp_request *want, nbc_hca_qp *out) {
   qp->logSend = want->log_sq;
   qp->logReceive = want->log_rq;
   qp->logStride = want->log_stride;
+  qp->room = room;
   qp->sendQueue = sendQueue;
   qp->receiveQueue = receiveQueue;
-  qp->send = qp->memory.at;
-  qp->receive = receives ? qp->send + send : nullptr;
-  qp->doorbell = reinterpret_cast<uint32_t *>(qp->send + send + receive);
+  qp->send = rings.send;
+  qp->receive = receives ? rings.receive : nullptr;
+  qp->doorbell = rings.record;
   sendQueue->attached.push_back(number);
   if (receiveQueue != sendQueue) receiveQueue->attached.push_back(number);
   *out = {number,   want->log_sq, want->log_rq, want->log_stride,
@@ -180,6 +193,14 @@ int createQp(nbc_hca *hca, const nbc_hca_qp_request *want, nbc_hca_qp *out) {
   s->doorbell.store(qp->doorbell, std::memory_order_release);
   s->queuePair.store(qp.release(), std::memory_order_release);
   return NBC_OK;
+}
+
+int createCq(nbc_hca *hca, uint32_t log, uint32_t flags, nbc_hca_cq *out) {
+  return createCqIn({}, hca, log, flags, out);
+}
+
+int createQp(nbc_hca *hca, const nbc_hca_qp_request *want, nbc_hca_qp *out) {
+  return createQpIn({}, hca, want, out);
 }
 
 int destroyQp(nbc_hca *hca, uint32_t number) {
@@ -306,6 +327,16 @@ int startCqAt(nbc_hca *hca, uint32_t number, uint32_t index) {
 }
 
 }  // namespace
+
+int Fabric::createCq(const Rings &rings, nbc_hca *hca, uint32_t log, uint32_t flags,
+                     nbc_hca_cq *out) {
+  return createCqIn(rings, hca, log, flags, out);
+}
+
+int Fabric::createQp(const Rings &rings, nbc_hca *hca, const nbc_hca_qp_request *want,
+                     nbc_hca_qp *out) {
+  return createQpIn(rings, hca, want, out);
+}
 
 void Fabric::addressOf(uint16_t lid, uint8_t out[32]) {
   const Address a = {identityOfLid(lid).name, anyRank, 0, {}};

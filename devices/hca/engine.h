@@ -142,6 +142,7 @@ struct QueuePair {
   Adapter *adapter;
   uint32_t number, flags, port = 0;
   uint32_t logSend, logReceive, logStride;  // logReceive UINT32_MAX: no receives
+  uint32_t room;                            // bytes of a receive's data segments
   CompletionQueue *sendQueue, *receiveQueue;
   Retry retry;
   uint32_t access = NBC_HCA_REMOTE_WRITE | NBC_HCA_REMOTE_READ | NBC_HCA_REMOTE_ATOMIC;
@@ -210,6 +211,9 @@ struct Entry {
   uint8_t opmod() const { return bytes[MLX5_CTRL_OPMOD]; }
   bool signalled() const { return (bytes[MLX5_CTRL_FLAGS] & MLX5_CE_ALWAYS) != 0; }
 };
+
+/// Bytes of a receive's data segments, at most.
+constexpr uint32_t mostRoom = 512;
 
 /// Longer messages are copied once, when they arrive, not held in between.
 constexpr uint64_t longestCopy = 1u << 20;

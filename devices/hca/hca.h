@@ -162,6 +162,14 @@ struct RunLimits {
   uint64_t events = UINT64_MAX;
 };
 
+/// Memory of somebody else's that a queue is made in. `send` null: the adapter's own. Of a CQ:
+/// `send` is its entries, as they are at first, `record` its consumer index.
+struct Rings {
+  uint8_t *send = nullptr, *receive = nullptr;
+  volatile uint32_t *record = nullptr;
+  uint32_t room = 0;  // of a receive, bytes that may be data segments; 0: all
+};
+
 /// Adapters and what connects them. Adapters and all they own end with it. In real time every
 /// function may be called from any thread.
 class Fabric {
@@ -215,6 +223,9 @@ class Fabric {
   /// What verbs have and nbc/hca.h has no use for. An address of the process that has a LID, for
   /// connect_qp: whichever adapter there has the queue pair is meant.
   static void addressOf(uint16_t lid, uint8_t address[32]);
+  /// As create_cq and create_qp, in memory that is given, and outlives them.
+  static int createCq(const Rings &, nbc_hca *, uint32_t log, uint32_t flags, nbc_hca_cq *);
+  static int createQp(const Rings &, nbc_hca *, const nbc_hca_qp_request *, nbc_hca_qp *);
   /// From here on this CQ may overrun, or may not.
   void ignoreOverrun(uint32_t cq, bool);
   /// What peers may do through this queue pair, whatever the keys they have: bits of

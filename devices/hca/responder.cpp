@@ -184,12 +184,11 @@ uint32_t Engine::posted(QueuePair &qp) {
 uint8_t Engine::take(QueuePair &to, const Message &m, const Spans &source, uint32_t offset,
                      bool last) {
   if (m.opcode != MLX5_WRITE_IMM && m.bytes) {
-    uint8_t list[512];
-    uint32_t stride = 1u << to.logStride;
+    uint8_t list[mostRoom];
     memcpy(list, to.receive + (size_t(to.received & ((1u << to.logReceive) - 1)) << to.logStride),
-           stride);
+           to.room);
     uint32_t segments = 0;
-    while (segments < stride / MLX5_SEGMENT &&
+    while (segments < to.room / MLX5_SEGMENT &&
            mlx5_get32(list + segments * MLX5_SEGMENT + MLX5_DATA_LKEY) != MLX5_INVALID_LKEY)
       ++segments;
     Spans place;

@@ -166,6 +166,7 @@ struct Process {
   std::mutex told;
   std::unordered_map<uint32_t, Cq *> completionQueues;
   std::unordered_map<uint32_t, Qp *> queuePairs;
+  void (*others)(const hca::Notice &) = nullptr;  // of queue pairs that another has made
 };
 Process &process();
 

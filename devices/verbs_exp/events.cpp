@@ -98,7 +98,10 @@ void takeNotice(const hca::Notice &notice) {
     return;
   }
   auto found = p.queuePairs.find(notice.number);
-  if (found == p.queuePairs.end()) return;
+  if (found == p.queuePairs.end()) {
+    if (p.others) p.others(notice);
+    return;
+  }
   event.element.qp = found->second;
   event.event_type = notice.kind == hca::Notice::QpFatal    ? IBV_EVENT_QP_FATAL
                      : notice.kind == hca::Notice::QpAccess ? IBV_EVENT_QP_ACCESS_ERR
