@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "runtime/verbs/adapter.h"
+#include "runtime/verbs/rate.h"
 
 enum { LONGEST_TEXT = 1024 };
 
@@ -55,21 +56,9 @@ static const char *name_gid_type(uint32_t type) {
   }
 }
 
-static bool holds_ipv4(const union ibv_gid *gid) {
-  static const uint8_t mapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
-  return memcmp(gid->raw, mapped, sizeof mapped) == 0;
-}
-
-// How well one does: 0 not at all.
-static int rate_gid(const struct ibv_gid_entry *entry, bool roce) {
-  if (!roce) return entry->gid_index == 0;
-  if (entry->gid_type != IBV_GID_TYPE_ROCE_V2) return 0;
-  return holds_ipv4(&entry->gid) ? 2 : 1;
-}
-
 static int choose_gid(const struct nbc_verbs_options *o, const char *device, struct place *p,
                       const char **why) {
-  bool roce = p->attributes.link_layer == IBV_LINK_LAYER_ETHERNET;
+  bool roce = is_roce(&p->attributes);
   struct list there = {0};
   int best = 0;
   for (int i = 0; i < p->attributes.gid_tbl_len && i <= 255; ++i) {
@@ -97,11 +86,6 @@ static int choose_gid(const struct nbc_verbs_options *o, const char *device, str
 
 // --- the device and its port ---
 
-static int rate_port(const struct ibv_port_attr *port) {
-  if (port->state != IBV_PORT_ACTIVE) return 0;
-  return port->link_layer == IBV_LINK_LAYER_ETHERNET ? 1 : 2;
-}
-
 // Looks at one device; keeps it open in *best if a port of it is better than that.
 static void look_at(struct ibv_device *device, const struct wish *wish, struct place *best,
                     struct list *there) {
@@ -122,8 +106,7 @@ static void look_at(struct ibv_device *device, const struct wish *wish, struct p
   for (uint32_t number = 1; number <= attributes.phys_port_cnt; ++number) {
     struct ibv_port_attr port;
     if (ibv_query_port(context, (uint8_t)number, &port)) continue;
-    add(there, "%s port %u (%s, %s)", name, number,
-        port.link_layer == IBV_LINK_LAYER_ETHERNET ? "RoCE" : "InfiniBand",
+    add(there, "%s port %u (%s, %s)", name, number, is_roce(&port) ? "RoCE" : "InfiniBand",
         ibv_port_state_str(port.state));
     if (!named || (wish->port && wish->port != number) || rate_port(&port) <= rating) continue;
     rating = rate_port(&port);
