@@ -19,6 +19,7 @@
 #                                with it (devices/verbs_exp)
 #   include/verbs_exp/           its headers, beside rdma-core's
 #   lib/libnbc-hca.so            ranks of one machine over software HCAs (nbc/hca.h)
+#   lib/libnbc-devx.so           ranks anywhere over mlx5 adapters, by DevX (nbc/devx.h)
 #   lib/libnbc-shm.so            ranks of one node over shared memory (nbc/shm.h)
 #   lib/libnbc-sci.so            ranks anywhere over memory that they export, by SISCI (nbc/sci.h)
 #   lib/libnbc-verbs.so          ranks anywhere over an RDMA adapter, by libibverbs (nbc/verbs.h)
@@ -27,10 +28,10 @@
 #   share/nbc/stdlib_algos/      the algorithms
 #   share/nbc/table.json         which of them the drop-in takes for a call
 #   share/man/, share/doc/nbcc/  pages of the headers, if they were made (target `docs`)
-#   lib/pkgconfig/               nbc.pc, nbc-build.pc, nbc-jit.pc, nbc-soft.pc, nbc-hca.pc, nbc-sci.pc,
+#   lib/pkgconfig/               nbc.pc, nbc-build.pc, nbc-jit.pc, nbc-soft.pc, nbc-hca.pc, nbc-devx.pc, nbc-sci.pc,
 #                                nbc-shm.pc, nbc-verbs.pc, nbc-openmpi.pc, ...
 #   lib/cmake/nbcc/              find_package(nbcc): nbcc::nbc, nbcc::build, nbcc::jit, nbcc::soft, nbcc::hca,
-#                                nbcc::shm, nbcc::sci, nbcc::verbs, nbcc_add_library(), nbcc_ALGORITHMS
+#                                nbcc::devx, nbcc::shm, nbcc::sci, nbcc::verbs, nbcc_add_library(), nbcc_ALGORITHMS
 include(CMakePackageConfigHelpers)
 
 # The runtime, as a program is linked with it: the objects are those of nbc_runtime_src.
@@ -54,6 +55,13 @@ target_link_libraries(nbc-hca PRIVATE Threads::Threads)
 target_link_options(nbc-hca PRIVATE ${nothing_undefined}
   -Wl,--version-script=${PROJECT_SOURCE_DIR}/runtime/nbc.map)
 set_target_properties(nbc-hca PROPERTIES EXPORT_NAME hca
+  LINK_DEPENDS ${PROJECT_SOURCE_DIR}/runtime/nbc.map)
+
+add_library(nbc-devx SHARED $<TARGET_OBJECTS:nbc_runtime_devx>)
+target_link_libraries(nbc-devx PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
+target_link_options(nbc-devx PRIVATE ${nothing_undefined}
+  -Wl,--version-script=${PROJECT_SOURCE_DIR}/runtime/nbc.map)
+set_target_properties(nbc-devx PROPERTIES LINKER_LANGUAGE C EXPORT_NAME devx
   LINK_DEPENDS ${PROJECT_SOURCE_DIR}/runtime/nbc.map)
 
 add_library(nbc-shm SHARED $<TARGET_OBJECTS:nbc_runtime_shm>)
@@ -94,7 +102,7 @@ if(mpis)
 endif()
 
 set_target_properties(nbcc PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
-foreach(library nbc nbc-static nbc-build nbc-jit nbc-soft nbc-hca nbc-sci nbc-shm nbc-verbs ${mpi_libraries})
+foreach(library nbc nbc-static nbc-build nbc-jit nbc-soft nbc-hca nbc-devx nbc-sci nbc-shm nbc-verbs ${mpi_libraries})
   target_include_directories(${library} INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 endforeach()
 set_target_properties(nbc-build PROPERTIES EXPORT_NAME build)
@@ -105,7 +113,7 @@ set_target_properties(nbc-shm PROPERTIES EXPORT_NAME shm)
 set_target_properties(nbc-verbs PROPERTIES EXPORT_NAME verbs)
 set_target_properties(nbc-static PROPERTIES EXPORT_NAME nbc-static)
 
-install(TARGETS nbcc nbc nbc-static nbc-build nbc-jit nbc-soft nbc-hca nbc-sci nbc-shm nbc-verbs ${mpi_libraries} EXPORT nbcc-targets)
+install(TARGETS nbcc nbc nbc-static nbc-build nbc-jit nbc-soft nbc-hca nbc-devx nbc-sci nbc-shm nbc-verbs ${mpi_libraries} EXPORT nbcc-targets)
 install(TARGETS nbc-adapters nbc-operators)
 install(TARGETS sisci ibverbs LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/software)
 install(DIRECTORY runtime/include/sisci runtime/include/verbs_exp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
@@ -143,6 +151,7 @@ nbc_package(nbc-build "Makes templates of compiled collective algorithms, for an
 nbc_package(nbc-jit "Compiles collective algorithms while the program runs" nbc)
 nbc_package(nbc-soft "Devices made of software, for collective algorithms" nbc)
 nbc_package(nbc-hca "Collective algorithms over software HCAs of one machine" nbc)
+nbc_package(nbc-devx "Collective algorithms over mlx5 adapters, by DevX" nbc)
 nbc_package(nbc-sci "Collective algorithms over memory that nodes export, by SISCI" nbc)
 nbc_package(nbc-shm "Collective algorithms over the shared memory of a node" nbc)
 nbc_package(nbc-verbs "Collective algorithms over RDMA adapters" nbc)

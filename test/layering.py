@@ -45,7 +45,7 @@ MAY_INCLUDE = {
     "runtime/sci": ["runtime/include"],
     "runtime/shm": ["runtime/include"],
     "runtime/verbs": ["runtime/include"],
-    "runtime/devx": ["runtime/include"],
+    "runtime/devx": ["runtime/include", "runtime/verbs"],
     "devices": ["runtime/include"],
     "devices/verbs": ["runtime/include", "devices/hca"],
     "devices/verbs_exp": ["runtime/include", "devices/hca"],

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// libraries.c - libibverbs and libmlx5, if they are there.
+// libraries.c - libibverbs and libmlx5, if they are there; in the folder NBC_RDMA_CORE, if that is
+// said: some vendors have them where nobody looks.
 
 #include <dlfcn.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "runtime/devx/devx.h"
@@ -18,7 +20,14 @@ bool devx_refuse(struct devx_why *why, const char *format, ...) {
 
 // Never closed: libraries of drivers leave things behind.
 static void *load(const char *name, struct devx_why *why) {
-  void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+  const char *folder = getenv("NBC_RDMA_CORE");
+  char path[4096];
+  const bool told = folder && *folder;
+  if (told && snprintf(path, sizeof path, "%s/%s", folder, name) >= (int)sizeof path) {
+    devx_refuse(why, "NBC_RDMA_CORE is no folder: its name is too long");
+    return NULL;
+  }
+  void *library = dlopen(told ? path : name, RTLD_NOW | RTLD_LOCAL);
   if (!library) devx_refuse(why, "rdma-core is not installed: %s", dlerror());
   return library;
 }
@@ -32,11 +41,10 @@ static bool find(void *library, const char *name, void *function, struct devx_wh
 
 bool devx_load(struct devx_libraries *l, struct devx_why *why) {
   void *verbs = load("libibverbs.so.1", why), *mlx5 = verbs ? load("libmlx5.so.1", why) : NULL;
-  return mlx5 && find(verbs, "ibv_get_device_list", &l->list, why) &&
-         find(verbs, "ibv_free_device_list", &l->free_list, why) &&
-         find(verbs, "ibv_get_device_name", &l->name, why) &&
-         find(verbs, "ibv_close_device", &l->close, why) &&
-         find(mlx5, "mlx5dv_is_supported", &l->is_mlx5, why) &&
-         find(mlx5, "mlx5dv_open_device", &l->open, why) &&
-         find(mlx5, "mlx5dv_devx_general_cmd", &l->command, why);
+  if (!mlx5) return false;
+#define FIND_VERBS(name, function) &&find(verbs, #function, &l->name, why)
+#define FIND_MLX5(name, function) &&find(mlx5, #function, &l->name, why)
+  return true DEVX_OF_VERBS(FIND_VERBS) DEVX_OF_MLX5(FIND_MLX5);
+#undef FIND_VERBS
+#undef FIND_MLX5
 }

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // check.c - templates on an MPI, against its own collectives and against what they mean.
 //
-//   mpirun -n P check [--in-place] [--nodes=N] [--by-definition] [--sci] [--hca] FILE...
+//   mpirun -n P check [--in-place] [--nodes=N] [--by-definition] [--sci] [--hca] [--devx] FILE...
 //
-// What is called is in calls.h. With --by-definition the MPI is not asked. --sci, --hca: there is a
-// device of target sci, or a software HCA for coredirect, too. Prints a line on rank 0
-// and exits with 1 on all ranks if anything was wrong on one.
+// What is called is in calls.h. With --by-definition the MPI is not asked. --sci, --hca, --devx:
+// there is a device of target sci, or for coredirect a software HCA or an mlx5 adapter, too. Prints
+// a line on rank 0 and exits with 1 on all ranks if anything was wrong on one.
 
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "nbc/devx.h"
 #include "nbc/hca.h"
 #include "nbc/sci.h"
 #include "runtime/mpi/nbc_mpi.h"
@@ -74,16 +75,17 @@ static void by_mpi(uint32_t kind, int root, const void *in, void *out, size_t el
 }
 
 // With its ranks on so many nodes, one behind the other, as the templates have them.
-static nbc_comm *create(int nodes, bool with_sci, bool with_hca) {
+static nbc_comm *create(int nodes, bool with_sci, bool with_hca, bool with_devx) {
   nbc_comm *comm;
-  struct nbc_device *devices[2];
+  struct nbc_device *devices[3];
   const char *why = "";
   uint32_t *where = (uint32_t *)malloc((size_t)world.ranks * sizeof *where);
   if (!where) must(NBC_ERROR_MEMORY, "nodes");
   for (int r = 0; r < world.ranks; ++r) where[r] = (uint32_t)(r / (world.ranks / nodes));
   struct nbc_mpi_options options = {.nodes = nodes > 1 ? where : NULL, .devices = devices};
   if ((with_sci && nbc_sci_open(NULL, &devices[options.device_count++], &why)) ||
-      (with_hca && nbc_hca_open(NULL, &devices[options.device_count++], &why))) {
+      (with_hca && nbc_hca_open(NULL, &devices[options.device_count++], &why)) ||
+      (with_devx && nbc_devx_open(NULL, &devices[options.device_count++], &why))) {
     fprintf(stderr, "rank %d: %s\n", world.rank, why);
     stop();
   }
@@ -99,7 +101,7 @@ int main(int argc, char **argv) {
                                        .count = sizeof lengths / sizeof *lengths,
                                        .flights = MOST_FLIGHTS};
   int calls = 0, files = 0, nodes = 1, level;
-  bool with_sci = false, with_hca = false;
+  bool with_sci = false, with_hca = false, with_devx = false;
   // NBC_PROGRESS=thread in the environment wants it.
   MPI_Init_thread(&argc, &argv, getenv("NBC_PROGRESS") ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE,
                   &level);
@@ -117,8 +119,10 @@ int main(int argc, char **argv) {
       with_sci = true;
     } else if (strcmp(argv[i], "--hca") == 0) {
       with_hca = true;
+    } else if (strcmp(argv[i], "--devx") == 0) {
+      with_devx = true;
     } else if (sscanf(argv[i], "--nodes=%d", &nodes) != 1) {
-      if (!comm) comm = create(nodes, with_sci, with_hca);
+      if (!comm) comm = create(nodes, with_sci, with_hca, with_devx);
       calls += check_file(comm, argv[i], &all);
       ++files;
     }

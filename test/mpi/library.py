@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """library.py [--by-definition] NBCC CHECK TARGET RANKS LAUNCHER... - every algorithm of the library on an MPI.
 
-TARGET is mpi, coredirect (over software HCAs), sci or shm; shm:2 takes the ranks for being on two nodes,
-between which the MPI carries.
+TARGET is mpi, coredirect (over software HCAs), devx (the same over mlx5 adapters, by completions; devx:words by
+words), sci or shm; shm:2 takes the ranks for being on two nodes, between which the MPI carries.
 For each number of ranks (1..9) nbcc makes the templates of all ranks of each algorithm, with
 parameters other than the defaults too; then one run of the program CHECK takes them all, so that
 starting the ranks costs once. LAUNCHER is a command that wants a number of ranks and a program.
@@ -24,13 +24,14 @@ sys.path.insert(0, str(ROOT / "scripts"))
 import soak  # noqa: E402 - the cases, and where ranks are placed
 
 
-def make(nbcc, path, target, nodes, ranks, parameters, number, folder):
+def make(nbcc, path, target, device, nodes, ranks, parameters, number, folder):
     """The file of templates, None where the algorithm does not apply, or what nbcc said."""
     algorithm = f"{path.parent.name}/{path.stem}"
     case = soak.Case(algorithm, parameters, target, "auto", ranks, "i64", "sum", number % ranks, "equal")
     file = folder / f"{path.parent.name}-{path.stem}{parameters.replace('=', '')}-{ranks}"
     line = [nbcc, path, f"--target={target}", f"--ranks={ranks}", f"--root={case.root}", "--rank=all",
             "--in-place", "--no-prove", "--emit=template", "-o", file]
+    line += [f"--device={device}"] if device else []
     line += [f"--topology={nodes}x{ranks // nodes}"] if nodes > 1 else soak.placed(case)
     line += [word for p in parameters.split() for word in ("-p", p)]
     made = subprocess.run(line, capture_output=True, text=True)
@@ -47,12 +48,17 @@ def main():
     if arguments[0] == "--by-definition":
         options.append(arguments.pop(0))
     nbcc, check, ranks, launcher = arguments[0], arguments[1], soak.ranges(arguments[3]), arguments[4:]
-    target, _, nodes = arguments[2].partition(":")
-    nodes = int(nodes or 1)
+    target, _, more = arguments[2].partition(":")
+    nodes, device = 1, None
     if target == "sci":
         options.append("--sci")
-    if target == "coredirect":
+    elif target == "coredirect":
         options.append("--hca")
+    elif target == "devx":
+        target, device = "coredirect", "connectx7" if more == "words" else "connectx7-cd"
+        options.append("--devx")
+    elif more:
+        nodes = int(more)
     failed = False
     for count in ranks:
         with tempfile.TemporaryDirectory() as folder:
@@ -62,7 +68,7 @@ def main():
                 if path.parent.name.startswith("neighbor_"):
                     continue
                 for parameters in [""] + soak.PARAMETERS.get(algorithm, []):
-                    files.append(make(nbcc, path, target, nodes, count, parameters, number,
+                    files.append(make(nbcc, path, target, device, nodes, count, parameters, number,
                                       pathlib.Path(folder)))
             files = [file for file in files if file]
             run = subprocess.run([*launcher, str(count), check, *options, f"--nodes={nodes}", *files],

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // quiet.c - whether a collective ends while the program calls nothing.
 //
-//   mpirun -n P quiet [--hca] SECONDS FILE     (templates of an allgather, of all ranks)
+//   mpirun -n P quiet [--hca | --devx] SECONDS FILE     (templates of an allgather, of all ranks)
 //
 // Each rank starts a call and then only looks at its own memory, for so many seconds at most, until
 // all blocks are there; then it rests a second, and asks once. Says what it found:
@@ -15,6 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "nbc/devx.h"
 #include "nbc/hca.h"
 #include "runtime/mpi/nbc_mpi.h"
 #include "test/runtime/template_file.h"
@@ -35,15 +36,18 @@ static int all_came(const volatile uint64_t *out, int ranks) {
 }
 
 int main(int argc, char **argv) {
-  int rank, ranks, with_hca = argc > 1 && strcmp(argv[1], "--hca") == 0;
+  int rank, ranks;
+  const int with_hca = argc > 1 && strcmp(argv[1], "--hca") == 0;
+  const int with_devx = argc > 1 && strcmp(argv[1], "--devx") == 0, with = with_hca || with_devx;
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  if (argc != 3 + with_hca) must(NBC_ERROR_ARGUMENT, "[--hca] SECONDS FILE");
+  if (argc != 3 + with) must(NBC_ERROR_ARGUMENT, "[--hca | --devx] SECONDS FILE");
 
   struct nbc_device *hca = NULL;
   if (with_hca) must(nbc_hca_open(NULL, &hca, NULL), "hca");
-  struct nbc_mpi_options options = {.devices = &hca, .device_count = (size_t)with_hca};
+  if (with_devx) must(nbc_devx_open(NULL, &hca, NULL), "devx");
+  struct nbc_mpi_options options = {.devices = &hca, .device_count = (size_t)with};
   nbc_comm *comm;
   must(nbc_comm_create_mpi_with(MPI_COMM_WORLD, &options, &comm), "communicator");
   uint64_t *in = (uint64_t *)calloc(ELEMENTS, 8);
@@ -53,10 +57,10 @@ int main(int argc, char **argv) {
   struct nbc_call call = {.in = in, .out = out, .count = ELEMENTS, .type = NBC_U64};
 
   size_t bytes;
-  char *all = read_templates(argv[2 + with_hca], &bytes);
-  if (!all) must(NBC_ERROR_ARGUMENT, argv[2 + with_hca]);
+  char *all = read_templates(argv[2 + with], &bytes);
+  if (!all) must(NBC_ERROR_ARGUMENT, argv[2 + with]);
   struct nbc_template *t = template_of(all, bytes, ranks, rank);
-  if (!t) must(NBC_ERROR_TEMPLATE, argv[2 + with_hca]);
+  if (!t) must(NBC_ERROR_TEMPLATE, argv[2 + with]);
   const struct nbc_variant *first =
       (const struct nbc_variant *)((const char *)t + t->variants.offset);
   const bool direct = t->variants.count && first->protocol == NBC_DIRECT;
@@ -67,7 +71,7 @@ int main(int argc, char **argv) {
   nbc_request request;
   int found[2] = {0, 0}, of_all[2];
   must(nbc_start(plan, &call, &request), "start");
-  int looks = atoi(argv[1 + with_hca]) * LOOKS_A_SECOND;
+  int looks = atoi(argv[1 + with]) * LOOKS_A_SECOND;
   while (!(found[0] = all_came(out, ranks)) && looks-- > 0) usleep(1000000 / LOOKS_A_SECOND);
   sleep(1);
   must(nbc_test(&request, &found[1]), "test");

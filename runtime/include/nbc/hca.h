@@ -8,9 +8,9 @@
  *     nbc_comm_free(comm);                                     // closes the device
  *
  * One struct of functions per kind of adapter: the software HCA
- * (devices/hca/hca.h) today, DevX over libmlx5 later. Everything fast goes through memory: rings,
- * doorbell records and completion queues, laid out as in mlx5_wqe.h, are written
- * and read by the runtime itself; only the doorbell is a call.
+ * (devices/hca/hca.h), and mlx5 adapters by DevX (nbc/devx.h). Everything fast goes through memory:
+ * rings, doorbell records and completion queues, laid out as in mlx5_wqe.h, are written and read by
+ * the runtime itself; only the doorbell is a call.
  *
  * Functions return 0 or a negative nbc_status. All but `doorbell` and `failed`
  * may allocate and lock; these two may not, and may be called by any thread.

@@ -12,7 +12,8 @@
  *   NOP       ctrl
  *
  * Read and written by the compiler (emit, disassemble), the runtime (relocate)
- * and the software HCA, so that the layout stands in one place.
+ * and the software HCA, so that the layout stands in one place. With rdma-core's
+ * infiniband/mlx5dv.h, which is to be included first, some names are that one's.
  */
 #ifndef NBC_MLX5_WQE_H
 #define NBC_MLX5_WQE_H
@@ -44,7 +45,6 @@ enum {
   MLX5_DATA_COUNT = 0,
   MLX5_DATA_LKEY = 4,
   MLX5_DATA_ADDR = 8,
-  MLX5_INVALID_LKEY = 0x100, /* ends a receive's list */
 
   /* remote address segment */
   MLX5_RADDR_ADDR = 0,
@@ -89,6 +89,9 @@ enum mlx5_opcode {
   MLX5_SEND_EN = 0x17
 };
 
+#ifndef _MLX5DV_H_
+enum { MLX5_INVALID_LKEY = 0x100 /* in a data segment: ends a receive's list */ };
+
 enum mlx5_cqe_opcode {
   MLX5_CQE_REQ = 0,
   MLX5_CQE_RESP_WR_IMM = 1,
@@ -98,6 +101,7 @@ enum mlx5_cqe_opcode {
   MLX5_CQE_RESP_ERR = 14,
   MLX5_CQE_INVALID = 15
 };
+#endif
 
 enum mlx5_syndrome {
   MLX5_LOCAL_LENGTH = 0x01,
