@@ -10,6 +10,7 @@
 #include <new>
 #include <string_view>
 
+#include "nbc/devx.h"
 #include "nbc/hca.h"
 #include "nbc/sci.h"
 #include "nbc/verbs.h"
@@ -93,6 +94,19 @@ int open_hca(nbc_device **device, const char **why) {
   return open ? open(nullptr, device, why) : NBC_ERROR_DEVICE;
 }
 
+int open_devx(nbc_device **device, const char **why) {
+  static const Adapters once = load_adapters("libnbc-devx.so", "nbc_devx_open");
+  *why = once.why.c_str();
+  const auto open = reinterpret_cast<decltype(&nbc_devx_open)>(once.open);
+  return open ? open(nullptr, device, why) : NBC_ERROR_DEVICE;
+}
+
+// A real adapter is asked for by its name, never taken because it is there.
+int open_coredirect(nbc_device **device, const char **why) {
+  const char *said = std::getenv("NBC_DEVX_DEVICE");
+  return said && *said ? open_devx(device, why) : open_hca(device, why);
+}
+
 }  // namespace
 
 const nbc_library *shipped() {
@@ -107,7 +121,7 @@ int open_adapter(const char *target, nbc_device **device, std::string &why) {
   const char *said = "";
   const std::string_view name = target;
   const int status = name == NBC_SCI_TARGET   ? open_sci(device, &said)
-                     : name == NBC_HCA_TARGET ? open_hca(device, &said)
+                     : name == NBC_HCA_TARGET ? open_coredirect(device, &said)
                                               : open_verbs(device, &said);
   if (status) why = std::string("NBC_TARGET=") + target + ": " + said;
   return status;

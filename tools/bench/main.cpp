@@ -12,6 +12,7 @@
 #include <fstream>
 #include <iostream>
 
+#include "nbc/devx.h"
 #include "nbc/hca.h"
 #include "nbc/sci.h"
 #include "nbc/transfer.h"
@@ -177,7 +178,11 @@ void bench(const Options &o, int level) {
     });
     ++how.device_count;
   };
-  open(NBC_HCA_TARGET, nbc_hca_open);
+  const char *adapter = std::getenv("NBC_DEVX_DEVICE");
+  if (adapter && *adapter)
+    open(NBC_HCA_TARGET, nbc_devx_open);
+  else
+    open(NBC_HCA_TARGET, nbc_hca_open);
   open(NBC_SCI_TARGET, nbc_sci_open);
   open(NBC_VERBS_TARGET, nbc_verbs_open);
   must(nbc_comm_create_mpi_with(MPI_COMM_WORLD, &how, &comm), "communicator");
