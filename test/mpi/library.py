@@ -24,7 +24,7 @@ sys.path.insert(0, str(ROOT / "scripts"))
 import soak  # noqa: E402 - the cases, and where ranks are placed
 
 
-def make(nbcc, path, target, device, nodes, ranks, parameters, number, folder):
+def make(nbcc, path, target, nodes, ranks, parameters, number, folder, device=None):
     """The file of templates, None where the algorithm does not apply, or what nbcc said."""
     algorithm = f"{path.parent.name}/{path.stem}"
     case = soak.Case(algorithm, parameters, target, "auto", ranks, "i64", "sum", number % ranks, "equal")
@@ -68,8 +68,8 @@ def main():
                 if path.parent.name.startswith("neighbor_"):
                     continue
                 for parameters in [""] + soak.PARAMETERS.get(algorithm, []):
-                    files.append(make(nbcc, path, target, device, nodes, count, parameters, number,
-                                      pathlib.Path(folder)))
+                    files.append(make(nbcc, path, target, nodes, count, parameters, number,
+                                      pathlib.Path(folder), device))
             files = [file for file in files if file]
             run = subprocess.run([*launcher, str(count), check, *options, f"--nodes={nodes}", *files],
                                  check=False)
