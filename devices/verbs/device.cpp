@@ -45,6 +45,8 @@ void facts(nbc_verbs *verbs, nbc_verbs_facts *out) {
   out->transfer = o.transfer;
   out->offers = o.offers;
   out->patience = o.patience;
+  out->on_demand = o.onDemand && o.memory != NBC_VERBS_PINNED;
+  out->memory = o.memory;
 }
 
 int createCq(nbc_verbs *verbs, uint32_t entries, void **out) {
@@ -159,8 +161,9 @@ int registerMemory(nbc_verbs *verbs, void *begin, size_t bytes, int access, void
                    uint32_t *lkey, uint32_t *rkey) {
   uint32_t rights = 0, key, same;
   if (access & ~(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
-                 IBV_ACCESS_RELAXED_ORDERING))
+                 IBV_ACCESS_RELAXED_ORDERING | IBV_ACCESS_ON_DEMAND))
     return NBC_ERROR_ARGUMENT;
+  if (access & IBV_ACCESS_ON_DEMAND && !self(verbs).options.onDemand) return NBC_ERROR_UNSUPPORTED;
   if (access & IBV_ACCESS_REMOTE_WRITE) rights |= NBC_HCA_REMOTE_WRITE;
   if (access & IBV_ACCESS_REMOTE_READ) rights |= NBC_HCA_REMOTE_READ;
   if (!(access & IBV_ACCESS_LOCAL_WRITE)) rights |= NBC_HCA_READ_ONLY;

@@ -41,6 +41,9 @@ struct Options {
   uint32_t completions = 1u << 22;
   uint32_t inlineBytes = 220;
   uint32_t reads = 16;
+  /// Says that it pages on demand. It always does: what it knows is addresses.
+  bool onDemand = false;
+  nbc_verbs_memory memory = NBC_VERBS_MEMORY_AUTO;
   /// Ports: the HCA has one, but keys are another rail's.
   uint32_t rails = 1;
   /// Queues and completion queues begin at this entry, for tests that indices wrap.

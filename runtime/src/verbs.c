@@ -3,8 +3,8 @@
 //
 // Memory that is sent from and received into without a copy is registered when a call is started;
 // of a call whose messages are all short nothing is. It stays registered (registrations.c) where
-// the adapter sees that memory is unmapped; else until the call is done, unless the program has
-// declared it.
+// the adapter sees that memory is unmapped, or need not see it, since it pages on demand; else until
+// the call is done, unless the program has declared it.
 //
 // An adapter says nothing of a peer that is gone until something is sent to it. So who waits for
 // one that has said nothing for a while writes no bytes to it.
@@ -19,15 +19,24 @@
 
 // --- an adapter ---
 
-static int add(void *adapter, void *begin, size_t bytes, uint32_t access, struct known_memory *as) {
-  struct nbc_verbs *device = (struct nbc_verbs *)adapter;
+static int add_to(struct nbc_verbs *device, void *begin, size_t bytes, uint32_t access,
+                  struct known_memory *as) {
   return device->ops->register_memory(device, begin, bytes, (int)access, &as->region, &as->lkey,
                                       &as->rkey);
 }
 
+static int add(void *adapter, void *begin, size_t bytes, uint32_t access, struct known_memory *as) {
+  const struct verbs_adapter *a = (const struct verbs_adapter *)adapter;
+  const uint32_t on_demand = IBV_ACCESS_ON_DEMAND;
+  int status = add_to(a->device, begin, bytes, access | (a->on_demand ? on_demand : 0), as);
+  if (status == NBC_ERROR_RESOURCES && !a->on_demand && a->facts.on_demand)
+    status = add_to(a->device, begin, bytes, access | on_demand, as);  // no more can be held
+  return status;
+}
+
 static void remove_known(void *adapter, const struct known_memory *as) {
-  struct nbc_verbs *device = (struct nbc_verbs *)adapter;
-  device->ops->deregister_memory(device, as->region);
+  const struct verbs_adapter *a = (const struct verbs_adapter *)adapter;
+  a->device->ops->deregister_memory(a->device, as->region);
 }
 
 static void gone(void *context, const void *begin, size_t bytes) {
@@ -46,16 +55,20 @@ static int attach(struct nbc_device *device, void **shared) {
   if (a->facts.rails == 0) a->facts.rails = 1;
   bool reads = a->facts.rendezvous == NBC_VERBS_READ;
   int status = (reads && a->facts.reads == 0) || a->facts.rails > NBC_VERBS_RAILS ||
-                       (a->facts.rails > 1 && !a->device->ops->keys)
+                       (a->facts.rails > 1 && !a->device->ops->keys) ||
+                       (a->facts.memory == NBC_VERBS_ON_DEMAND && !a->facts.on_demand)
                    ? NBC_ERROR_ARGUMENT
                    : 0;
   if (!status)
-    status = registrations_open(&a->memory, (struct registrar){device, add, remove_known});
+    status = registrations_open(&a->memory, (struct registrar){a, add, remove_known});
   if (status) {
     free(a);
     return status;
   }
-  a->memory.keep = watches(a, gone, &a->memory);
+  const bool always = a->facts.memory == NBC_VERBS_ON_DEMAND;
+  const bool watched = !always && watches(a, gone, &a->memory);
+  a->on_demand = a->facts.on_demand && !watched;
+  a->memory.keep = watched || a->on_demand;
   *shared = a;
   return 0;
 }
@@ -123,9 +136,9 @@ static int know_staging(struct verbs *v, const struct call *c, struct verbs_keys
     uint64_t bytes = s->bytes ? s->bytes : 4096;
     while (bytes < used) bytes *= 2;
     if (bytes > all) bytes = all;
-    if (s->bytes) remove_known(v->adapter->device, &s->as);
+    if (s->bytes) remove_known(v->adapter, &s->as);
     s->bytes = 0;
-    int status = add(v->adapter->device, begin, bytes, v->access[KEYS - 1], &s->as);
+    int status = add(v->adapter, begin, bytes, v->access[KEYS - 1], &s->as);
     if (status) return status;
     s->bytes = bytes;
   }

@@ -195,6 +195,7 @@ struct verbs_longest {
 struct verbs_adapter {
   struct nbc_verbs *device;
   struct nbc_verbs_facts facts;
+  bool on_demand;  // all that `memory` knows
   struct registrations memory;
 };
 

@@ -83,6 +83,17 @@ static bool find_inline(const struct rail *rail, struct nbc_verbs_facts *facts) 
   return made;
 }
 
+// Of all that is done with a call's memory.
+static bool can_page(struct ibv_context *context, bool reads) {
+  struct ibv_device_attr_ex attributes;
+  if (ibv_query_device_ex(context, NULL, &attributes)) return false;
+  const uint32_t needed = IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_RECV | IBV_ODP_SUPPORT_WRITE |
+                          (reads ? (uint32_t)IBV_ODP_SUPPORT_READ : 0);
+  const struct ibv_odp_caps *odp = &attributes.odp_caps;
+  return odp->general_caps & IBV_ODP_SUPPORT &&
+         (odp->per_transport_caps.rc_odp_caps & needed) == needed;
+}
+
 static uint8_t at_most(int value, int most) {
   return (uint8_t)(value < 0 ? 0 : value < most ? value : most);
 }
@@ -103,6 +114,7 @@ static int find_facts(struct rail *rail, struct nbc_verbs_facts *facts, const ch
                                     .completions = (uint32_t)attributes.max_cqe,
                                     .reads = rail->served_reads ? rail->own_reads : 0,
                                     .longest = rail->place.attributes.max_msg_sz};
+  facts->on_demand = can_page(rail->place.context, facts->reads);
   if (find_inline(rail, facts)) return 0;
   *why = say("%s makes no queue pair: %s", name, strerror(errno));
   return status_of(errno);
@@ -120,6 +132,7 @@ static void agree(struct nbc_verbs_facts *all, const struct nbc_verbs_facts *one
   all->inline_bytes = least(all->inline_bytes, one->inline_bytes);
   all->reads = least(all->reads, one->reads);
   if (one->longest < all->longest) all->longest = one->longest;
+  all->on_demand &= one->on_demand;
 }
 
 static void close_adapter(struct nbc_device *device) {
@@ -151,6 +164,10 @@ static int open_rail(struct adapter *a, const struct nbc_verbs_options *o, const
   if (status) return status;
   agree(&a->facts, &facts);
   ++a->rail_count;
+  if (o->memory == NBC_VERBS_ON_DEMAND && !facts.on_demand) {
+    *why = say("%s has no on-demand paging of reliable connections", name);
+    return NBC_ERROR_DEVICE;
+  }
   const bool reads = o->rendezvous == NBC_VERBS_READ || o->transfer == NBC_TRANSFER_READ;
   if (!reads || facts.reads) return 0;
   *why = say("%s cannot read: the rendezvous has to be by writes", name);
@@ -171,7 +188,9 @@ static int set_up(struct adapter *a, const struct nbc_verbs_options *o, struct w
                                       .rails = count,
                                       .rendezvous = o->rendezvous,
                                       .transfer = o->transfer,
-                                      .offers = o->offers};
+                                      .offers = o->offers,
+                                      .on_demand = o->memory != NBC_VERBS_PINNED,
+                                      .memory = o->memory};
   if (o->patience > 0) a->facts.patience = 1000 * (uint32_t)o->patience;
   int status = 0;
   for (uint32_t i = 0; i < count && !status; ++i) status = open_rail(a, o, &wishes[i], why);

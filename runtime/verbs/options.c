@@ -63,12 +63,24 @@ static bool read_transfer(const char *text, struct nbc_verbs_options *o) {
   return false;
 }
 
+static bool read_memory(const char *text, struct nbc_verbs_options *o) {
+  static const char *const names[] = {[NBC_VERBS_PINNED] = "pinned",
+                                      [NBC_VERBS_ON_DEMAND] = "demand"};
+  for (unsigned m = NBC_VERBS_PINNED; m <= NBC_VERBS_ON_DEMAND; ++m) {
+    if (strcmp(text, names[m]) != 0) continue;
+    o->memory = (enum nbc_verbs_memory)m;
+    return true;
+  }
+  return false;
+}
+
 static bool possible(const struct nbc_verbs_options *o) {
   return o->port <= 255 && o->gid_index >= -1 && o->gid_index <= 255 &&
          (unsigned)o->mtu <= IBV_MTU_4096 && o->service_level <= 15 && o->traffic_class <= 255 &&
          o->retry_count <= 7 && (unsigned)o->rendezvous <= NBC_VERBS_READ &&
          is_way((unsigned)o->transfer) && (unsigned)o->offers <= NBC_VERBS_ANEW &&
-         o->patience >= -1 && o->patience <= MOST_PATIENCE;
+         o->patience >= -1 && o->patience <= MOST_PATIENCE &&
+         (unsigned)o->memory <= NBC_VERBS_ON_DEMAND;
 }
 
 static bool choose_wishes(const struct nbc_verbs_options *o, struct wish wishes[NBC_VERBS_RAILS],
@@ -125,6 +137,10 @@ bool complete_options(const struct nbc_verbs_options *given, struct nbc_verbs_op
     o->patience = number ? (int)number : -1;
   }
   if (!o->patience) o->patience = PATIENCE;
+  if (!o->memory && (text = getenv("NBC_VERBS_MEMORY")) && !read_memory(text, o)) {
+    *why = say("NBC_VERBS_MEMORY is '%.64s'; it is to be pinned or demand", text);
+    return false;
+  }
   *why = "";
   return true;
 }

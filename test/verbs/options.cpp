@@ -47,6 +47,19 @@ TEST(Options, theEnvironmentSaysWhatIsLeftOpen) {
   EXPECT_EQ(opens(o, 0), "");
 }
 
+TEST(Options, memory) {
+  nbc_verbs_options o = {};
+  o.memory = NBC_VERBS_PINNED;
+  EXPECT_EQ(opens(o, 0), "");
+  o.memory = NBC_VERBS_ON_DEMAND;
+  EXPECT_EQ(opens(o, NBC_ERROR_DEVICE), "rxe0 has no on-demand paging of reliable connections");
+  o.memory = nbc_verbs_memory(NBC_VERBS_ON_DEMAND + 1);
+  EXPECT_EQ(opens(o, NBC_ERROR_ARGUMENT), "nbc_verbs_options are out of range");
+  Set variable("NBC_VERBS_MEMORY", "paged");
+  EXPECT_EQ(opens({}, NBC_ERROR_ARGUMENT),
+            "NBC_VERBS_MEMORY is 'paged'; it is to be pinned or demand");
+}
+
 TEST(Options, theGid) {
   nbc_verbs_options o = {};
   o.gid_index = 9;

@@ -32,7 +32,9 @@
  * Memory. What is sent or received in place has to be registered. That is slow, so what was
  * registered stays so, as long as libucm (of UCX) is there to see that memory is unmapped; else,
  * and with NBC_VERBS_WATCH=no in the environment, for a call, but for what nbc_register was told
- * of, which nbc_deregister has to be told of before it is freed.
+ * of, which nbc_deregister has to be told of before it is freed. Where the adapter has on-demand
+ * paging, of all that reliable connections do, that is taken then: such memory is not held, and what
+ * is mapped later is what is sent. Memory that cannot be pinned goes by it, too.
  *
  * Several ports. A device may have several, of one adapter or of several: rails, as many on all
  * ranks. Where an algorithm says `on port e` (dsl/LANGUAGE.md), messages go by rail e, modulo how
@@ -73,10 +75,15 @@ enum nbc_verbs_rendezvous { NBC_VERBS_WRITE, NBC_VERBS_READ };
 /* Whether peers keep where memory was that was offered to them. */
 enum nbc_verbs_offers { NBC_VERBS_KEPT, NBC_VERBS_ANEW };
 
+/* What an adapter knows of a call's memory: pages, which it holds; or addresses, whose pages it asks
+ * for when it gets there, which takes longer the first time. */
+enum nbc_verbs_memory { NBC_VERBS_MEMORY_AUTO, NBC_VERBS_PINNED, NBC_VERBS_ON_DEMAND };
+
 /* How a device is opened. Zero: the default, in brackets. What is not said here the environment may
  * say: NBC_VERBS_DEVICE=mlx5_0:1 (device, port; several with commas between them; or all),
  * NBC_VERBS_GID=3, NBC_VERBS_RENDEZVOUS=read, NBC_VERBS_TRANSFER=eager, write or read,
- * NBC_VERBS_DIRECT=no (offers are made anew in each call), NBC_VERBS_PATIENCE=10. */
+ * NBC_VERBS_DIRECT=no (offers are made anew in each call), NBC_VERBS_PATIENCE=10,
+ * NBC_VERBS_MEMORY=pinned or demand. */
 struct nbc_verbs_options {
   /* By name, with its port or without: "mlx5_0", "mlx5_0:1"; several, in the same order on all
    * ranks: "mlx5_0:1,mlx5_1:1"; "all": each active port, of InfiniBand if there is one of it
@@ -94,6 +101,8 @@ struct nbc_verbs_options {
   /* Microseconds for which nbc_start looks for peers that start at the same time, where they have
    * to say where to, or from, before anything long can move; at most 1000000. -1: 0 [4] */
   int patience;
+  /* [pinned, while it can be and is seen to go; else on demand, where all adapters can] */
+  enum nbc_verbs_memory memory;
 };
 
 /* Opens an adapter. Local. `options` may be null. The device is the communicator's: nbc_comm_free
@@ -101,7 +110,8 @@ struct nbc_verbs_options {
  * next call; may be null.
  *
  * NBC_ERROR_ARGUMENT: a null pointer, or options that cannot be; NBC_ERROR_DEVICE: no such adapter,
- * or none with an active port, or it could not be opened; NBC_ERROR_MEMORY. Thread safe. */
+ * or none with an active port, or it cannot do what is asked for, or could not be opened;
+ * NBC_ERROR_MEMORY. Thread safe. */
 int nbc_verbs_open(const struct nbc_verbs_options *, struct nbc_device **, const char **why);
 
 /* --- what the runtime asks of the device --- */
@@ -122,6 +132,9 @@ struct nbc_verbs_facts {
   enum nbc_transfer transfer;           /* of all plans; auto: each says */
   enum nbc_verbs_offers offers;
   uint32_t patience; /* nanoseconds */
+  /* Whether memory may be registered with IBV_ACCESS_ON_DEMAND: then it need not be watched */
+  uint32_t on_demand;
+  enum nbc_verbs_memory memory; /* as the options have it */
 };
 
 /* A reliable connected queue pair to be. Sends are signalled one by one (sq_sig_all is 0). */

@@ -17,7 +17,8 @@ namespace {
 struct Seen {
   const nbc_verbs_ops *real = nullptr;
   nbc_verbs_ops ops = {};
-  int registered = 0;
+  int registered = 0, onDemand = 0, refused = 0;
+  size_t pinnable = SIZE_MAX;  // of one registration, bytes
   size_t largest = 0;  // of what was registered, bytes
   std::set<void *> regions;
   nbc_verbs_gone *gone = nullptr;
@@ -31,8 +32,13 @@ struct Seen {
   static int add(nbc_verbs *v, void *begin, size_t bytes, int access, void **region, uint32_t *lkey,
                  uint32_t *rkey) {
     Seen &s = all()[v];
+    if (bytes > s.pinnable && !(access & IBV_ACCESS_ON_DEMAND)) {
+      ++s.refused;
+      return NBC_ERROR_RESOURCES;
+    }
     const int status = s.real->register_memory(v, begin, bytes, access, region, lkey, rkey);
     ++s.registered;
+    s.onDemand += (access & IBV_ACCESS_ON_DEMAND) != 0;
     s.largest = std::max(s.largest, bytes);
     s.regions.insert(*region);
     return status;
@@ -131,6 +137,48 @@ TEST_F(VerbsMemory, whatNobodyWatchesIsRegisteredForACall) {
     EXPECT_GT(seen(0).registered, first);
     EXPECT_EQ(seen(0).regions.size(), kept);
   }
+}
+
+TEST_F(VerbsMemory, onDemandNobodyNeedsToWatch) {
+  for (auto way : {NBC_VERBS_WRITE, NBC_VERBS_READ}) {
+    world(false, {.rendezvous = way, .onDemand = true});
+    gather(1);
+    const int first = seen(0).registered;
+    EXPECT_EQ(seen(0).onDemand, 1) << "the call's; the plan's own memory is pinned";
+    gather(2);
+    EXPECT_EQ(seen(0).registered, first);
+    world(true, {.rendezvous = way, .onDemand = true});
+    gather(1);
+    EXPECT_EQ(seen(0).onDemand, 0) << "where memory is watched it is pinned";
+    world(true, {.rendezvous = way, .onDemand = true, .memory = NBC_VERBS_ON_DEMAND});
+    gather(1);
+    EXPECT_EQ(seen(0).onDemand, 1);
+    EXPECT_EQ(seen(0).gone, nullptr);
+    world(false, {.rendezvous = way, .onDemand = true, .memory = NBC_VERBS_PINNED});
+    gather(1);
+    EXPECT_EQ(seen(0).onDemand, 0);
+  }
+}
+
+TEST_F(VerbsMemory, whatCannotBePinnedIsPagedOnDemand) {
+  world(true, {.onDemand = true});
+  for (size_t r = 0; r < ranks; ++r) seen(r).pinnable = 100;
+  gather(1);
+  EXPECT_GT(seen(0).refused, 0);
+  EXPECT_EQ(seen(0).onDemand, 1);
+  const int first = seen(0).registered;
+  gather(2);
+  EXPECT_EQ(seen(0).registered, first) << "watched, so it stays";
+}
+
+TEST_F(VerbsMemory, whatTheDeviceHasNotIsRefused) {
+  verbs::Device device;
+  hca::Fabric fabric;
+  device = verbs::deviceOn(fabric.addAdapter(), {.memory = NBC_VERBS_ON_DEMAND});
+  const nbc_bootstrap alone = {0, 1, nullptr, nullptr, nullptr, nullptr};
+  nbc_device *only = &device->device;
+  nbc_comm *comm = nullptr;
+  EXPECT_EQ(nbc_comm_create(&alone, &only, 1, &comm), NBC_ERROR_ARGUMENT);
 }
 
 TEST_F(VerbsMemory, ofScratchAsMuchAsCallsNeed) {
