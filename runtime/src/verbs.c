@@ -3,8 +3,8 @@
 //
 // Memory that is sent from and received into without a copy is registered when a call is started;
 // of a call whose messages are all short nothing is. It stays registered (registrations.c) where
-// the adapter sees that memory is unmapped, or need not see it, since it pages on demand; else until
-// the call is done, unless the program has declared it.
+// the adapter sees that memory is unmapped, or need not see it, since it pages on demand; else
+// until the call is done, unless the program has declared it.
 //
 // An adapter says nothing of a peer that is gone until something is sent to it. So who waits for
 // one that has said nothing for a while writes no bytes to it.
@@ -59,8 +59,7 @@ static int attach(struct nbc_device *device, void **shared) {
                        (a->facts.memory == NBC_VERBS_ON_DEMAND && !a->facts.on_demand)
                    ? NBC_ERROR_ARGUMENT
                    : 0;
-  if (!status)
-    status = registrations_open(&a->memory, (struct registrar){a, add, remove_known});
+  if (!status) status = registrations_open(&a->memory, (struct registrar){a, add, remove_known});
   if (status) {
     free(a);
     return status;

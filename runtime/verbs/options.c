@@ -64,8 +64,8 @@ static bool read_transfer(const char *text, struct nbc_verbs_options *o) {
 }
 
 static bool read_memory(const char *text, struct nbc_verbs_options *o) {
-  static const char *const names[] = {[NBC_VERBS_PINNED] = "pinned",
-                                      [NBC_VERBS_ON_DEMAND] = "demand"};
+  static const char *const names[] = {
+      [NBC_VERBS_PINNED] = "pinned", [NBC_VERBS_ON_DEMAND] = "demand"};
   for (unsigned m = NBC_VERBS_PINNED; m <= NBC_VERBS_ON_DEMAND; ++m) {
     if (strcmp(text, names[m]) != 0) continue;
     o->memory = (enum nbc_verbs_memory)m;

@@ -33,8 +33,8 @@
  * registered stays so, as long as libucm (of UCX) is there to see that memory is unmapped; else,
  * and with NBC_VERBS_WATCH=no in the environment, for a call, but for what nbc_register was told
  * of, which nbc_deregister has to be told of before it is freed. Where the adapter has on-demand
- * paging, of all that reliable connections do, that is taken then: such memory is not held, and what
- * is mapped later is what is sent. Memory that cannot be pinned goes by it, too.
+ * paging, of all that reliable connections do, that is taken then: such memory is not held, and
+ * what is mapped later is what is sent. Memory that cannot be pinned goes by it, too.
  *
  * Several ports. A device may have several, of one adapter or of several: rails, as many on all
  * ranks. Where an algorithm says `on port e` (dsl/LANGUAGE.md), messages go by rail e, modulo how
@@ -75,8 +75,8 @@ enum nbc_verbs_rendezvous { NBC_VERBS_WRITE, NBC_VERBS_READ };
 /* Whether peers keep where memory was that was offered to them. */
 enum nbc_verbs_offers { NBC_VERBS_KEPT, NBC_VERBS_ANEW };
 
-/* What an adapter knows of a call's memory: pages, which it holds; or addresses, whose pages it asks
- * for when it gets there, which takes longer the first time. */
+/* What an adapter knows of a call's memory: pages, which it holds; or addresses, whose pages it
+ * asks for when it gets there, which takes longer the first time. */
 enum nbc_verbs_memory { NBC_VERBS_MEMORY_AUTO, NBC_VERBS_PINNED, NBC_VERBS_ON_DEMAND };
 
 /* How a device is opened. Zero: the default, in brackets. What is not said here the environment may

@@ -19,7 +19,7 @@ struct Seen {
   nbc_verbs_ops ops = {};
   int registered = 0, onDemand = 0, refused = 0;
   size_t pinnable = SIZE_MAX;  // of one registration, bytes
-  size_t largest = 0;  // of what was registered, bytes
+  size_t largest = 0;          // of what was registered, bytes
   std::set<void *> regions;
   nbc_verbs_gone *gone = nullptr;
   void *context = nullptr;
