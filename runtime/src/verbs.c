@@ -190,23 +190,11 @@ static int64_t now(void) {
   return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
 }
 
-// Ranks tend to start a call at about the same time. What one of them says then takes a microsecond
-// or two, and would be heard at the next nbc_test: so a start that lacks only an offer looks
-// for it that long, once for all messages. Where nobody ever comes so soon it is seldom tried.
+// Offers, for all messages at once.
 static bool expects(nbc_plan *plan, bool first) {
-  enum { IN_VAIN = 4, SELDOM_TRIED = 16 };
   struct verbs *v = verbs_of(plan);
-  if (!v || v->status || v->adapter->facts.patience == 0) return false;
-  if (v->stalled == 0) {
-    if (!first) v->in_vain = 0;
-    return false;
-  }
-  if (first && v->in_vain >= IN_VAIN && ++v->in_vain % SELDOM_TRIED) return false;
-  const int64_t time = now();
-  if (first) v->patient_until = time + v->adapter->facts.patience;
-  if (time < v->patient_until) return true;
-  ++v->in_vain;
-  return false;
+  return v && !v->status &&
+         is_patient(&v->patience, v->adapter->facts.patience, first, v->stalled != 0);
 }
 
 // --- who is silent ---

@@ -59,6 +59,7 @@
 
 #include "nbc/verbs.h"
 #include "runtime/src/messages.h"
+#include "runtime/src/patience.h"
 #include "runtime/src/registrations.h"
 
 // What is sent, in the upper bits of the immediate value. Then its number, modulo 2^13, and how
@@ -229,8 +230,7 @@ struct verbs {
   int hint[CALLER_ROLES];           // where it was found last
   bool ended;                       // a message, since lanes were settled last
   uint32_t stalled;                 // messages that could be moved, had the peer offered memory
-  uint32_t in_vain;                 // starts that looked for such offers, in a row
-  int64_t patient_until;
+  struct patience patience;         // for such offers
   uint32_t idle, glances;
   int64_t looked;  // at who is silent, last
   int status;
