@@ -4,6 +4,7 @@
 // A program may have hundreds of communicators. Their adapters share a fabric, so it is one thread
 // that executes, and one place where others find the process.
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdarg>
 #include <cstdio>
@@ -25,7 +26,7 @@ struct Named {
 };
 
 constexpr uint32_t logCq = 22;
-constexpr int mostPorts = 16;
+constexpr int mostPorts = 16, usualPatience = 4, mostPatience = 1'000'000;  // microseconds
 
 constexpr Named known[] = {
 #define HCA_DEVICE(name, summary, gather, scatter, queue, inlined, calc, waits) \
@@ -37,12 +38,14 @@ struct Asked {
   const Named *device = &known[0];
   uint64_t seed = 0;
   uint32_t ports = 1;
+  int patience = usualPatience;
   bool operator==(const Asked &) const = default;
 };
 
 Options optionsOf(const Asked &a) {
   nbc_hca_facts facts = a.device->facts;
   facts.ports = a.ports;
+  facts.patience = 1000 * static_cast<uint32_t>(a.patience);
   return {.seed = a.seed, .adversarial = a.seed != 0, .wire = true, .facts = facts};
 }
 
@@ -85,6 +88,21 @@ std::string names() {
   return all;
 }
 
+/// What the environment says, if it does. False: `why` says what is wrong with it.
+bool readNumber(const char *variable, int least, int most, int &number, const char *&why) {
+  const char *text = std::getenv(variable);
+  if (!text) return true;
+  char *last;
+  errno = 0;
+  const long wanted = std::strtol(text, &last, 10);
+  if (errno || last == text || *last || wanted < least || wanted > most) {
+    why = say("%s is '%.64s'; it is to be %d to %d", variable, text, least, most);
+    return false;
+  }
+  number = static_cast<int>(wanted);
+  return true;
+}
+
 /// Null: `why` says it.
 bool complete(const nbc_hca_options *given, Asked &asked, const char *&why) {
   const char *name = given ? given->device : nullptr, *from = "nbc_hca_options.device";
@@ -93,14 +111,16 @@ bool complete(const nbc_hca_options *given, Asked &asked, const char *&why) {
     why = say("%s is '%.64s'; there are %s", from, name, names().c_str());
     return false;
   }
-  if (const char *ports = std::getenv("NBC_HCA_PORTS")) {
-    char *last;
-    const unsigned long wanted = std::strtoul(ports, &last, 10);
-    if (wanted < 1 || wanted > mostPorts || *last) {
-      why = say("NBC_HCA_PORTS is '%.64s'; it is to be 1 to %d", ports, mostPorts);
-      return false;
-    }
-    asked.ports = static_cast<uint32_t>(wanted);
+  int ports = 1;
+  if (!readNumber("NBC_HCA_PORTS", 1, mostPorts, ports, why)) return false;
+  asked.ports = static_cast<uint32_t>(ports);
+  if (given && given->patience)
+    asked.patience = std::max(given->patience, 0);
+  else if (!readNumber("NBC_HCA_PATIENCE", 0, mostPatience, asked.patience, why))
+    return false;
+  if (asked.patience > mostPatience) {
+    why = "nbc_hca_options.patience is out of range";
+    return false;
   }
   asked.seed = given ? given->seed : 0;
   const char *seed = std::getenv("NBC_HCA_SEED");

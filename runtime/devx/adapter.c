@@ -13,7 +13,13 @@
 #include <string.h>
 #include <time.h>
 
-enum { MOST_LOG_READS = 4, LONGEST_REST = 50000 /* ns */ };
+enum {
+  MOST_LOG_READS = 4,
+  MOST_GID = 255,
+  LONGEST_REST = 50000,  // nanoseconds
+  PATIENCE = 4,
+  MOST_PATIENCE = 1000000
+};  // microseconds
 
 static void tell_facts(struct nbc_hca *hca, struct nbc_hca_facts *facts) {
   *facts = devx_adapter_of(hca)->facts;
@@ -149,6 +155,7 @@ static int open_adapter(const struct nbc_devx_options *o, struct nbc_device **re
   int status =
       devx_load(&a->libraries, why) ? devx_choose(&a->libraries, o, a, why) : NBC_ERROR_DEVICE;
   if (!status && !set_up(a, why)) status = NBC_ERROR_DEVICE;
+  if (o->patience > 0) a->facts.patience = 1000 * (uint32_t)o->patience;
   if (status)
     close_adapter(&a->base.device);
   else
@@ -156,22 +163,30 @@ static int open_adapter(const struct nbc_devx_options *o, struct nbc_device **re
   return status;
 }
 
+// What the environment says, if it does: 0 as -1, since 0 is whatever is usual.
+static bool read_number(const char *variable, long most, int *number, struct devx_why *why) {
+  const char *text = getenv(variable);
+  if (!text) return true;
+  char *end;
+  errno = 0;
+  const long said = strtol(text, &end, 10);
+  if (errno || end == text || *end || said < 0 || said > most)
+    return devx_refuse(why, "%s is '%.64s'; it is to be 0 to %ld", variable, text, most);
+  *number = said ? (int)said : -1;
+  return true;
+}
+
 // What is not said by the program, by its user. False: it cannot be.
 static bool complete(const struct nbc_devx_options *given, struct nbc_devx_options *o,
                      struct devx_why *why) {
   *o = given ? *given : (struct nbc_devx_options){0};
   if (!o->device) o->device = getenv("NBC_DEVX_DEVICE");
-  const char *gid = getenv("NBC_DEVX_GID");
-  if (!o->gid_index && gid) {
-    char *end;
-    errno = 0;
-    const long index = strtol(gid, &end, 10);
-    if (errno || end == gid || *end || index < 0 || index > 255)
-      return devx_refuse(why, "NBC_DEVX_GID is '%.64s'; it is to be an index, 0 to 255", gid);
-    o->gid_index = index ? (int)index : -1;
-  }
-  if (o->gid_index >= -1 && o->gid_index <= 255 && o->service_level <= 15 &&
-      o->traffic_class <= 255)
+  if (!o->gid_index && !read_number("NBC_DEVX_GID", MOST_GID, &o->gid_index, why)) return false;
+  if (!o->patience && !read_number("NBC_DEVX_PATIENCE", MOST_PATIENCE, &o->patience, why))
+    return false;
+  if (!o->patience) o->patience = PATIENCE;
+  if (o->patience >= -1 && o->patience <= MOST_PATIENCE && o->gid_index >= -1 &&
+      o->gid_index <= MOST_GID && o->service_level <= 15 && o->traffic_class <= 255)
     return true;
   return devx_refuse(why, "nbc_devx_options are out of range");
 }

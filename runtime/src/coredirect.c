@@ -386,6 +386,17 @@ static bool glance(nbc_plan *plan) {
   return q->made && s->hca->ops->failed(s->hca, q->number) != 0;
 }
 
+// What ranks of this node have to send before the adapter may go on. It is not told by them.
+static bool expects(nbc_plan *plan, bool first) {
+  struct coredirect *s = state_of(plan);
+  const struct call *c = plan->oldest;
+  if (!plan->messages || !plan->on || s->mq == UINT32_MAX) return false;
+  const bool lacks = c && c->state == CALL_ADMITTED &&
+                     (uint32_t)s->rung !=
+                         c->target[FIRST] + c->variant->stages[c->variant->stage_count - 1].enabled;
+  return is_patient(&s->patience, endpoint_of(plan)->facts.patience, first, lacks);
+}
+
 // Peers within the node wake nobody: who waits for them looks again soon.
 static void sleep_a_while(nbc_plan *plan) {
   struct nbc_hca *hca = state_of(plan)->hca;
@@ -423,6 +434,7 @@ const struct target coredirect = {
     .complete = complete,
     .failed = failed,
     .glance = glance,
+    .expects = expects,
     .sleep = sleep_a_while,
     .destroy = coredirect_destroy,
 };

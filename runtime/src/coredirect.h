@@ -20,6 +20,7 @@
 #include "nbc/mlx5_wqe.h"
 #include "runtime/src/messages.h"
 #include "runtime/src/near.h"
+#include "runtime/src/patience.h"
 #include "runtime/src/plan.h"
 #include "runtime/src/registrations.h"
 
@@ -115,9 +116,10 @@ struct coredirect {
   uint32_t room_count, mq;  // mq: index; UINT32_MAX: none
   struct nbc_hca_cq done;   // of the management queue
   bool done_made;
-  uint32_t polled;       // entries seen in it
-  uint32_t glance;       // the queue to be looked at next
-  uint64_t rung;         // WQEBBs of the management queue
+  uint32_t polled;           // entries seen in it
+  uint32_t glance;           // the queue to be looked at next
+  uint64_t rung;             // WQEBBs of the management queue
+  struct patience patience;  // for what is in front of them: messages within the node
   struct call *ringing;  // the first whose doorbells are not all rung; null: all that is enabled
   // Of the plan's own memory, and of the caller's: what others may do to it, and where it
   // was registered last.

@@ -35,8 +35,8 @@ extern "C" {
 #endif
 
 /* How a device is opened. Zero: the default, in brackets. What is not said here the environment may
- * say: NBC_DEVX_DEVICE=mlx5_0:1 (adapter, port) or any, NBC_DEVX_GID=3. rdma-core's libraries are
- * those that the loader finds, or those in the folder NBC_RDMA_CORE. */
+ * say: NBC_DEVX_DEVICE=mlx5_0:1 (adapter, port) or any, NBC_DEVX_GID=3, NBC_DEVX_PATIENCE=4.
+ * rdma-core's libraries are those that the loader finds, or those in the folder NBC_RDMA_CORE. */
 struct nbc_devx_options {
   const char *device; /* by name, with its port or without: "mlx5_0", "mlx5_0:1"; "any" [the first
                          that waits for completions or words and has an active port; InfiniBand
@@ -44,6 +44,7 @@ struct nbc_devx_options {
   int gid_index;      /* from 1; -1: 0 [InfiniBand: 0. RoCE: the last of version 2 with an IPv4
                          address; else the last of version 2] */
   uint32_t service_level, traffic_class;
+  int patience; /* as nbc_hca_options has it [4] */
 };
 
 /* Opens an adapter. Local. `options` may be null. The device is the communicator's: nbc_comm_free

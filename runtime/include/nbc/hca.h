@@ -47,6 +47,9 @@ struct nbc_hca_facts {
   uint32_t calc;        /* bit (1 << enum mlx5_calc) for each it can do */
   uint32_t waits;       /* bits of NBC_HCA_WAITS_ */
   uint32_t ports;       /* physical ones; 0: one */
+  /* Nanoseconds for which nbc_start looks for what ranks of its node have to send before the
+   * adapter may go on; 0: it does not */
+  uint32_t patience;
 };
 
 /* Whether an adapter of these facts can carry out calls of a template of its target, `depth` of
@@ -173,12 +176,16 @@ struct nbc_hca {
  * carries data, by the kernel's sockets, and not as fast as target shm. */
 
 /* How a device is opened. Zero: the default, in brackets. What is not said here the environment may
- * say: NBC_HCA_DEVICE=connectx5, NBC_HCA_SEED=7, and NBC_HCA_PORTS=2, how many ports it has [1]. */
+ * say: NBC_HCA_DEVICE=connectx5, NBC_HCA_SEED=7, NBC_HCA_PATIENCE=4, and NBC_HCA_PORTS=2, how many
+ * ports it has [1]. */
 struct nbc_hca_options {
   const char *device; /* whose facts it has, as nbcc's --device names them [soft] */
   /* Not 0: against programs, by this seed. Queues are served in random order, messages and
    * completions held back, receives seen late (devices/hca/hca.h) [0] */
   uint64_t seed;
+  /* Microseconds for which nbc_start of a plan whose ranks exchange within the node first
+   * (nbc_build_request.within) looks for them, at most 1000000; -1: 0 [4] */
+  int patience;
 };
 
 /* Opens a software HCA. Local. `options` may be null. The device is the communicator's:

@@ -122,6 +122,7 @@ TEST(Devx, tellsWhatTheAdapterCan) {
   EXPECT_EQ(facts.max_log_sq, 15u);
   EXPECT_EQ(facts.max_log_rq, 14u);  // of a list one is not used
   EXPECT_EQ(facts.calc, 0u);
+  EXPECT_EQ(facts.patience, 4000u);
 }
 
 TEST(Devx, ringsAreAsTheAdapterWantsThem) {
@@ -301,8 +302,11 @@ TEST(Devx, saysWhyItIsNotOpened) {
   o.gid_index = 256;
   EXPECT_EQ(opened(&o).why, "nbc_devx_options are out of range");
   setenv("NBC_DEVX_GID", "x", 1);
-  EXPECT_EQ(opened(nullptr).why, "NBC_DEVX_GID is 'x'; it is to be an index, 0 to 255");
+  EXPECT_EQ(opened(nullptr).why, "NBC_DEVX_GID is 'x'; it is to be 0 to 255");
   unsetenv("NBC_DEVX_GID");
+  setenv("NBC_DEVX_PATIENCE", "-1", 1);
+  EXPECT_EQ(opened(nullptr).why, "NBC_DEVX_PATIENCE is '-1'; it is to be 0 to 1000000");
+  unsetenv("NBC_DEVX_PATIENCE");
   EXPECT_EQ(nbc_devx_open(nullptr, nullptr, nullptr), NBC_ERROR_ARGUMENT);
 }
 
