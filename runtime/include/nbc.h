@@ -64,8 +64,9 @@ enum nbc_status {
   NBC_ERROR_TEMPLATE = -2, /* damaged, or not for this runtime, target or rank */
   NBC_ERROR_MEMORY = -3,   /* the system has no more */
   NBC_ERROR_RESOURCES =
-      -4,                  /* the device has no more (queues, tags), or a queue would be too long */
-  NBC_ERROR_TOO_LONG = -5, /* longer than the plan's max_bytes, or 2^31 - 1 in one transfer */
+      -4, /* the device has no more (queues, tags), or a queue would be too long */
+  NBC_ERROR_TOO_LONG =
+      -5, /* longer than the plan's max_bytes, or than the device carries at once */
   NBC_ERROR_UNSUPPORTED = -6, /* the template has no variant for this call */
   NBC_ERROR_DEVICE = -7,      /* a queue pair or message failed; the plan is of no more use */
   NBC_ERROR_BOOTSTRAP = -8,   /* the bootstrap could not exchange addresses */

@@ -421,6 +421,7 @@ const struct target coredirect = {
     .make_known = coredirect_make_known,
     .forget = coredirect_forget,
     .longest = longest,
+    .longest_message = UINT64_C(1) << 30,  // what reliable connections of mlx5 carry
     .check = coredirect_check,
     .create = coredirect_create,
     .connect = coredirect_connect,

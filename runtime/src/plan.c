@@ -148,10 +148,17 @@ static void place_pieces(nbc_plan *plan) {
   }
 }
 
+enum {
+  SEGMENT = 16,   // bytes, of a data segment
+  FINE = 1 << 20  // what a block is counted in, where parts are summed up
+};
+
 // What the pieces of a variant say of it, gathered one by one.
 struct usage {
-  uint64_t staging;  // blocks of room
-  uint64_t longest;  // blocks in one data segment
+  uint64_t staging;                   // blocks of room
+  uint64_t longest;                   // blocks in one data segment
+  uint64_t message, longest_message;  // in all of an entry's, so far; of the longest: FINE
+  uint32_t end;                       // where the latest one ends in the code
   uint32_t first_piece, end_piece;
 };
 
@@ -174,15 +181,21 @@ static void use_reloc(const nbc_plan *plan, const struct nbc_reloc *r, bool host
                       struct usage *u) {
   bool several = r->rule == NBC_RELOC_SGE || r->rule == NBC_RELOC_PIECES;
   if (!several && r->rule != NBC_RELOC_RADDR && r->rule != NBC_RELOC_SLOT) return;
-  uint64_t blocks = 0;
+  uint64_t blocks = 0, fine = 0;
   for (uint32_t k = r->what; k <= r->what + (several ? r->extra : 0); ++k) {
     const struct nbc_piece *p = &plan->tables.pieces[k];
     const uint32_t role = plan->places[k].role;
     use_piece(plan, k, u);
     if (role < CALLER_ROLES && !host) v->touched |= 1u << role;
     blocks += (p->count + p->parts - 1) / p->parts;
+    fine += (uint64_t)p->count * FINE / p->parts;
   }
   if (several && blocks > u->longest) u->longest = blocks;
+  if (r->rule != NBC_RELOC_SGE) return;
+  // Data segments of an entry stand one behind the other, and in front of the next entry's others.
+  u->message = r->at == u->end ? u->message + fine : fine;
+  u->end = r->at + SEGMENT;
+  if (u->message > u->longest_message) u->longest_message = u->message;
 }
 
 static void use_stage(const nbc_plan *plan, const struct nbc_stage *stage, struct usage *u) {
@@ -200,7 +213,7 @@ static uint64_t measure_variant(nbc_plan *plan, struct variant *variant) {
   const struct nbc_variant *v = variant->v;
   const struct nbc_segment *hosts =
       plan->target->hosts_records ? records_of_variant(&plan->tables, v) : NULL;
-  struct usage u = {0, 1, UINT32_MAX, 0};
+  struct usage u = {.longest = 1, .longest_message = FINE, .first_piece = UINT32_MAX};
   for (uint32_t i = v->relocs.begin; i < v->relocs.begin + v->relocs.count; ++i) {
     const struct nbc_reloc *r = &plan->tables.relocs[i];
     use_reloc(plan, r, is_in(hosts, r), variant, &u);
@@ -217,6 +230,8 @@ static uint64_t measure_variant(nbc_plan *plan, struct variant *variant) {
   variant->limit = (uint64_t)INT64_MAX / blocks;
   uint64_t longest = plan->target->longest(plan) / u.longest;
   if (variant->limit > longest) variant->limit = longest;
+  longest = plan->target->longest_message * FINE / u.longest_message;
+  if (plan->target->longest_message && variant->limit > longest) variant->limit = longest;
   uint64_t most = v->protocol == NBC_EAGER ? plan->eager_bytes
                   : plan->direct           ? plan->bound_block
                   : u.staging              ? plan->max_bytes

@@ -68,6 +68,8 @@ struct target {
   bool hosts_records;
   // Bytes that one SGE relocation may stand for.
   uint64_t (*longest)(const nbc_plan *);
+  // And those of one entry together. 0: that is the target's own affair.
+  uint64_t longest_message;
   // What nbc_template_check() left: the bytes of segments.
   int (*check)(const struct tables *, const char **why);
   // Makes queues and posts what is received ahead; then meets its peers.

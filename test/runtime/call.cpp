@@ -370,8 +370,11 @@ TEST(Call, whatCannotBeIsRefused) {
             NBC_ERROR_ARGUMENT);
   EXPECT_EQ((bad = good, bad.count = SIZE_MAX, bad.type = NBC_I64, nbc_start(w.plans[0], &bad, &r)),
             NBC_ERROR_TOO_LONG);
-  EXPECT_EQ((bad = good, bad.count = size_t(1) << 31, nbc_start(w.plans[0], &bad, &r)),
+  EXPECT_EQ((bad = good, bad.count = (size_t(1) << 30) + 1, nbc_start(w.plans[0], &bad, &r)),
             NBC_ERROR_TOO_LONG);
+  World parts(2, [](uint32_t rank) { return build::partsBcast(rank, 7); });  // in one message
+  nbc_call bcast = {.data = out, .count = (size_t(1) << 30) + 100};
+  EXPECT_EQ(nbc_start(parts.plans[0], &bcast, &r), NBC_ERROR_TOO_LONG);
   World reduce(2, [](uint32_t rank) { return build::chainAllreduce(2, rank); });
   good.type = NBC_F32;
   EXPECT_EQ((bad = good, bad.op = NBC_BAND, nbc_start(reduce.plans[0], &bad, &r)),
