@@ -6,6 +6,10 @@
 //
 // A handle that is freed is used again, so the attribute's delete callback empties the place.
 //
+// An adapter answers for what it has received as long as its queues are there, and a call of
+// another rank may wait for that answer. So queues are taken down when all ranks have freed the
+// communicator and their calls on it are done.
+//
 // The duplicate is freed when our last call on it is done here. PMPI_Comm_free is collective, but
 // waits for nobody in Open MPI 4.1 and MPICH 4.0 (test/dropin/communicator.cpp). Nothing that
 // others still have to read is lost: messages that were sent are delivered, and a context is used
@@ -15,6 +19,7 @@
 
 #include <sched.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <new>
@@ -178,6 +183,12 @@ bool Communicator::sweep() {
     all = all && made;
     if (!made || (freed && c.holds_ > 0)) {
       ++at;
+    } else if (freed && c.owes_farewell()) {
+      c.has_met_ = true;
+      c.steps_ = c.farewell();
+      c.advance();
+      all = false;
+      ++at;
     } else if (freed) {
       at = watched.erase(at);
     } else {
@@ -187,6 +198,17 @@ bool Communicator::sweep() {
   }
   sweeping = false;
   return all;
+}
+
+/// All ranks have made the same plans, so they answer alike.
+bool Communicator::owes_farewell() const {
+  return adapter_ && ranks_ > 1 && !has_met_ &&
+         std::any_of(plans_.begin(), plans_.end(),
+                     [](const Made &p) { return p.state == Plan::ready; });
+}
+
+Steps Communicator::farewell() {
+  co_await agree(0);  // if the MPI cannot, so be it
 }
 
 void Communicator::advance_all() {
@@ -202,7 +224,8 @@ void Communicator::end_all() {
   while (!settled.empty() &&
          !PMPI_Comm_delete_attr(settled.front()->comm_, keyval)) {  // on_delete() has it watched
   }
-  sweep();
+  for (const double begin = PMPI_Wtime(); !sweep() && PMPI_Wtime() < begin + patience;)
+    sched_yield();
   // What is left is used by requests, or waits for ranks that do not come. It stays where it is.
   for (auto &c : watched) {
     for (Made &p : c->plans_) {

@@ -13,6 +13,7 @@
 ///   duplicate   MPI_Comm_idup: a context for our messages
 ///   meet        who is where, by MPI_Iallgather; then devices are opened          (setup.cpp)
 ///   plan        template; queues and memory; addresses by MPI_Ialltoall; connected (plans.cpp)
+///   farewell    of an adapter's queues: all ranks are done; then they are taken down
 ///
 /// Between steps ranks agree, by MPI_Iallreduce, whether all of them can go on. What one cannot do
 /// they all do without: calls are passed through. A group of one rank needs none of all this.
@@ -129,7 +130,9 @@ class Communicator {
   static Communicator *find(MPI_Comm, bool make_it);
   static std::unique_ptr<Communicator> make(MPI_Comm);
   static int on_delete(MPI_Comm, int, void *, void *);
-  static bool sweep();  // true: nothing is being made
+  static bool sweep();  // true: nothing is being made, and nobody says farewell
+  bool owes_farewell() const;
+  Steps farewell();
   /// Those that are being made, or are freed and have not ended; and the others.
   static List watched, settled;
 
@@ -156,7 +159,7 @@ class Communicator {
   MPI_Comm comm_ = MPI_COMM_NULL;       // the program's; null: it was freed
   MPI_Comm duplicate_ = MPI_COMM_NULL;  // ours
   bool duplicating_ = false;            // MPI may still write there
-  bool advancing_ = false, is_watched_ = true;
+  bool advancing_ = false, is_watched_ = true, has_met_ = false;  // for the last time
   int rank_ = 0, ranks_ = 1, nodes_ = 1, holds_ = 0;
   bool has_messages_ = false, has_node_ = false;
   const char *adapter_ = nullptr;  // the target of a device that was asked for; null: none
