@@ -95,7 +95,8 @@ struct Options {
                          .max_log_cq = 22,
                          .calc = 0x7e,
                          .waits = NBC_HCA_WAITS_CQ | NBC_HCA_WAITS_DATA,
-                         .ports = 1};
+                         .ports = 1,
+                         .patience = 0};
 };
 
 /// How patient a queue pair is; set before it sends.
