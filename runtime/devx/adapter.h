@@ -67,7 +67,7 @@ struct devx_adapter {
   struct mlx5dv_devx_uar *page;
   struct mlx5dv_devx_event_channel *channel;
   uint32_t domain_number, event_queue;
-  uint8_t service_level, traffic_class, retry_count;
+  uint8_t service_level, traffic_class;
   uint8_t log_reads, log_own_reads;  // under way at once: of our memory, by us
   struct devx_port port;
   struct devx_table qps, cqs;
@@ -108,6 +108,8 @@ int devx_destroy_cq(struct nbc_hca *, uint32_t number);
 int devx_destroy_qp(struct nbc_hca *, uint32_t number);
 // All that are left.
 void devx_destroy_queues(struct devx_adapter *);
+// Carries out a command that moves a queue pair on. False: it was refused; errno.
+bool devx_modify(struct devx_adapter *, const struct devx_qp *, const uint8_t *command);
 int devx_status_of(int error);
 
 // connect.c

@@ -9,8 +9,8 @@
 //     command         0x000 opcode 16; a reply: status 8, 0x20 syndrome 32, 0x48 number 24
 //     CREATE_CQ       0x080 CQ context; 0x280 ring's offset 64, 0x2c0 umem 32, 0x2e0 valid 1
 //     CREATE_RMP      0x100 RMP context
-//     CREATE_QP       0x0c0 queue pair context; 0x800 ring's offset 64, 0x840 umem 32, 0x860 valid
-//     1 RST2INIT, ...   0x048 queue pair 24, 0x080 what is optional 32, 0x0c0 queue pair context
+//     CREATE_QP       0x0c0 queue pair context; 0x800 ring, as a CQ's
+//     RST2INIT, ...   0x048 queue pair 24, 0x080 what is optional 32, 0x0c0 queue pair context
 //
 // Scattering of short messages into completions is off (cs_req, cs_res 0), and so is compression of
 // completions (cqe_comp_en 0): data land in memory, and every completion counts.
@@ -147,18 +147,17 @@ enum {
 static const struct field qp_service = {0x008, 8}, qp_path_state = {0x013, 2},
                           qp_domain = {0x028, 24}, qp_mtu = {0x040, 3}, qp_log_longest = {0x043, 5},
                           qp_log_rq = {0x049, 4}, qp_log_stride = {0x04d, 3},
-                          qp_no_sends = {0x050, 1}, qp_log_sq = {0x051, 4}, qp_time = {0x058, 2},
-                          qp_page = {0x068, 24}, qp_called = {0x088, 24}, qp_peer = {0x0a8, 24},
-                          qp_log_ack = {0x380, 4}, qp_log_own_reads = {0x388, 3},
-                          qp_retries = {0x38d, 3}, qp_rnr_retries = {0x390, 3},
-                          qp_next_send = {0x3c8, 24}, qp_send_cq = {0x3e8, 24},
-                          qp_log_reads = {0x488, 3}, qp_may_read = {0x490, 1},
-                          qp_may_write = {0x491, 1}, qp_slave_send = {0x49e, 1},
-                          qp_master = {0x49f, 1}, qp_rnr_timer = {0x4a3, 5},
-                          qp_next_receive = {0x4a8, 24}, qp_recv_cq = {0x4e8, 24},
-                          qp_record = {0x500, 64}, qp_receives_kind = {0x565, 3},
-                          qp_receives = {0x568, 24}, qp_record_valid = {0x683, 1},
-                          qp_record_memory = {0x720, 32};
+                          qp_log_sq = {0x051, 4}, qp_time = {0x058, 2}, qp_page = {0x068, 24},
+                          qp_called = {0x088, 24}, qp_peer = {0x0a8, 24}, qp_log_ack = {0x380, 4},
+                          qp_log_own_reads = {0x388, 3}, qp_retries = {0x38d, 3},
+                          qp_rnr_retries = {0x390, 3}, qp_next_send = {0x3c8, 24},
+                          qp_send_cq = {0x3e8, 24}, qp_log_reads = {0x488, 3},
+                          qp_may_read = {0x490, 1}, qp_may_write = {0x491, 1},
+                          qp_slave_send = {0x49e, 1}, qp_master = {0x49f, 1},
+                          qp_rnr_timer = {0x4a3, 5}, qp_next_receive = {0x4a8, 24},
+                          qp_recv_cq = {0x4e8, 24}, qp_record = {0x500, 64},
+                          qp_receives_kind = {0x565, 3}, qp_receives = {0x568, 24},
+                          qp_record_valid = {0x683, 1}, qp_record_memory = {0x720, 32};
 
 void devx_put_create_qp(uint8_t command[DEVX_COMMAND_BYTES], const struct devx_qp_wish *wish) {
   const struct context c = begin(command, CREATE_QP, 0x0c0);
@@ -166,9 +165,10 @@ void devx_put_create_qp(uint8_t command[DEVX_COMMAND_BYTES], const struct devx_q
   set(c, qp_service, RELIABLE_CONNECTED);
   set(c, qp_path_state, MIGRATED);
   set(c, qp_domain, wish->domain);
-  set(c, qp_log_rq, own ? wish->log_rq : 0);
-  set(c, qp_log_stride, own ? wish->log_stride - LEAST_STRIDE : 0);
-  set(c, qp_no_sends, 0);
+  if (own) {
+    set(c, qp_log_rq, wish->log_rq);
+    set(c, qp_log_stride, wish->log_stride - LEAST_STRIDE);
+  }
   set(c, qp_log_sq, wish->log_sq);
   set(c, qp_time, TIME_AS_ADAPTER);
   set(c, qp_page, wish->page);

@@ -85,13 +85,6 @@ static bool find_way(struct devx_adapter *a, const struct card *peer, uint32_t n
   return !way->roce || find_mac(a, way);
 }
 
-static int modify(struct devx_adapter *a, const struct devx_qp *qp, const uint8_t *command) {
-  uint8_t reply[DEVX_REPLY_BYTES] = {0};
-  const int error =
-      a->libraries.modify(qp->object, command, DEVX_COMMAND_BYTES, reply, sizeof reply);
-  return error == 0 ? 0 : devx_status_of(error < 0 ? errno : error);
-}
-
 int devx_connect_qp(struct nbc_hca *hca, uint32_t number, const uint8_t address[32],
                     uint32_t peer_number) {
   struct devx_adapter *a = devx_adapter_of(hca);
@@ -108,9 +101,8 @@ int devx_connect_qp(struct nbc_hca *hca, uint32_t number, const uint8_t address[
   if (!find_way(a, &card, number, &peer.way)) return devx_status_of(errno);
   uint8_t command[DEVX_COMMAND_BYTES];
   devx_put_receive_ready(command, number, &peer);
-  const int status = modify(a, qp, command);
-  if (status) return status;
+  if (!devx_modify(a, qp, command)) return devx_status_of(errno);
   devx_put_send_ready(command, number, first_packet(number),
                       card.log_reads < a->log_own_reads ? card.log_reads : a->log_own_reads);
-  return modify(a, qp, command);
+  return devx_modify(a, qp, command) ? 0 : devx_status_of(errno);
 }

@@ -8,24 +8,19 @@
 // the runtime has not.
 
 #include <errno.h>
-#include <fcntl.h>
-#include <time.h>
 
 #include "runtime/devx/adapter.h"
+#include "runtime/verbs/glance.h"
 
 // Events of queue pairs, by their numbers (Linux, include/linux/mlx5/device.h).
 enum { WORK_QUEUE_BROKE = 0x05, REQUEST_INVALID = 0x10, ACCESS_REFUSED = 0x11 };
-
-static bool do_not_block(int file) {
-  const int flags = fcntl(file, F_GETFL);
-  return flags >= 0 && fcntl(file, F_SETFL, flags | O_NONBLOCK) == 0;
-}
 
 bool devx_watch(struct devx_adapter *a, struct devx_why *why) {
   errno = 0;
   a->channel =
       a->libraries.make_channel(a->context, MLX5DV_DEVX_CREATE_EVENT_CHANNEL_FLAGS_OMIT_EV_DATA);
-  if (a->channel && do_not_block(a->channel->fd) && do_not_block(a->context->async_fd)) return true;
+  if (a->channel && make_nonblocking(a->channel->fd) && make_nonblocking(a->context->async_fd))
+    return true;
   return devx_refuse(why, "does not tell of events: the kernel is too old (errno %d)", errno);
 }
 
@@ -56,13 +51,6 @@ static void take_events(struct devx_adapter *a) {
   }
 }
 
-static void glance(struct devx_adapter *a) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-  const int64_t tick = now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
-  if (atomic_exchange_explicit(&a->looked, tick, memory_order_relaxed) != tick) take_events(a);
-}
-
 // Of a CQ with one entry, which is the latest; 0: no error.
 static uint32_t error_in(const struct devx_cq *cq) {
   if (!cq->only) return 0;
@@ -75,7 +63,7 @@ uint32_t devx_failed(struct nbc_hca *hca, uint32_t number) {
   struct devx_adapter *a = devx_adapter_of(hca);
   const struct devx_qp *qp = (const struct devx_qp *)devx_find(&a->qps, number);
   if (!qp) return 0;
-  glance(a);
+  if (is_time_to_look(&a->looked)) take_events(a);
   if (atomic_load_explicit(&a->gone, memory_order_relaxed)) return MLX5_CQE_SYNDROME_REMOTE_OP_ERR;
   const uint32_t told = atomic_load_explicit(&qp->failed, memory_order_relaxed);
   if (told) return told;

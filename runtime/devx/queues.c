@@ -50,6 +50,14 @@ static struct mlx5dv_devx_obj *create(struct devx_adapter *a, const uint8_t *com
   return made;
 }
 
+bool devx_modify(struct devx_adapter *a, const struct devx_qp *qp, const uint8_t *command) {
+  uint8_t reply[DEVX_REPLY_BYTES] = {0};
+  const int error =
+      a->libraries.modify(qp->object, command, DEVX_COMMAND_BYTES, reply, sizeof reply);
+  if (error > 0) errno = error;
+  return error == 0;
+}
+
 // --- completion queues ---
 
 static void free_cq(struct devx_adapter *a, void *what) {
@@ -181,15 +189,13 @@ static bool make_qp(struct devx_adapter *a, struct devx_qp *qp,
                                     .slave = want->flags & NBC_HCA_QP_MANAGED_SEND,
                                     .ring = {umem, l->list ? l->sends : 0},
                                     .record = {umem, l->record}};
-  uint8_t command[DEVX_COMMAND_BYTES], reply[DEVX_REPLY_BYTES] = {0};
+  uint8_t command[DEVX_COMMAND_BYTES];
   devx_put_create_qp(command, &wish);
   qp->object = create(a, command, &qp->number);
   if (!qp->object || !devx_watch_qp(a, qp)) return false;
   // Receives are posted to it from now on.
   devx_put_init(command, qp->number, a->port.number);
-  const int error = a->libraries.modify(qp->object, command, sizeof command, reply, sizeof reply);
-  if (error) errno = error < 0 ? errno : error;
-  return error == 0;
+  return devx_modify(a, qp, command);
 }
 
 // Not its CQs' users: those are counted under the mutex.

@@ -9,15 +9,12 @@
 // way are used up, calls go on; else these fail.
 
 #include <errno.h>
-#include <fcntl.h>
-#include <time.h>
 
 #include "runtime/verbs/adapter.h"
+#include "runtime/verbs/glance.h"
 
 int watch_events(const struct rail *rail) {
-  int file = rail->place.context->async_fd;
-  int flags = fcntl(file, F_GETFL);
-  return flags < 0 || fcntl(file, F_SETFL, flags | O_NONBLOCK) ? NBC_ERROR_DEVICE : 0;
+  return make_nonblocking(rail->place.context->async_fd) ? 0 : NBC_ERROR_DEVICE;
 }
 
 static void take(struct adapter *a, const struct ibv_async_event *event) {
@@ -55,8 +52,5 @@ void take_events(struct adapter *a) {
 }
 
 void glance_events(struct adapter *a) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-  int64_t tick = now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
-  if (atomic_exchange_explicit(&a->looked, tick, memory_order_relaxed) != tick) take_events(a);
+  if (is_time_to_look(&a->looked)) take_events(a);
 }
