@@ -152,7 +152,8 @@ int createQpIn(const Rings &given, nbc_hca *hca, const nbc_hca_qp_request *want,
   if (receives && (room < MLX5_SEGMENT || room > mostRoom)) return NBC_ERROR_ARGUMENT;
   if (want->log_sq > device.max_log_sq || (receives && want->log_rq > device.max_log_rq))
     return NBC_ERROR_RESOURCES;
-  if (want->flags & (NBC_HCA_QP_CROSS_CHANNEL | NBC_HCA_QP_MANAGED_SEND) &&
+  if (want->flags &
+          (NBC_HCA_QP_CROSS_CHANNEL | NBC_HCA_QP_MANAGED_SEND | NBC_HCA_QP_MANAGED_RECEIVES) &&
       !(device.waits & NBC_HCA_WAITS_CQ))
     return NBC_ERROR_UNSUPPORTED;
   uint32_t number = engine.newSlot();
@@ -309,7 +310,7 @@ int startQueueAt(nbc_hca *hca, uint32_t number, uint16_t send, uint16_t receive)
   QueuePair *qp = own(adapter, number);
   if (!qp || qp->state != State::Reset) return NBC_ERROR_ARGUMENT;
   qp->next = qp->limit = send;
-  qp->received = receive;
+  qp->received = qp->receiveLimit = receive;
   __atomic_store_n(&qp->doorbell[0], __builtin_bswap32(receive), __ATOMIC_RELEASE);
   if (!(qp->flags & NBC_HCA_QP_MANAGED_SEND))
     __atomic_store_n(&qp->doorbell[1], __builtin_bswap32(send), __ATOMIC_RELEASE);

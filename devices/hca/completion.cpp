@@ -98,7 +98,15 @@ void Engine::retire(QueuePair &qp) {
     if (qp.delivered) --qp.delivered;
     if (m.syndrome || m.signalled) completeSend(qp, m, m.syndrome);
     if (m.syndrome) fail(qp, m.syndrome);
+    if (qp.inFlight.empty()) passFence(qp);
   }
+}
+
+/// What its entry waits for has come, or it is looked at again and waits on.
+void Engine::passFence(QueuePair &qp) {
+  if (!qp.fenced) return;
+  qp.fenced = false;
+  wake(qp);
 }
 
 uint8_t Engine::scatterAnswer(QueuePair &qp, Message &m) {
@@ -124,10 +132,7 @@ uint8_t Engine::takeAnswer(QueuePair &qp, Message &m) {
   if (!m.list || m.gatherLate) return 0;
   uint8_t syndrome = qp.remote ? 0 : scatterAnswer(qp, m);
   if (!syndrome) record(Event::Deliver, qp, rankOfPeer(qp), m.index, m.bytes);
-  if (--qp.reads == 0 && qp.fenced) {
-    qp.fenced = false;
-    wake(qp);
-  }
+  if (--qp.reads == 0) passFence(qp);
   return syndrome;
 }
 

@@ -160,7 +160,7 @@ struct QueuePair {
   bool stopped = false;  // an error is about to complete; nothing more is started
   bool stepPosted = false, deliverPosted = false, answerPosted = false, flushPosted = false;
   bool waiting = false;  // at a WAIT, in the list of `waitQueue`
-  bool fenced = false;   // until `reads` is 0
+  bool fenced = false;   // until `reads` is 0, or, at RECV_EN, inFlight is empty
   bool receiverNotReady = false;
   bool partial = false;  // limit cuts the next entry
   uint8_t retriesLeft = 0, rnrLeft = 0;
@@ -175,8 +175,8 @@ struct QueuePair {
   Fifo<Message> inFlight;
   Time lastArrival = 0, lastAnswer = 0;
 
-  // Responder. Counts receives.
-  uint16_t received = 0;
+  // Responder. Counts receives; of a queue that is managed those below `receiveLimit` are enabled.
+  uint16_t received = 0, receiveLimit = 0;
   uint32_t dropReceives = 0;
   // From another process: the message that is next, and of it bytes that have come, and all.
   uint32_t expected = 0, arrived = 0, arriving = 0;
@@ -313,6 +313,7 @@ struct Engine {
   void completeSend(QueuePair &, const Message &, uint8_t syndrome);
   void completeReceive(QueuePair &, const Message *, uint16_t index, uint8_t syndrome);
   void retire(QueuePair &);
+  void passFence(QueuePair &);
   uint8_t scatterAnswer(QueuePair &, Message &);
   uint8_t takeAnswer(QueuePair &, Message &);
   void fail(QueuePair &, uint8_t syndrome);

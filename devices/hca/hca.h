@@ -7,8 +7,8 @@
 //   hca::Run run = fabric.run([&](const hca::Completion &c) { ...; return true; });
 //
 // What is executed: SEND, WRITE (each with or without immediate data, inline data, calc), READ,
-// compare-and-swap, fetch-and-add, NOP, WAIT (on a CQ; on a word being or not being equal) and
-// SEND_EN, on ordinary and managed send queues of
+// compare-and-swap, fetch-and-add, NOP, WAIT (on a CQ; on a word being or not being equal),
+// SEND_EN and RECV_EN, on ordinary and managed queues of
 // reliable connections, with RNR, retries, errors and flushes. Nothing in a ring is trusted: bytes
 // that make no sense become an error completion. A buffer is touched only through a key that is
 // registered and allows it.
@@ -34,8 +34,7 @@
 // requests and answers, what a local socket costs, and long messages go in pieces.
 //
 // Not modelled: several paths, packets of a message arriving singly, WAIT on time, or on a word
-// that is more or less than another, RECV_EN (all end in an error completion), shared receive
-// queues.
+// that is more or less than another (both end in an error completion), shared receive queues.
 
 #pragma once
 

@@ -52,6 +52,7 @@ bool Engine::execute(QueuePair &qp, const Entry &entry, uint32_t blocks) {
         syndrome = wait(qp, entry);
         break;
       case MLX5_SEND_EN:
+      case MLX5_RECV_EN:
         syndrome = enable(qp, entry);
         break;
       case MLX5_SEND:
@@ -100,28 +101,36 @@ uint8_t Engine::enable(QueuePair &qp, const Entry &entry) {
   if (!(qp.flags & NBC_HCA_QP_CROSS_CHANNEL) || entry.opmod() != 0 || entry.segments != 2)
     return MLX5_LOCAL_QP_OP;
   const uint8_t *segment = entry.bytes + MLX5_SEGMENT;
+  const bool receives = entry.opcode() == MLX5_RECV_EN;
   uint16_t limit = static_cast<uint16_t>(mlx5_get32(segment + MLX5_CD_INDEX));
   uint32_t number = mlx5_get32(segment + MLX5_CD_NUMBER) & 0xffffff;
   QueuePair *target = find(number);
   if (!target || target->adapter != qp.adapter) return MLX5_LOCAL_QP_OP;
+  // A queue whose messages need the receives that it enables itself behind them is stuck.
+  if (receives && !qp.inFlight.empty()) {
+    qp.fenced = true;
+    return blocked;
+  }
 
   ++counters.enables;
   record(Event::Enable, qp, number, limit);
-  if (!(target->flags & NBC_HCA_QP_MANAGED_SEND)) {
-    finding(qp, "SEND_EN of queue pair ", number, ", which is not managed");
+  if (!(target->flags & (receives ? NBC_HCA_QP_MANAGED_RECEIVES : NBC_HCA_QP_MANAGED_SEND))) {
+    finding(qp, receives ? "RECV_EN" : "SEND_EN", " of queue pair ", number,
+            ", which is not managed");
     return 0;
   }
-  if (ahead(limit, target->limit) <= 0) return 0;
-  target->limit = limit;
-  target->partial = false;
-  // Hosts need not write the doorbell record of a managed queue; where one does, it can be held
+  uint16_t &reached = receives ? target->receiveLimit : target->limit;
+  if (ahead(limit, reached) <= 0) return 0;
+  reached = limit;
+  // Hosts need not write the doorbell record of managed sends; where one does, it can be held
   // against it.
-  uint16_t posted = static_cast<uint16_t>(loadShared(&target->doorbell[1]));
-  if (posted != 0 && ahead(limit, posted) > 0)
+  uint16_t posted = static_cast<uint16_t>(loadShared(&target->doorbell[receives ? 0 : 1]));
+  if ((receives || posted != 0) && ahead(limit, posted) > 0)
     finding(*target, "enabled up to ", limit, ", beyond the posted entries, up to ", posted);
+  if (!receives) target->partial = false;
   if (target->state == State::Error)
     postFlush(*target);
-  else
+  else if (!receives)  // who finds no receive asks again
     wake(*target);
   return 0;
 }

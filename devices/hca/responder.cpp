@@ -163,7 +163,7 @@ uint8_t Engine::aim(const QueuePair &to, const Message &m, Span &target) {
   return 0;
 }
 
-/// Receives that are there, at most as many as the ring holds.
+/// Receives that are there and enabled, at most as many as the ring holds.
 uint32_t Engine::posted(QueuePair &qp) {
   if (!qp.receive) return 0;
   for (;;) {
@@ -173,6 +173,8 @@ uint32_t Engine::posted(QueuePair &qp) {
       finding(qp, "posted ", there, " receives where ", room, " fit");
       there = room;
     }
+    if (qp.flags & NBC_HCA_QP_MANAGED_RECEIVES)
+      there = std::min<uint32_t>(there, std::max<int>(0, ahead(qp.receiveLimit, qp.received)));
     if (there == 0 || qp.dropReceives == 0) return there;
     --qp.dropReceives;
     ++qp.received;

@@ -28,9 +28,8 @@
 // number of READs at a time are taken and not looked at; keys are good for a context, not for one
 // protection domain.
 //
-// Not here: queue pairs but RC, shared receive queues, RECV_ENABLE and managed receive queues (the
-// vendor's own tests leave them out), moves to SQD and back to RESET, events for solicited messages
-// alone, resizing.
+// Not here: queue pairs but RC, shared receive queues, moves to SQD and back to RESET, events for
+// solicited messages alone, resizing.
 
 #pragma once
 
@@ -120,6 +119,13 @@ struct Requests {
   }
 };
 
+/// Of a managed queue. Enables are counted from the last group's end.
+struct Enables {
+  uint32_t before = 0;  // requests that may start by the groups that have ended
+  uint32_t group = 0;   // and by this one, at most
+  uint16_t begin = 0;   // block where request `before` begins; of receives: not used
+};
+
 struct Qp : ibv_qp {
   nbc_hca_qp ring;
   ibv_qp_cap cap;
@@ -130,9 +136,7 @@ struct Qp : ibv_qp {
   Requests sends, receives;
   std::vector<uint16_t> ends;  // by send request: the block behind it
   uint32_t asyncEvents = 0;
-  // Enables are counted from the last group's end: so many requests may start.
-  uint32_t enabled = 0;
-  uint32_t group = 0;
+  Enables enabledSends, enabledReceives;
   Qp() : ibv_qp{}, ring{}, cap{} {}
   bool managed() const { return createFlags & IBV_EXP_QP_CREATE_MANAGED_SEND; }
   bool crossChannel() const { return createFlags & IBV_EXP_QP_CREATE_CROSS_CHANNEL; }
@@ -233,7 +237,8 @@ uint32_t blocksOfSend(uint32_t gather, uint32_t inlineBytes);
 constexpr uint32_t mostInline = 61 * MLX5_SEGMENT - 4;
 constexpr uint32_t knownCreateFlags =
     IBV_EXP_QP_CREATE_CROSS_CHANNEL | IBV_EXP_QP_CREATE_MANAGED_SEND |
-    IBV_EXP_QP_CREATE_IGNORE_SQ_OVERFLOW | IBV_EXP_QP_CREATE_IGNORE_RQ_OVERFLOW;
+    IBV_EXP_QP_CREATE_MANAGED_RECV | IBV_EXP_QP_CREATE_IGNORE_SQ_OVERFLOW |
+    IBV_EXP_QP_CREATE_IGNORE_RQ_OVERFLOW;
 /// As the device sees it.
 ibv_qp_state stateOf(Qp &);
 

@@ -3,7 +3,7 @@
 //
 //   SEND, WRITE        control [, remote address] [, data segments | the bytes, inline]
 //   READ, atomics      control, remote address [, operands], data segments
-//   WAIT, SEND_ENABLE  control, cross-channel segment
+//   WAIT, enables      control, cross-channel segment
 //   NOP                control
 //
 // Counts of waits and enables are relative: to the end of the group before, which the request that
@@ -40,6 +40,7 @@ constexpr struct Operation {
     {IBV_EXP_WR_ATOMIC_FETCH_AND_ADD, MLX5_ATOMIC_FA, Form::Atomic, true, false},
     {IBV_EXP_WR_CQE_WAIT, MLX5_WAIT, Form::Wait, false, false},
     {IBV_EXP_WR_SEND_ENABLE, MLX5_SEND_EN, Form::Enable, false, false},
+    {IBV_EXP_WR_RECV_ENABLE, MLX5_RECV_EN, Form::Enable, false, false},
     {IBV_EXP_WR_NOP, MLX5_NOP, Form::Nothing, false, false},
 };
 
@@ -118,24 +119,40 @@ bool wait(const Qp &qp, const ibv_exp_send_wr &wr, Aim &aim) {
   return true;
 }
 
-bool enable(const Qp &qp, const ibv_exp_send_wr &wr, Aim &aim) {
+/// Where request `before + count` of a managed send queue begins. Entries are told by the blocks
+/// they end with; of one that later ones have overwritten, by what its place in the ring holds now,
+/// which is what the adapter will execute.
+uint16_t endOf(const Qp &qp, uint32_t count) {
+  if (count == 0) return qp.enabledSends.begin;
+  uint32_t last = qp.enabledSends.before + count - 1;
+  if (qp.sends.posted - last <= qp.ends.size()) return qp.ends[last % qp.ends.size()];
+  uint32_t ring = 1u << qp.ring.log_sq;
+  uint16_t at = qp.enabledSends.begin;
+  for (; count; --count) {
+    const uint8_t *entry = qp.ring.sq + size_t(at & (ring - 1)) * MLX5_WQEBB;
+    at = static_cast<uint16_t>(at + std::max(1, ((entry[MLX5_CTRL_DS] & 63) + 3) / 4));
+  }
+  return at;
+}
+
+/// Sends are counted in requests and enabled in blocks, receives are both in receives.
+bool enable(const Qp &qp, const ibv_exp_send_wr &wr, bool receives, Aim &aim) {
   const auto &w = wr.task.wqe_enable;
   if (!qp.crossChannel() || !w.qp || w.qp->context != qp.context || w.wqe_count < 0) return false;
   Qp &target = self(w.qp);
-  if (!target.managed()) return false;
-  uint32_t posted = target.sends.posted - target.enabled;
+  uint32_t flag = receives ? IBV_EXP_QP_CREATE_MANAGED_RECV : IBV_EXP_QP_CREATE_MANAGED_SEND;
+  if (!(target.createFlags & flag)) return false;
+  Enables &enables = receives ? target.enabledReceives : target.enabledSends;
+  uint32_t posted = (receives ? target.receives : target.sends).posted - enables.before;
   uint32_t count = w.wqe_count ? static_cast<uint32_t>(w.wqe_count) : posted;
   if (count > posted) return false;
-  // Entries are told by the blocks they end with, and this one's may have gone.
-  uint32_t last = target.enabled + count - 1;
-  if (count && target.sends.posted - last > target.ends.size()) return false;
-  uint16_t limit = count ? target.ends[last % target.ends.size()] : target.blocks;
-  aim = {limit, target.qp_num};
-  target.group = std::max(target.group, count);
-  if (wr.exp_send_flags & IBV_EXP_SEND_WAIT_EN_LAST) {
-    target.enabled += target.group;
-    target.group = 0;
-  }
+  auto limit = [&](uint32_t n) {
+    return receives ? static_cast<uint16_t>(enables.before + n) : endOf(target, n);
+  };
+  aim = {limit(count), target.qp_num};
+  enables.group = std::max(enables.group, count);
+  if (wr.exp_send_flags & IBV_EXP_SEND_WAIT_EN_LAST)
+    enables = {enables.before + enables.group, 0, limit(enables.group)};
   return true;
 }
 
@@ -162,7 +179,8 @@ int append(Qp &qp, const ibv_exp_send_wr &wr) {
   if (qp.sends.full()) return ENOMEM;
   Aim aim = {};
   if (operation->form == Form::Wait && !wait(qp, wr, aim)) return EINVAL;
-  if (operation->form == Form::Enable && !enable(qp, wr, aim)) return EINVAL;
+  bool receives = operation->entry == MLX5_RECV_EN;
+  if (operation->form == Form::Enable && !enable(qp, wr, receives, aim)) return EINVAL;
 
   Entry entry;
   uint8_t *control = entry.segment();

@@ -65,7 +65,8 @@ ibv_qp *create(Context &context, const Wish &w, ibv_qp_cap &granted) {
       .recv_cq = self(w.receiveQueue).ring.number,
       .flags =
           (w.flags & IBV_EXP_QP_CREATE_CROSS_CHANNEL ? uint32_t{NBC_HCA_QP_CROSS_CHANNEL} : 0) |
-          (w.flags & IBV_EXP_QP_CREATE_MANAGED_SEND ? uint32_t{NBC_HCA_QP_MANAGED_SEND} : 0)};
+          (w.flags & IBV_EXP_QP_CREATE_MANAGED_SEND ? uint32_t{NBC_HCA_QP_MANAGED_SEND} : 0) |
+          (w.flags & IBV_EXP_QP_CREATE_MANAGED_RECV ? uint32_t{NBC_HCA_QP_MANAGED_RECEIVES} : 0)};
 
   auto owned = std::make_unique<Qp>();
   Qp &qp = *owned;

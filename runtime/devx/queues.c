@@ -230,6 +230,7 @@ static int possible(const struct devx_adapter *a, const struct nbc_hca_qp_reques
     return NBC_ERROR_ARGUMENT;
   if (want->log_sq > a->facts.max_log_sq || (receives && want->log_rq > a->facts.max_log_rq))
     return NBC_ERROR_RESOURCES;
+  if (want->flags & NBC_HCA_QP_MANAGED_RECEIVES) return NBC_ERROR_UNSUPPORTED;  // nothing needs it
   const uint32_t counted = NBC_HCA_QP_CROSS_CHANNEL | NBC_HCA_QP_MANAGED_SEND;
   return want->flags & counted && !(a->facts.waits & NBC_HCA_WAITS_CQ) ? NBC_ERROR_UNSUPPORTED : 0;
 }

@@ -84,7 +84,8 @@ enum {
   NBC_HCA_QP_MANAGED_SEND = 2,  /* started by SEND_EN only */
   /* Its receives are a shared receive queue (SRQ) of this pair's own: when the pair fails, those
    * that nothing has come into stay as they are, without a completion. */
-  NBC_HCA_QP_SHARED_RECEIVES = 4
+  NBC_HCA_QP_SHARED_RECEIVES = 4,
+  NBC_HCA_QP_MANAGED_RECEIVES = 8 /* filled only once RECV_EN has enabled them */
 };
 
 struct nbc_hca_qp_request {

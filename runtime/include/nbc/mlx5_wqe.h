@@ -4,10 +4,11 @@
  * All fields of more than one byte are big-endian. A work queue entry begins on
  * a basic block (WQEBB) of 64 bytes and is made of 16-byte segments; its length
  * in segments stands in the control segment. Every send queue, its producer
- * index, and SEND_EN count in basic blocks; receive queues count in receives.
+ * index, and SEND_EN count in basic blocks; receive queues, and RECV_EN, count
+ * in receives.
  *
  *   SEND      ctrl, n data segments              WRITE   ctrl, remote address, data
- *   inline    ctrl, one inline segment           WAIT, SEND_EN   ctrl, cross-channel segment
+ *   inline    ctrl, one inline segment           WAIT, enables   ctrl, cross-channel segment
  *   WAIT on data   ctrl, two segments that say on what
  *   NOP       ctrl
  *
@@ -52,7 +53,7 @@ enum {
 
   /* cross-channel segment */
   MLX5_CD_INDEX = 8,
-  MLX5_CD_NUMBER = 12, /* WAIT: CQ; SEND_EN: queue pair */
+  MLX5_CD_NUMBER = 12, /* WAIT: CQ; enables: queue pair */
 
   /* what a WAIT on data waits for: 32 bytes. The word and the mask of 8 bytes are compared byte by
    * byte, so whoever writes the word as the entry has it need not know how an adapter reads it */

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// SEND_EN: absolute, exclusive, cyclic, in basic blocks, never back.
+// SEND_EN: absolute, exclusive, cyclic, in basic blocks, never back. RECV_EN: likewise, in
+// receives.
 
 #include <gtest/gtest.h>
 
-#include "test/devices/hca/rig.h"
+#include "test/devices/hca/wired.h"
 
 namespace hca::test {
 namespace {
@@ -190,6 +191,122 @@ TEST_F(Enable, startsInOrderBehindAMessageNotAfterIt) {
                                           master.sendCq->number()}));
   EXPECT_EQ(master.sendCq->poll()->sendOpcode, MLX5_WRITE);
   EXPECT_EQ(master.sendCq->poll()->sendOpcode, MLX5_SEND_EN);
+}
+
+// --- receives ---
+
+Wqe admit(const Queue &target, uint16_t limit) {
+  return Wqe(MLX5_RECV_EN).across(limit, target.number());
+}
+
+/// A managed queue with 8 receives, which as many messages are for.
+struct Full {
+  Queue &from, &to;
+  explicit Full(Rig &rig)
+      : from(rig.queue(0)), to(rig.queue(0, {.flags = NBC_HCA_QP_MANAGED_RECEIVES})) {}
+  void fill() const {
+    for (int i = 0; i < 8; ++i) {
+      to.receive();
+      from.post(send());
+    }
+    from.ring();
+  }
+};
+
+TEST_F(Enable, receivesBelowTheLimitAreThere) {
+  Full q(rig);
+  rig.connect(q.from, q.to);
+  q.fill();
+  rig.fabric.run();
+  EXPECT_EQ(q.to.receiveCq->count(), 0);
+  for (auto [limit, more] : {std::pair(2, 2), {1, 0}, {2, 0}, {7, 5}, {0, 0}, {8, 1}}) {
+    mq.post(admit(q.to, static_cast<uint16_t>(limit)).signal());
+    mq.ring();
+    rig.fabric.run();
+    EXPECT_EQ(q.to.receiveCq->count(), more) << limit;
+    EXPECT_EQ(mq.sendCq->count(), 1);
+  }
+  EXPECT_EQ(rig.fabric.findings().size(), 0u);
+}
+
+TEST_F(Enable, receivesWrapAt16Bits) {
+  Full q(rig);
+  ASSERT_EQ(q.to.hca->ops->start_queue_at(q.to.hca, q.to.number(), 0, 0xfffd), 0);
+  q.to.receives = 0xfffd;
+  rig.connect(q.from, q.to);
+  q.fill();
+  for (auto [limit, more] : {std::pair(0xffff, 2), {0, 1}, {5, 5}}) {
+    mq.post(admit(q.to, static_cast<uint16_t>(limit)));
+    mq.ring();
+    rig.fabric.run();
+    EXPECT_EQ(q.to.receiveCq->count(), more) << limit;
+  }
+}
+
+TEST_F(Enable, receivesOfAnotherProcess) {
+  for (uint64_t seed : {0, 1, 2, 3}) {
+    Wired w(NBC_HCA_QP_CROSS_CHANNEL | NBC_HCA_QP_MANAGED_RECEIVES, {}, seed);
+    Queue &master = w.there.management(0);
+    for (uint16_t i = 1; i <= 4; ++i) {
+      w.b.receive();
+      w.a.post(send().signal());
+      w.a.ring();
+      w.there.fabric.counters();  // its thread has had a turn
+      EXPECT_FALSE(w.b.receiveCq->poll());
+      master.post(admit(w.b, i));
+      master.ring();
+      EXPECT_EQ(await(w.b, *w.b.receiveCq).syndrome, 0);
+      EXPECT_EQ(await(w.a, *w.a.sendCq).syndrome, 0);
+    }
+  }
+}
+
+TEST_F(Enable, receivesBehindAMessageWaitForItsAnswer) {
+  Queue &own = rig.queue(0, {.flags = NBC_HCA_QP_CROSS_CHANNEL | NBC_HCA_QP_MANAGED_RECEIVES});
+  rig.connect(own, own);
+  own.receive();
+  own.post(send().signal());
+  own.post(admit(own, 1).signal());
+  own.ring();
+  rig.fabric.run();
+  EXPECT_EQ(own.sendCq->count() + own.receiveCq->count(), 0);
+  mq.post(admit(own, 1));
+  mq.ring();
+  rig.fabric.run();
+  EXPECT_EQ(own.receiveCq->count(), 1);
+  EXPECT_EQ(own.sendCq->poll()->sendOpcode, MLX5_SEND);
+  EXPECT_EQ(own.sendCq->poll()->sendOpcode, MLX5_RECV_EN);
+}
+
+TEST_F(Enable, receivesThatAreNotThereAreFindings) {
+  Full q(rig);
+  rig.connect(q.from, q.to);
+  q.fill();
+  mq.post(admit(q.to, 9));
+  mq.post(admit(managed, 1));
+  mq.ring();
+  rig.fabric.run();
+  EXPECT_EQ(q.to.receiveCq->count(), 8);
+  ASSERT_EQ(rig.fabric.findings().size(), 2u);
+  EXPECT_NE(rig.fabric.findings()[0].find("enabled up to 9, beyond the posted entries, up to 8"),
+            std::string::npos);
+  EXPECT_NE(rig.fabric.findings()[1].find("RECV_EN of queue pair"), std::string::npos);
+}
+
+TEST_F(Enable, onlyReceivesThatAreEnabledAreFlushed) {
+  Full q(rig);
+  rig.connect(q.from, q.to);
+  for (int i = 0; i < 8; ++i) q.to.receive();
+  mq.post(admit(q.to, 3));
+  mq.ring();
+  rig.fabric.run();
+  rig.fabric.failQueuePair(q.to.number());
+  rig.fabric.run();
+  EXPECT_EQ(q.to.receiveCq->count(), 3);
+  mq.post(admit(q.to, 5));
+  mq.ring();
+  rig.fabric.run();
+  EXPECT_EQ(q.to.receiveCq->count(), 2);
 }
 
 }  // namespace

@@ -228,7 +228,7 @@ TEST_F(Requester, nonsenseIsAnErrorEntry) {
   const void *before = reinterpret_cast<void *>(reinterpret_cast<uintptr_t>(from) - 1);
   const Nonsense all[] = {
       {"unknown opcode", Wqe(0x3f), MLX5_LOCAL_QP_OP},
-      {"RECV_EN", Wqe(MLX5_RECV_EN).across(1, 1), MLX5_LOCAL_QP_OP},
+      {"RECV_EN of nobody's queue", Wqe(MLX5_RECV_EN).across(1, 1), MLX5_LOCAL_QP_OP},
       {"WAIT without its segment", Wqe(MLX5_WAIT), MLX5_LOCAL_QP_OP},
       {"WAIT on data", Wqe(MLX5_WAIT, 1).across(0, 1), MLX5_LOCAL_QP_OP},
       {"WRITE without address", Wqe(MLX5_WRITE), MLX5_LOCAL_QP_OP},

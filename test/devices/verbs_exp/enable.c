@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// enable.c - rules of SEND_ENABLE and managed queue pairs: E1, E5-E9, E13, E15; and tasks.
+// enable.c - rules of SEND_ENABLE, RECV_ENABLE and managed queue pairs: E1, E4-E9, E13-E15; and
+// tasks.
 
 #include "bed.h"
 
@@ -9,7 +10,9 @@ enum {
   MANAGED = IBV_EXP_QP_CREATE_CROSS_CHANNEL | IBV_EXP_QP_CREATE_MANAGED_SEND
 };
 
-static const struct wish managed = {.flags = MANAGED};
+static const struct wish managed = {.flags = MANAGED},
+                         receiving = {.flags = IBV_EXP_QP_CREATE_CROSS_CHANNEL |
+                                               IBV_EXP_QP_CREATE_MANAGED_RECV};
 
 static void sends(struct bed *bed, int count) {
   for (int i = 0; i < count; ++i) DEMAND(post(bed, bed->qp, (uint64_t)i, IBV_EXP_WR_SEND) == 0);
@@ -151,6 +154,95 @@ static void long_entries(void) {
   end_bed(&bed);
 }
 
+// Who lets a queue be overrun may post on and on while one of each round is enabled: the adapter
+// goes on through what the ring holds by then.
+static void overrun(void) {
+  struct wish wish = managed;
+  wish.flags |= IBV_EXP_QP_CREATE_IGNORE_SQ_OVERFLOW;
+  struct bed bed = make_bed(&wish);
+  for (int round = 0; round < 1000; ++round) {
+    sends(&bed, SENDS);
+    start(&bed, 1, 0);
+    start(&bed, 1, LAST | IBV_EXP_SEND_SIGNALED);
+    await_entries(&bed, bed.master_cq, 1);
+    await_entries(&bed, bed.send_cq, 1);
+    await_entries(&bed, bed.recv_cq, 1);
+    post_receives(&bed, bed.qp, 1);
+  }
+  demand_quiet(&bed, bed.send_cq);
+  start(&bed, 3, LAST);
+  await_entries(&bed, bed.send_cq, 3);
+  demand_quiet(&bed, bed.send_cq);
+  end_bed(&bed);
+}
+
+// --- receives ---
+
+static void admit(struct bed *bed, int count, uint64_t flags) {
+  struct ibv_exp_send_wr wr = enable(bed->qp, count, 99, flags);
+  wr.exp_opcode = IBV_EXP_WR_RECV_ENABLE;
+  DEMAND(ibv_exp_post_send(bed->master, &wr, NULL) == 0);
+}
+
+// Receives of a managed queue are as if they were not there, until one by one they are.
+static void receives(void) {
+  struct bed bed = make_bed(&receiving);
+  sends(&bed, SENDS);
+  demand_quiet(&bed, bed.send_cq);
+  demand_quiet(&bed, bed.recv_cq);
+  for (uint64_t i = 0; i < SENDS; ++i) {
+    admit(&bed, 1, LAST);
+    await_entries(&bed, bed.recv_cq, 1);
+    DEMAND(bed.wc[0].wr_id == 0x1000 + i);
+    await_entries(&bed, bed.send_cq, 1);
+    DEMAND(bed.wc[0].wr_id == i);
+  }
+  sends(&bed, 1);
+  demand_quiet(&bed, bed.recv_cq);
+  demand_quiet(&bed, bed.master_cq);
+  end_bed(&bed);
+}
+
+// Counted as sends are: within a group from its beginning, 0 is all that are posted by then.
+static void receive_groups(void) {
+  struct bed bed = make_bed(&receiving);
+  sends(&bed, SENDS);
+  for (int i = 0; i < 3; ++i) admit(&bed, 2, i == 2 ? LAST : IBV_EXP_SEND_SIGNALED);
+  await_entries(&bed, bed.recv_cq, 2);
+  await_entries(&bed, bed.master_cq, 2);
+  demand_quiet(&bed, bed.recv_cq);
+  for (int i = 0; i < 2; ++i) admit(&bed, 2, LAST);
+  await_entries(&bed, bed.recv_cq, 4);
+  demand_quiet(&bed, bed.recv_cq);
+  admit(&bed, 0, LAST | IBV_EXP_SEND_SIGNALED);
+  await_entries(&bed, bed.recv_cq, SENDS - 6);
+  await_entries(&bed, bed.send_cq, SENDS);
+  await_entries(&bed, bed.master_cq, 1);
+  post_receives(&bed, bed.qp, 1);
+  sends(&bed, DEPTH - SENDS + 1);  // the last of them needs the one that came after
+  await_entries(&bed, bed.recv_cq, DEPTH - SENDS);
+  demand_quiet(&bed, bed.recv_cq);
+  admit(&bed, 1, LAST);
+  await_entries(&bed, bed.recv_cq, 1);
+  end_bed(&bed);
+}
+
+// A queue pair that is to enable its own receives behind a send that needs them is stuck.
+static void own_receives(void) {
+  struct bed bed = make_bed(&receiving);
+  sends(&bed, 1);
+  struct ibv_exp_send_wr own = enable(bed.qp, 1, 21, IBV_EXP_SEND_SIGNALED);
+  own.exp_opcode = IBV_EXP_WR_RECV_ENABLE;
+  DEMAND(ibv_exp_post_send(bed.qp, &own, NULL) == 0);
+  demand_quiet(&bed, bed.send_cq);
+  demand_quiet(&bed, bed.recv_cq);
+  admit(&bed, 1, LAST);
+  await_entries(&bed, bed.send_cq, 2);
+  DEMAND(bed.wc[1].wr_id == 21);
+  await_entries(&bed, bed.recv_cq, 1);
+  end_bed(&bed);
+}
+
 // Work for two queue pairs in one call: sends; and an enable of one, a wait for its own entry, an
 // enable of the rest, a wait for what has come.
 static void task(void) {
@@ -227,6 +319,10 @@ const struct rule enable_rules[] = {{"enable-dormant", dormant},
                                     {"enable-refused", refused},
                                     {"enable-of-itself", of_itself},
                                     {"enable-long-entries", long_entries},
+                                    {"enable-overrun", overrun},
+                                    {"enable-receives", receives},
+                                    {"enable-receive-groups", receive_groups},
+                                    {"enable-own-receives", own_receives},
                                     {"task", task},
                                     {"task-bad", bad_task},
                                     {NULL, NULL}};
