@@ -28,7 +28,7 @@ ibv_device theDevice() {
   ibv_device d = {};
   d.node_type = IBV_NODE_CA;
   d.transport_type = IBV_TRANSPORT_IB;
-  strcpy(d.name, "nbc_0");
+  strcpy(d.name, "mlx5_soft0");  // programs take what begins with "mlx"
   strcpy(d.dev_name, "uverbs0");
   return d;
 }

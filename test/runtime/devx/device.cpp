@@ -288,17 +288,19 @@ TEST(Devx, saysWhyItIsNotOpened) {
   nbc_devx_options o = {};
   o.device = "mlx5_9";
   EXPECT_EQ(opened(&o).status, NBC_ERROR_DEVICE);
-  EXPECT_EQ(opened(&o).why, "no adapter will do (mlx5_9 is wanted): nbc_0: is not the one");
-  o.device = "nbc_0:2";
-  EXPECT_EQ(opened(&o).why,
-            "no adapter will do (nbc_0 is wanted): nbc_0: has no active port of that number");
-  for (const char *device : {":1", "nbc_0:", "nbc_0:0", "nbc_0:-1", "nbc_0:1x", "nbc_0:256"}) {
+  EXPECT_EQ(opened(&o).why, "no adapter will do (mlx5_9 is wanted): mlx5_soft0: is not the one");
+  o.device = "mlx5_soft0:2";
+  EXPECT_EQ(
+      opened(&o).why,
+      "no adapter will do (mlx5_soft0 is wanted): mlx5_soft0: has no active port of that number");
+  for (const char *device :
+       {":1", "mlx5_soft0:", "mlx5_soft0:0", "mlx5_soft0:-1", "mlx5_soft0:1x", "mlx5_soft0:256"}) {
     o.device = device;
     EXPECT_EQ(opened(&o).status, NBC_ERROR_ARGUMENT) << device;
   }
   o = {};
   o.gid_index = 5;
-  EXPECT_EQ(opened(&o).why, "no adapter will do: nbc_0: port 1 has no GID of that index");
+  EXPECT_EQ(opened(&o).why, "no adapter will do: mlx5_soft0: port 1 has no GID of that index");
   o.gid_index = 256;
   EXPECT_EQ(opened(&o).why, "nbc_devx_options are out of range");
   setenv("NBC_DEVX_GID", "x", 1);

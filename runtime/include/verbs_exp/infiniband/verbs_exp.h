@@ -136,9 +136,9 @@ enum ibv_exp_qp_init_attr_comp_mask {
 };
 
 enum ibv_exp_qp_create_flags {
-  IBV_EXP_QP_CREATE_CROSS_CHANNEL = 1 << 2, /* may hold WAIT, SEND_ENABLE, calc */
-  IBV_EXP_QP_CREATE_MANAGED_SEND = 1 << 3,  /* what it sends is started by SEND_ENABLE */
-  IBV_EXP_QP_CREATE_MANAGED_RECV = 1 << 4,
+  IBV_EXP_QP_CREATE_CROSS_CHANNEL = 1 << 2,      /* may hold WAIT, SEND_ENABLE, calc */
+  IBV_EXP_QP_CREATE_MANAGED_SEND = 1 << 3,       /* what it sends is started by SEND_ENABLE */
+  IBV_EXP_QP_CREATE_MANAGED_RECV = 1 << 4,       /* what it receives into, by RECV_ENABLE */
   IBV_EXP_QP_CREATE_IGNORE_SQ_OVERFLOW = 1 << 6, /* who posts too much is not told */
   IBV_EXP_QP_CREATE_IGNORE_RQ_OVERFLOW = 1 << 7
 };
@@ -185,10 +185,17 @@ enum ibv_exp_wr_opcode {
   IBV_EXP_WR_RDMA_READ = IBV_WR_RDMA_READ,
   IBV_EXP_WR_ATOMIC_CMP_AND_SWP = IBV_WR_ATOMIC_CMP_AND_SWP,
   IBV_EXP_WR_ATOMIC_FETCH_AND_ADD = IBV_WR_ATOMIC_FETCH_AND_ADD,
+  IBV_EXP_WR_SEND_WITH_INV = IBV_EXP_START_ENUM + 8, /* this and the next two: EINVAL */
+  IBV_EXP_WR_LOCAL_INV = IBV_EXP_START_ENUM + 10,
+  IBV_EXP_WR_BIND_MW = IBV_EXP_START_ENUM + 14,
   IBV_EXP_WR_SEND_ENABLE = IBV_EXP_START_ENUM + 0x20,
   IBV_EXP_WR_RECV_ENABLE,
   IBV_EXP_WR_CQE_WAIT,
-  IBV_EXP_WR_NOP = IBV_EXP_START_ENUM + 0x25
+  IBV_EXP_WR_EXT_MASKED_ATOMIC_CMP_AND_SWP, /* this and the next: EINVAL */
+  IBV_EXP_WR_EXT_MASKED_ATOMIC_FETCH_AND_ADD,
+  IBV_EXP_WR_NOP,
+  IBV_EXP_WR_UMR_FILL, /* this and the next: EINVAL */
+  IBV_EXP_WR_UMR_INVALIDATE
 };
 
 enum ibv_exp_send_flags {
@@ -240,8 +247,8 @@ struct ibv_exp_send_wr {
       struct ibv_cq *cq;
       int32_t cq_count;
     } cqe_wait;
-    /* So many work requests more than at the end of the group before may start; 0: all that are
-     * posted. */
+    /* So many work requests more than at the end of the group before may start, or receives be
+     * filled; 0: all that are posted. */
     struct {
       struct ibv_qp *qp;
       int32_t wqe_count;
@@ -338,8 +345,8 @@ struct ibv_qp *ibv_exp_create_qp(struct ibv_context *, struct ibv_exp_qp_init_at
 int ibv_exp_modify_cq(struct ibv_cq *, struct ibv_exp_cq_attr *, int mask);
 struct ibv_mr *ibv_exp_reg_mr(const struct ibv_exp_reg_mr_in *);
 
-/* EINVAL: no such operation, or none for this queue pair; a SEND_ENABLE of more than is posted, or
- * of a queue pair that is not managed. ENOMEM: the queue is full. What is before *bad is posted;
+/* EINVAL: no such operation, or none for this queue pair; an enable of more than is posted, or of a
+ * queue that is not managed. ENOMEM: the queue is full. What is before *bad is posted;
  * `bad` may be null. */
 int ibv_exp_post_send(struct ibv_qp *, struct ibv_exp_send_wr *, struct ibv_exp_send_wr **bad);
 
