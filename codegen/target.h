@@ -85,6 +85,7 @@ struct Legal {
   Schedule schedule;
   uint32_t protocol = 0;  // enum nbc_protocol
   uint32_t flags = 0;     // enum nbc_variant_flags
+  uint32_t scalars = 0;   // NBC_VARIANT_CALC: elements of a vector at most, each a slot
 };
 
 /// A way to run schedules. The driver knows targets only through this struct;

@@ -60,7 +60,7 @@ std::string TemplateView::variantName(const nbc_variant &v) const {
   if (v.flags & NBC_VARIANT_CREDIT) return "credit";
   static const char *const protocols[NBC_PROTOCOLS] = {"eager", "rendezvous", "direct"};
   std::string name = protocols[v.protocol % NBC_PROTOCOLS];
-  if (v.flags & NBC_VARIANT_CALC) name = "calc";
+  if (v.flags & NBC_VARIANT_CALC) name = v.scalars == 1 ? "calc" : cat("calc of ", v.scalars);
   if (v.flags & NBC_VARIANT_IN_PLACE) name += " in-place";
   return name;
 }

@@ -107,10 +107,11 @@
 // schedule has such messages: all that the adapter is not in the way of. In CALC these messages are
 // slots as well, and operands that no adapter has brought are reduced by the host.
 //
-// Adapter reductions (variant CALC): one 64-bit element. Every value lies in a
-// 16-byte slot, big-endian. reduce A, B -> C gathers A and B in a SEND with calc on
-// LOOPBACK, received into the next room of staging that was posted for it: C is
-// renamed to that room.
+// Adapter reductions (variants CALC): 64-bit elements, up to 1, 2, 4 or 8 of them, as far as queues
+// are long enough. Each lies in a 16-byte slot, big-endian; those of a vector lie one behind the
+// other and are one message. reduce A, B -> C gathers A and B in a SEND with calc on
+// LOOPBACK for each element, received into the slots of the next room of staging that were posted
+// for it: C is renamed to that room. A call of 3 goes as one of 4, whatever is in the fourth.
 //
 // Resources. Queues are as long as calls under way need in any order that adapters may choose
 // (runtime/src/coredirect_needs.c): legalize counts entries before they are bytes, the runtime

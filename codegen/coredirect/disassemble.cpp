@@ -264,7 +264,9 @@ class Lister : TaskLines {
     if (r.rule == NBC_RELOC_ROOM)
       return cat(view_.buffers[r.what].name, "[", r.addend,
                  r.extra == 1 ? std::string() : cat(" +: ", r.extra), "]");
-    return view_.piecesText(r.what, r.rule == NBC_RELOC_SGE ? r.extra + 1 : 1);
+    if (r.rule == NBC_RELOC_SGE) return view_.piecesText(r.what, r.extra + 1);
+    const std::string vector = view_.piecesText(r.what, 1);
+    return r.extra + 1 == variant_.scalars ? vector : cat(vector, " slot ", r.addend);
   }
 
   const messages::View &records_;
@@ -351,6 +353,30 @@ void coredirect_printTasks(const Template &t, std::ostream &out) {
       Lister(view, records, variant, out).print();
 }
 
+namespace {
+
+/// What calls the adapter reduces, and what else is left to hosts.
+void printReductions(const View &view, std::ostream &out) {
+  static constexpr struct {
+    mlx5_calc calc;
+    const char *what;
+  } kinds[] = {{MLX5_CALC_ADD_U64, "i64 and u64 sum"}, {MLX5_CALC_MAX_U64, "min, max"},
+               {MLX5_CALC_AND, "band, land"},          {MLX5_CALC_OR, "bor, lor"},
+               {MLX5_CALC_XOR, "bxor, lxor"},          {MLX5_CALC_ADD_F64, "f64 sum"}};
+  uint32_t operations = 0, scalars = 0;
+  for (const nbc_variant &v : view.variants) {
+    operations |= v.calc;
+    scalars = std::max(scalars, v.scalars);
+  }
+  if (operations == 0) return;
+  out << "reduced by the adapter: up to " << scalars << (scalars == 1 ? " element" : " elements");
+  for (const auto &kind : kinds)
+    if (operations >> kind.calc & 1) out << ", " << kind.what;
+  out << "; else by the host\n";
+}
+
+}  // namespace
+
 void coredirect_printResources(const Template &t, std::ostream &out) {
   const View view(t);
   const messages::View within(t);
@@ -381,6 +407,7 @@ void coredirect_printResources(const Template &t, std::ostream &out) {
         << " sends, " << queueEntries(view, v) << " work queue entries, " << view.hostSteps(v)
         << " host steps\n";
   }
+  printReductions(view, out);
   for (const uint32_t peer : view.peers) near += (peer & NBC_PEER_NEAR) != 0;
   for (const nbc_variant &v : view.variants)
     records = std::max(records, static_cast<uint32_t>(within.records(v).size()));

@@ -339,6 +339,7 @@ class Emitter {
     if (!variant.legal) return;
     const Device &device = deviceOf(coredirect, options_);
     if (variant.flags & NBC_VARIANT_CALC) out.calc = device.calc;
+    out.scalars = variant.legal->scalars;
     describe(variant.legal->schedule, out);
   }
 
@@ -397,17 +398,22 @@ class Emitter {
       const Step &step = variant.legal->schedule.steps[record.step];
       const bool filled = messages::write(record, step, connections_.number(step.peer),
                                           variant.within[k], code_, used_, relocs_[reloc_]);
-      if (filled && slot) relocs_[reloc_].rule = NBC_RELOC_SLOT, relocs_[reloc_].extra = 0;
+      if (filled && slot) {
+        relocs_[reloc_].rule = NBC_RELOC_SLOT;
+        relocs_[reloc_].extra = variant.legal->scalars - 1;
+      }
       reloc_ += filled;
       used_ += static_cast<uint32_t>(sizeof(nbc_message_record));
     }
   }
 
-  void dataSegment(uint32_t place, const Span &span, bool slot) {
-    if (slot)
-      relocate(place, NBC_RELOC_SLOT, span.first);
-    else
-      relocate(place, NBC_RELOC_SGE, span.first, 0, span.count - 1);
+  void dataSegment(uint32_t place, const Span &span) {
+    relocate(place, NBC_RELOC_SGE, span.first, 0, span.count - 1);
+  }
+
+  /// Slots of a vector: `count` from `first` on.
+  void slots(uint32_t place, const Span &vector, uint32_t first, uint32_t count) {
+    relocate(place, NBC_RELOC_SLOT, vector.first, first, count - 1);
   }
 
   /// What queues that are chained by words hold beside data. Before relocations fill them in, the
@@ -488,8 +494,15 @@ class Emitter {
           ++segments;
         }
         message += post.step >= 0;
-        for (; segments < post.segments; ++segments)
-          dataSegment(used_ + static_cast<uint32_t>(segments) * MLX5_SEGMENT, *data++, slot);
+        for (; segments < post.segments; ++segments) {
+          const uint32_t at = used_ + static_cast<uint32_t>(segments) * MLX5_SEGMENT;
+          if (op == Op::reduce)
+            slots(at, *data++, post.part, 1);
+          else if (slot)
+            slots(at, *data++, 0, variant.legal->scalars);
+          else
+            dataSegment(at, *data++);
+        }
         used_ += blocksOf(post.segments) * MLX5_WQEBB;
         index += blocksOf(post.segments);
       }
@@ -505,9 +518,19 @@ class Emitter {
     if (receivesOf(queue, q) == 0 || ahead(variant, q)) return;
     openReceives(q, queue);
     if (direct && queue.clearToSends > 0) closeReceive(0, strides_[q]);
+    StepId last = -1;
+    uint32_t part = 0;  // of a reduction's result
     for (const StepId i : queue.receives) {
       const uint32_t pieces = variant.legal->schedule.steps[i].to.size;
-      for (uint32_t k = 0; k < pieces; ++k) dataSegment(used_ + k * MLX5_SEGMENT, *data++, slot);
+      part = i == last ? part + 1 : 0;
+      last = i;
+      for (uint32_t k = 0; k < pieces; ++k) {
+        const uint32_t at = used_ + k * MLX5_SEGMENT;
+        if (slot)
+          slots(at, *data++, part, 1);
+        else
+          dataSegment(at, *data++);
+      }
       closeReceive(pieces, strides_[q]);
     }
   }

@@ -5,7 +5,8 @@
 //   schedule, in place   =>   calc, calc in place, eager, eager in place, rendezvous, rendezvous in
 //   place;  or, where it is asked for, direct, direct in place
 //
-// in the order in which nbc_start tries them; calc first, since it fits few calls.
+// in the order in which nbc_start tries them; calc first, since it fits few calls: of one element,
+// and, where the queues are long enough for that, of up to 2, 4 and 8.
 // Each way has a file of its own, because each is a different idea: eager renames,
 // rendezvous moves, calc asks what the adapter can reduce.
 //
@@ -18,6 +19,7 @@
 #include "codegen/coredirect/legalize.h"
 
 #include <algorithm>
+#include <sstream>
 
 #include "codegen/common/calls.h"
 #include "codegen/common/nodes.h"
@@ -63,7 +65,8 @@ void checkQueues(const std::vector<Legal> &ways, const Device &device, const Tar
   for (const Legal &way : ways) {
     int64_t entries = 64;
     for (const Step &step : way.schedule.steps)
-      entries += blocksOf(segmentsOf(step, way.protocol)) + step.after.size + 4;
+      entries +=
+          postsOf(step, way) * blocksOf(segmentsOf(step, way.protocol)) + step.after.size + 4;
     rough = std::max(rough, entries);
   }
   if (rough * 3 * depth <= most) return;
@@ -163,6 +166,25 @@ bool cannotGoEager(const Schedule &s, const TargetOptions &options, Diag &diag) 
   return true;
 }
 
+/// For vectors of several elements, too, as far as the queues are long enough. Other ranks' may be
+/// longer: what all have is taken (runtime/src/coredirect_calc.c).
+void addScalars(std::vector<Legal> &ways, const Device &device, const TargetOptions &options) {
+  const auto isCalc = [](const Legal &way) { return (way.flags & NBC_VARIANT_CALC) != 0; };
+  const std::vector<Legal> one(ways.begin(), std::ranges::find_if_not(ways, isCalc));
+  size_t at = one.size();
+  for (uint32_t scalars = 2; scalars <= NBC_MOST_SCALARS && !one.empty(); scalars *= 2) {
+    std::vector<Legal> wider = ways;
+    wider.insert(wider.begin() + static_cast<ptrdiff_t>(at), one.begin(), one.end());
+    for (size_t i = 0; i < one.size(); ++i) wider[at + i].scalars = scalars;
+    std::ostringstream why;
+    Diag diag(why);
+    checkQueues(wider, device, options, diag);
+    if (diag.errors() > 0) return;
+    ways = std::move(wider);
+    at += one.size();
+  }
+}
+
 }  // namespace
 
 bool crosschannel::isHierarchical(const Schedule &s, const Near &near) {
@@ -192,10 +214,10 @@ std::vector<Legal> coredirect_legalize(const Schedule &given, const Schedule *in
         "together (--within=adapter)");
   if (diag.errors() != before) return {};
   std::vector<Legal> ways;
-  const auto add = [&](Schedule legal, uint32_t protocol, uint32_t flags) {
+  const auto add = [&](Schedule legal, uint32_t protocol, uint32_t flags, uint32_t scalars = 0) {
     if (diag.errors() != before) return;
     if (own) cutAtBlocks(legal);  // neighbours were joined
-    ways.push_back({std::move(legal), protocol, flags});
+    ways.push_back({std::move(legal), protocol, flags, scalars});
   };
   const auto each = [&](auto way) {
     for (const Calls::Call &call : calls.all()) way(*call.schedule, call.flags);
@@ -209,7 +231,7 @@ std::vector<Legal> coredirect_legalize(const Schedule &given, const Schedule *in
     if (std::ranges::all_of(
             calls.all(), [&](const Calls::Call &call) { return fitsCalc(*call.schedule, device); }))
       each([&](const Schedule &s, uint32_t flags) {
-        add(legalizeEager(s, device, eager, diag), NBC_EAGER, flags | NBC_VARIANT_CALC);
+        add(legalizeEager(s, device, eager, diag), NBC_EAGER, flags | NBC_VARIANT_CALC, 1);
       });
     eager.calc = false;
     each([&](const Schedule &s, uint32_t flags) {
@@ -222,6 +244,7 @@ std::vector<Legal> coredirect_legalize(const Schedule &given, const Schedule *in
     });
   if (diag.errors() == before) checkQueues(ways, device, options, diag);
   if (diag.errors() != before) ways.clear();
+  addScalars(ways, device, options);
   return ways;
 }
 

@@ -45,7 +45,7 @@ inline bool isAdapters(const Step &step) {
 }
 
 /// Whether everything that is sent and reduced is one whole vector, so that a
-/// vector of one element is one slot of the adapter everywhere.
+/// vector of few elements is a slot of the adapter for each everywhere.
 bool fitsCalc(const Schedule &, const Device &);
 
 }  // namespace nbcc::crosschannel

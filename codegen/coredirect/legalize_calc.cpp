@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // legalize_calc.cpp - whether the adapter can do the reductions.
 //
-// It reduces scalars of 64 bits, each in a slot of 16 bytes. So a call of one
-// element can be served if no operation ever names anything but one whole vector:
-// then a vector is a slot, a message one slot, and a reduction a SEND of two slots
-// to oneself. How the schedule changes is eager's business (EagerOptions::calc).
+// It reduces scalars of 64 bits, each in a slot of 16 bytes. So a call of few
+// elements can be served if no operation ever names anything but one whole vector:
+// then a vector is a slot for each element, a message as many, and a reduction as many SENDs of two
+// slots to oneself. How the schedule changes is eager's business (EagerOptions::calc).
 //
 // This looks at one rank, and says yes also where this rank reduces nothing: its
 // messages must be slots if the others' are. Whether all ranks said yes only the

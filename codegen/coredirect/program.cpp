@@ -40,6 +40,7 @@ class Builder {
  public:
   Builder(const Legal &legal, const Connections &connections)
       : s_(legal.schedule),
+        legal_(legal),
         protocol_(legal.protocol),
         eager_(legal.protocol == NBC_EAGER),
         rendezvous_(legal.protocol == NBC_RENDEZVOUS),
@@ -147,13 +148,15 @@ class Builder {
         return;
       }
       const int segments = segmentsOf(step, protocol_);
-      queue.blocks += blocksOf(segments);
+      const uint32_t posts = postsOf(step, legal_);
+      queue.blocks += posts * blocksOf(segments);
       place.enabled = queue.blocks;
       Post post{i, static_cast<uint8_t>(segments)};
-      if (step.op == Op::reduce) {  // its result is received
+      if (step.op == Op::reduce) {  // its results are received
+        for (; post.part + 1u < posts; ++post.part) queue.sends.push_back(post);
+        queue.receives.insert(queue.receives.end(), posts, i);
         place.side = NBC_SIDE_RECV;
-        place.completion = static_cast<uint32_t>(queue.receives.size());
-        queue.receives.push_back(i);
+        place.completion = static_cast<uint32_t>(queue.receives.size() - 1);
       } else if (needed[i]) {
         post.signalled = true;
         place.completion = queue.signalled++;
@@ -400,6 +403,7 @@ class Builder {
   }
 
   const Schedule &s_;
+  const Legal &legal_;
   const uint32_t protocol_;
   const bool eager_, rendezvous_, direct_;
   const Connections &connections_;
@@ -543,6 +547,10 @@ Program creditsOf(const Legal &legal, const Connections &connections) {
 
 bool writesToPeer(const Step &step, uint32_t protocol) {
   return protocol == NBC_DIRECT && sends(step) && !staysWithin(step);
+}
+
+uint32_t postsOf(const Step &step, const Legal &legal) {
+  return step.op == Op::reduce && step.unit == Unit::nic ? legal.scalars : 1;
 }
 
 int segmentsOf(const Step &step, uint32_t protocol) {

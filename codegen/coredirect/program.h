@@ -60,13 +60,14 @@ struct Post {
   uint8_t segments;
   bool signalled = false;
   Kind kind = Kind::data;
+  uint8_t part = 0;             // reductions: of which element
   uint32_t queue = kNone;       // wait: whose row
   uint32_t word = 0, into = 0;  // ask: the peer's, its own
 };
 
 struct QueueProgram {
   std::vector<Post> sends;
-  std::vector<StepId> receives;  // those that `posted` are counted only
+  std::vector<StepId> receives;  // those that `posted` are counted only; of a reduction several
   uint32_t blocks = 0;           // WQEBBs of `sends`
   uint32_t signalled = 0;
   uint32_t clearToSends = 0;  // receives of no bytes; direct: of the token, before all others
@@ -96,6 +97,8 @@ Program creditsOf(const Legal &, const Connections &);
 /// Segments of 16 bytes that the work queue entry of a step takes.
 int segmentsOf(const Step &, uint32_t protocol);
 
+/// Entries that a step on a queue takes: a reduction one for each element.
+uint32_t postsOf(const Step &, const Legal &);
 /// Whether it is a WRITE to where a peer has said.
 bool writesToPeer(const Step &, uint32_t protocol);
 

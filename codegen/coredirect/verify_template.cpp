@@ -276,9 +276,11 @@ class Verifier {
         return false;
       }
       Queue &queue = queues_[place.queue];
+      // Of a reduction one for each element: it begins with the first and is over with the last.
+      const uint32_t posts = step.op == Op::reduce ? variant_.scalars : 1;
       if (receives(step) || step.op == Op::reduce) {
-        place.receive = static_cast<uint32_t>(queue.receiveSteps.size());
-        queue.receiveSteps.push_back(i);
+        queue.receiveSteps.insert(queue.receiveSteps.end(), posts, i);
+        place.receive = static_cast<uint32_t>(queue.receiveSteps.size() - 1);
       }
       if (direct_ && receives(step)) {  // it starts when the token is sent
         place.sendQueue = place.queue;
@@ -297,7 +299,7 @@ class Verifier {
       if (place.sendQueue != UINT32_MAX) {
         Queue &sends = queues_[place.sendQueue];
         place.send = static_cast<uint32_t>(sends.sendSteps.size());
-        sends.sendSteps.push_back(i);
+        sends.sendSteps.insert(sends.sendSteps.end(), posts, i);
       }
       if (rendezvous_ && step.peer >= 0 && !receives(step))
         queues_[place.clear = cts].receiveSteps.push_back(i);
@@ -319,12 +321,12 @@ class Verifier {
       if (&queue == mq_ || view_.queues[q].kind == NBC_QUEUE_CTS) continue;
       for (uint32_t k = 0; k < queue.sends.size(); ++k)
         if (queue.sendSteps[k] != kToken)
-          dataOf(queue.sendSteps[k], queue.sends[k]);
+          dataOf(queue.sendSteps[k], queue.sends[k], partOf(queue.sendSteps, k));
         else if (queue.sends[k].opcode != MLX5_SEND || queue.sends[k].segments != 1)
           wrong("entry 0 of ", view_.queueName(q), " is not a token");
       const nbc_segment *posted = view_.segment(variant_.segments, q, NBC_RING_RECV);
       for (uint32_t k = 0; posted && posted->bytes > 0 && k < queue.receives; ++k)
-        dataOf(queue.receiveSteps[k], *posted, k);
+        dataOf(queue.receiveSteps[k], *posted, k, partOf(queue.receiveSteps, k));
     }
     return hosts();
   }
@@ -347,7 +349,14 @@ class Verifier {
                 ": ", parts...);
   }
 
-  void dataOf(StepId i, const Entry &e) {
+  /// Of a reduction: which element entry k is for.
+  static uint32_t partOf(const std::vector<StepId> &steps, uint32_t k) {
+    uint32_t part = 0;
+    while (part < k && steps[k - part - 1] == steps[k]) ++part;
+    return part;
+  }
+
+  void dataOf(StepId i, const Entry &e, uint32_t part) {
     const Step &step = s_->steps[i];
     const bool write = step.op == Op::copy, told = direct_ && step.peer >= 0;
     uint32_t segments = 1 + (write || told);
@@ -361,7 +370,7 @@ class Verifier {
       target |= told && r.rule == NBC_RELOC_TOLD && r.what == places_[i].queue &&
                 r.addend == places_[i].number && r.at == e.offset + MLX5_SEGMENT;
       if (r.rule != NBC_RELOC_SGE && r.rule != NBC_RELOC_SLOT) continue;
-      right = dataSegment(r, e.offset + segments++ * MLX5_SEGMENT);
+      right = dataSegment(r, e.offset + segments++ * MLX5_SEGMENT) && slotsOf(step, part, r);
     }
     right = right && data_->complete();
     if (right && write)
@@ -383,8 +392,17 @@ class Verifier {
     return r.at == place && data_->found(r.what, r.rule == NBC_RELOC_SGE ? r.extra + 1 : 1, true);
   }
 
+  /// One slot of a reduction's, all of a message's vector.
+  bool slotsOf(const Step &step, uint32_t part, const nbc_reloc &r) {
+    if (r.rule != NBC_RELOC_SLOT) return true;
+    const bool one = step.op == Op::reduce;
+    data_->why = cat("slot ", r.addend, " and ", r.extra, " more of a vector of ", variant_.scalars,
+                     one ? cat(", where it is to be slot ", part) : "");
+    return r.addend == (one ? part : 0) && r.extra == (one ? 0 : variant_.scalars - 1);
+  }
+
   /// Of a receive; those of eager queues name rooms, not pieces.
-  void dataOf(StepId i, const nbc_segment &posted, uint32_t number) {
+  void dataOf(StepId i, const nbc_segment &posted, uint32_t number, uint32_t part) {
     const uint32_t stride = posted.bytes / posted.entries;
     uint32_t place = posted.offset + number * stride;
     bool right = true;
@@ -395,7 +413,7 @@ class Verifier {
     }
     data_->want(s_->to(s_->steps[i]));
     for (const nbc_reloc &r : view_.relocsAt(variant_.relocs, place, stride)) {
-      right = right && dataSegment(r, place);
+      right = right && dataSegment(r, place) && slotsOf(s_->steps[i], part, r);
       place += MLX5_SEGMENT;
     }
     if (!right || !data_->complete()) wrongStep(i, "its receive is for other data: ", data_->why);
@@ -545,7 +563,11 @@ class Verifier {
     const Place place = step == kToken ? Place{.send = 0} : places_[step];
     if (side == NBC_SIDE_SEND || (place.send != UINT32_MAX && !clear)) {
       const uint32_t q = side == NBC_SIDE_SEND ? e.number : place.sendQueue;
-      if (queues_[q].started[place.send] > position)
+      const uint32_t send = side == NBC_SIDE_SEND ? queue.signals[e.limit]
+                            : s_->steps[step].op == Op::reduce
+                                ? place.send + partOf(queue.receiveSteps, e.limit)
+                                : place.send;
+      if (queues_[q].started[send] > position)
         return wrong(who(), ", that of ", say(step), ", which is not started before");
     }
     for (uint32_t k = e.limit + 1; k-- > 0 && known[k] == kNever;) known[k] = position;

@@ -78,13 +78,13 @@ void Within::data(codegen::PlaceVerifier &places) {
     bool right = true, slots = true;
     for (const nbc_reloc &r : view_.fills(variant_, records_[k])) {
       const bool slot = r.rule == NBC_RELOC_SLOT;
-      slots = slots && slot;
+      slots = slots && slot && r.addend == 0 && r.extra + 1 == variant_.scalars;
       right = right && places.found(r.what, slot ? 1 : r.extra + 1, r.rule == NBC_RELOC_SGE);
     }
     if (!right || !places.complete())
       wrong_(cat("record ", k, " is of other data than step %", steps_[k], ": ", places.why));
     if ((variant_.flags & NBC_VARIANT_CALC) != 0 && !slots)
-      wrong_(cat("record ", k, " is no slot, where slots are meant"));
+      wrong_(cat("record ", k, " is not of ", variant_.scalars, " slots, which are meant"));
   }
 }
 

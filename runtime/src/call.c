@@ -221,7 +221,9 @@ static int choose(nbc_plan *plan, struct call *c, bool in_place) {
     const struct variant *v = &plan->variants[i];
     uint32_t flags = v->flags;
     if (flags & NBC_VARIANT_CREDIT || in_place != !!(flags & NBC_VARIANT_IN_PLACE)) continue;
-    if (flags & NBC_VARIANT_CALC && !(c->count == 1 && c->calc && v->calc >> c->calc & 1)) continue;
+    if (flags & NBC_VARIANT_CALC &&
+        !(c->count && c->count <= v->v->scalars && c->calc && v->calc >> c->calc & 1))
+      continue;
     if (c->block > v->limit) {
       too_long = true;
       continue;

@@ -89,8 +89,9 @@ int coredirect_prepare(nbc_plan *plan, struct call *c) {
   }
   for (const struct place_patch *p = v->sges, *end = p + v->sge_count; p < end; ++p)
     put_data(code + p->at, p->count * c->block, keys.l[p->role], place_address(c, p));
-  for (const struct place_patch *p = v->slots, *end = p + v->slot_count; p < end; ++p)
-    put_data(code + p->at, 16, keys.l[p->role], place_address(c, p));
+  for (const struct slot_patch *p = v->slots, *end = p + v->slot_count; p < end; ++p)
+    put_data(code + p->vector.at, p->count * SLOT_BYTES, keys.l[p->vector.role],
+             place_address(c, &p->vector) + p->first * SLOT_BYTES);
   for (const struct place_patch *p = v->raddrs, *end = p + v->raddr_count; p < end; ++p) {
     mlx5_put64(code + p->at + MLX5_RADDR_ADDR, place_address(c, p));
     mlx5_put32(code + p->at + MLX5_RADDR_RKEY, keys.r[p->role]);

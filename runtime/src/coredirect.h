@@ -67,7 +67,8 @@ struct word_patch {
 
 struct patches {
   struct counter_patch *indices, *enables, *waits, *credits;
-  struct place_patch *sges, *slots, *raddrs;
+  struct place_patch *sges, *raddrs;
+  struct slot_patch *slots;
   struct word_patch *words;
   uint32_t *slow;   // relocations of pieces that need the long way
   uint32_t *modes;  // where the operation of a calc stands
@@ -172,9 +173,10 @@ struct need {
   uint64_t sends, receives, room;  // of all calls under way: WQEBBs; receives posted ahead of
                                    // calls, or with them; those there must be room for
 };
-// coredirect_needs.c. `needs` has an entry of zeros for each queue; *polled: entries of the CQ that
-// the host looks at.
-int coredirect_needs(const struct tables *, uint32_t depth, struct need *needs, uint64_t *polled);
+// coredirect_needs.c. Of variants for vectors of at most `scalars` elements. `needs` has an entry
+// of zeros for each queue; *polled: entries of the CQ that the host looks at.
+int coredirect_needs(const struct tables *, uint32_t depth, uint32_t scalars, struct need *needs,
+                     uint64_t *polled);
 // Whether an adapter has all that, or NBC_ERROR_RESOURCES.
 int coredirect_fits(const struct tables *, uint32_t depth, const struct need *, uint64_t polled,
                     const struct nbc_hca_facts *, const char **why);

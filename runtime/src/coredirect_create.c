@@ -111,6 +111,23 @@ static int make_queue(nbc_plan *plan, uint32_t index, const struct need *n) {
   return 0;
 }
 
+// Vectors of as many elements are reduced by the adapter as its queues are long enough for.
+static int find_needs(nbc_plan *plan, struct need *needs, uint64_t *polled) {
+  uint32_t scalars = NBC_MOST_SCALARS;
+  int status;
+  for (;; scalars /= 2) {
+    memset(needs, 0, plan->tables.header->queues.count * sizeof *needs);
+    status = coredirect_needs(&plan->tables, plan->depth, scalars, needs, polled);
+    if (!status)
+      status = coredirect_fits(&plan->tables, plan->depth, needs, *polled,
+                               &endpoint_of(plan)->facts, &plan->why);
+    if (status != NBC_ERROR_RESOURCES || scalars == 1) break;
+  }
+  for (uint32_t i = 0; i < plan->tables.header->variants.count; ++i)
+    if (plan->tables.variants[i].scalars > scalars) plan->variants[i].calc = 0;
+  return status;
+}
+
 static int make_queues(nbc_plan *plan) {
   struct coredirect *s = state_of(plan);
   uint32_t count = plan->tables.header->queues.count;
@@ -118,10 +135,7 @@ static int make_queues(nbc_plan *plan) {
   struct need *needs = (struct need *)calloc(count, sizeof *needs);
   if (!needs) return NBC_ERROR_MEMORY;
   uint64_t polled;
-  int status = coredirect_needs(&plan->tables, plan->depth, needs, &polled);
-  if (!status)
-    status = coredirect_fits(&plan->tables, plan->depth, needs, polled, &endpoint_of(plan)->facts,
-                             &plan->why);
+  int status = find_needs(plan, needs, &polled);
   if (!status) status = make_done_cq(plan, polled);
   for (uint32_t i = 0; i < count && !status; ++i) {
     if (plan->tables.queues[i].kind == NBC_QUEUE_MESSAGES) continue;
@@ -141,9 +155,10 @@ static int make_queues(nbc_plan *plan) {
 
 // All arrays of one variant, in one piece of memory with room for the worst case.
 static int make_arrays(struct patches *v, uint32_t relocs, uint32_t segments, uint32_t queues) {
-  size_t bytes = relocs * (4 * sizeof(struct counter_patch) + 3 * sizeof(struct place_patch) +
-                           sizeof(struct word_patch) + 2 * sizeof(uint32_t)) +
-                 segments * 2 * sizeof(struct ring_copy) + queues * sizeof(struct use) + 64;
+  size_t bytes =
+      relocs * (4 * sizeof(struct counter_patch) + 2 * sizeof(struct place_patch) +
+                sizeof(struct slot_patch) + sizeof(struct word_patch) + 2 * sizeof(uint32_t)) +
+      segments * 2 * sizeof(struct ring_copy) + queues * sizeof(struct use) + 64;
   uint8_t *next = (uint8_t *)malloc(bytes);
   if (!next) return NBC_ERROR_MEMORY;
   v->arena = next;
@@ -176,7 +191,7 @@ static void add_place(const nbc_plan *plan, struct patches *v, const struct nbc_
   else if (r->rule == NBC_RELOC_SGE)
     v->sges[v->sge_count++] = patch;
   else if (r->rule == NBC_RELOC_SLOT)
-    v->slots[v->slot_count++] = patch;
+    v->slots[v->slot_count++] = (struct slot_patch){patch, r->addend, r->extra + 1};
   else
     v->raddrs[v->raddr_count++] = patch;
 }

@@ -91,7 +91,8 @@ static void sum_up(uint32_t kind, uint64_t depth, struct need *n) {
   n->room = n->receives ? n->receives + (kind == NBC_QUEUE_CTS) : 0;
 }
 
-int coredirect_needs(const struct tables *s, uint32_t depth, struct need *needs, uint64_t *polled) {
+int coredirect_needs(const struct tables *s, uint32_t depth, uint32_t scalars, struct need *needs,
+                     uint64_t *polled) {
   const struct nbc_range ahead = s->header->ahead_segments;
   uint64_t stages = 1;
   if (is_direct(s)) depth = 1;
@@ -101,6 +102,7 @@ int coredirect_needs(const struct tables *s, uint32_t depth, struct need *needs,
   for (uint32_t i = 0; i < s->header->variants.count; ++i) {
     const struct nbc_variant *v = &s->variants[i];
     bool credit = v->flags & NBC_VARIANT_CREDIT;
+    if (v->scalars > scalars) continue;
     if (v->stages.count > stages) stages = v->stages.count;
     for (uint32_t g = 0; g < v->segments.count && !status; ++g)
       status = add_segment(s, &s->segments[v->segments.begin + g], credit, needs);
@@ -241,7 +243,7 @@ int nbc_hca_fits(const void *data, size_t bytes, uint32_t depth, const struct nb
     return NBC_ERROR_MEMORY;
   }
   uint64_t polled;
-  status = coredirect_needs(&s, depth, needs, &polled);
+  status = coredirect_needs(&s, depth, 1, needs, &polled);
   if (status && why) *why = "receives of a queue differ in length";
   if (!status) status = coredirect_fits(&s, depth, needs, polled, facts, why);
   free(needs);

@@ -78,41 +78,45 @@ static int copy(const nbc_plan *plan, const struct call *c, const struct nbc_hos
   return 0;
 }
 
-// A value between the caller's memory and a slot of 16 bytes, or between two slots.
+// Elements of a vector between the caller's memory and slots of 16 bytes, or between slots.
 static int copy_slots(const nbc_plan *plan, const struct call *c, const struct nbc_host *h) {
   struct cursor from = begin(h->from), to = begin(h->to);
+  const enum nbc_type type = (enum nbc_type)c->type;
+  const enum nbc_op op = (enum nbc_op)c->op;
   while (here(plan, c, &from) && here(plan, c, &to)) {
-    if (!from.at || !to.at || from.left != 8 || to.left != 8) return NBC_ERROR_TEMPLATE;
+    if (!from.at || !to.at || from.left != c->block || to.left != c->block)
+      return NBC_ERROR_TEMPLATE;
     bool slot_from = plan->places[from.piece - 1].role >= CALLER_ROLES;
     bool slot_to = plan->places[to.piece - 1].role >= CALLER_ROLES;
-    if (slot_from && slot_to)
-      memmove(to.at, from.at, 16);
-    else if (slot_to)
-      calc_encode(to.at, from.at, (enum nbc_type)c->type, (enum nbc_op)c->op);
-    else if (slot_from)
-      calc_decode(to.at, from.at, (enum nbc_type)c->type, (enum nbc_op)c->op);
-    else
-      memmove(to.at, from.at, 8);
-    skip(&from, 8), skip(&to, 8);
+    if (slot_from == slot_to) memmove(to.at, from.at, slot_to ? 2 * c->block : c->block);
+    for (uint64_t i = 0; i < c->count && slot_from != slot_to; ++i)
+      if (slot_to)
+        calc_encode(to.at + i * SLOT_BYTES, from.at + i * c->size, type, op);
+      else
+        calc_decode(to.at + i * c->size, from.at + i * SLOT_BYTES, type, op);
+    skip(&from, c->block), skip(&to, c->block);
   }
   return 0;
 }
 
-// Of two slots, in the operands' own type.
+// Of two vectors of slots, in the operands' own type.
 static int reduce_slots(const nbc_plan *plan, const struct call *c, const struct nbc_host *h) {
   struct cursor left = begin(h->from), right = begin(h->with), to = begin(h->to);
   const enum nbc_type type = (enum nbc_type)c->type;
   const enum nbc_op op = (enum nbc_op)c->op;
   if (!c->reduce) return NBC_ERROR_TEMPLATE;
   while (here(plan, c, &left) && here(plan, c, &right) && here(plan, c, &to)) {
-    uint64_t a, b;
-    if (!left.at || !right.at || !to.at || left.left != 8 || right.left != 8 || to.left != 8)
+    if (!left.at || !right.at || !to.at || left.left != c->block || right.left != c->block ||
+        to.left != c->block)
       return NBC_ERROR_TEMPLATE;
-    calc_decode((uint8_t *)&a, left.at, type, op);
-    calc_decode((uint8_t *)&b, right.at, type, op);
-    c->reduce(&a, &a, &b, 1, c->context);
-    calc_encode(to.at, (uint8_t *)&a, type, op);
-    skip(&left, 8), skip(&right, 8), skip(&to, 8);
+    for (uint64_t i = 0; i < c->count; ++i) {
+      uint64_t a, b;
+      calc_decode((uint8_t *)&a, left.at + i * SLOT_BYTES, type, op);
+      calc_decode((uint8_t *)&b, right.at + i * SLOT_BYTES, type, op);
+      c->reduce(&a, &a, &b, 1, c->context);
+      calc_encode(to.at + i * SLOT_BYTES, (uint8_t *)&a, type, op);
+    }
+    skip(&left, c->block), skip(&right, c->block), skip(&to, c->block);
   }
   return 0;
 }

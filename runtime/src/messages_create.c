@@ -15,9 +15,6 @@ static const struct nbc_segment *segment_of(const nbc_plan *plan, const struct n
 
 // --- variants ---
 
-// Of 64 bits: the block of a call that reduces slots is one element.
-enum { SLOT_ELEMENTS = 2 };
-
 // What is known of a record while relocations are sorted.
 enum { NAMED = 1, HAS_MEMORY = 2 };
 
@@ -38,7 +35,7 @@ static void sort_relocs(const nbc_plan *plan, const struct nbc_variant *from, st
       v->scattered[v->scattered_count++] = (struct scattered){record, i, runs};
       runs += r->extra + 1;
     } else if (r->rule == NBC_RELOC_SLOT) {
-      place.count = SLOT_ELEMENTS;
+      place.count = SLOT_BYTES / sizeof(uint64_t);  // for each block of such elements
       v->places[v->place_count++] = place;
     } else if (whole) {
       v->places[v->place_count++] = place;

@@ -82,7 +82,11 @@ static int set_options(nbc_plan *plan, const struct nbc_plan_options *given) {
   }
   plan->max_bytes = o->max_bytes ? o->max_bytes : DEFAULT_MAX_BYTES;
   if (plan->eager_bytes > INT32_MAX || plan->max_bytes > MOST_MEMORY) return NBC_ERROR_ARGUMENT;
-  plan->stride[NBC_EAGER] = round_up(plan->eager_bytes, 16);
+  plan->stride[NBC_EAGER] = round_up(plan->eager_bytes, SLOT_BYTES);
+  for (uint32_t i = 0; i < plan->tables.header->variants.count; ++i) {
+    const uint64_t vector = plan->tables.variants[i].scalars * SLOT_BYTES;
+    if (plan->stride[NBC_EAGER] < vector) plan->stride[NBC_EAGER] = vector;
+  }
   plan->stride[NBC_RENDEZVOUS] = round_up(plan->max_bytes, 16);
   if (plan->bound_block > MOST_MEMORY) return NBC_ERROR_TOO_LONG;
   plan->stride[NBC_DIRECT] = round_up(plan->bound_block ? plan->bound_block : 1, 16);
@@ -236,7 +240,7 @@ static uint64_t measure_variant(nbc_plan *plan, struct variant *variant) {
                   : plan->direct           ? plan->bound_block
                   : u.staging              ? plan->max_bytes
                                            : UINT64_MAX;
-  if (v->flags & NBC_VARIANT_CALC) most = plan->stride[v->protocol];
+  if (v->flags & NBC_VARIANT_CALC) most = v->scalars * sizeof(uint64_t);
   if (variant->limit > most) variant->limit = most;
   uint64_t bytes;
   return __builtin_mul_overflow(u.staging, plan->stride[v->protocol], &bytes) ? UINT64_MAX : bytes;

@@ -220,6 +220,12 @@ struct place_patch {
 static inline uint64_t place_address(const struct call *c, const struct place_patch *p) {
   return (uint64_t)(uintptr_t)c->base[p->role] + p->rooms * c->stride + p->blocks * c->block;
 }
+// Slots of a vector: `count` from `first` on.
+struct slot_patch {
+  struct place_patch vector;
+  uint32_t first, count;
+};
+enum { SLOT_BYTES = 16 };
 // False: they must be looked up at each call.
 bool place_of(const nbc_plan *, const struct nbc_reloc *, struct place_patch *);
 

@@ -327,6 +327,13 @@ static bool allowed(const struct tables *s, const struct nbc_variant *v, uint32_
 
 enum list { BIND, CALL, AHEAD };
 
+// A vector in slots, from the beginning of its block on.
+static bool is_slots(const struct tables *s, uint32_t piece) {
+  const struct nbc_piece *p = &s->pieces[piece];
+  return s->buffers[p->buffer].role >= CALLER_ROLES && p->parts == 1 && p->count == 1 &&
+         p->before.count == 0;
+}
+
 static int check_reloc(const struct tables *s, uint32_t index, enum list list,
                        const struct nbc_variant *v, struct nbc_range segments, const char **why) {
   // What each rule names, how many bytes it writes, and where it may stand.
@@ -382,7 +389,8 @@ static int check_reloc(const struct tables *s, uint32_t index, enum list list,
       uint64_t last = r->what;
       while (last <= r->what + extra && allowed(s, v, (uint32_t)last)) ++last;
       if (last <= r->what + extra) break;
-      if (r->rule == NBC_RELOC_SLOT && s->buffers[s->pieces[r->what].buffer].role < CALLER_ROLES)
+      if (r->rule == NBC_RELOC_SLOT &&
+          (!is_slots(s, r->what) || r->addend >= v->scalars || r->extra >= v->scalars - r->addend))
         break;
       return 0;
     }
@@ -403,14 +411,15 @@ static int check_relocs(const struct tables *s, struct nbc_range range, enum lis
 static int check_variant_pieces(const struct tables *s, const struct nbc_variant *v, uint32_t host,
                                 const char **why) {
   const struct nbc_host *h = &s->hosts[host];
-  const bool slots = h->op == NBC_HOST_REDUCE && v->flags & NBC_VARIANT_CALC;
+  const bool calc = v->flags & NBC_VARIANT_CALC, reduces = h->op == NBC_HOST_REDUCE;
   const struct nbc_range ranges[] = {h->from, h->with, h->to};
   for (int k = 0; k < 3; ++k)
     for (uint32_t i = ranges[k].begin; i < ranges[k].begin + ranges[k].count; ++i) {
       if (!allowed(s, v, i))
         return damaged(why, "host operation %u: piece %u is not of this variant", host, i);
-      if (slots && s->buffers[s->pieces[i].buffer].role < CALLER_ROLES)
-        return damaged(why, "host operation %u: piece %u is no slot, where slots are reduced", host,
+      const bool callers = s->buffers[s->pieces[i].buffer].role < CALLER_ROLES;
+      if (calc && (reduces || !callers) && !is_slots(s, i))
+        return damaged(why, "host operation %u: piece %u is no slot, where slots are meant", host,
                        i);
     }
   return 0;
@@ -423,10 +432,13 @@ static int check_variant(const struct tables *s, uint32_t index, const char **wh
       !inside(v->segments, t->segments.count) || !inside(v->bind, t->relocs.count) ||
       !inside(v->relocs, t->relocs.count) || v->stages.count == 0)
     return damaged(why, "variant %u: a range beyond its table, or flags %u", index, v->flags);
+  const bool calc = v->flags & NBC_VARIANT_CALC, two = (v->scalars & (v->scalars - 1)) == 0;
+  if (calc != (v->scalars != 0) || v->scalars > NBC_MOST_SCALARS || !two)
+    return damaged(why, "variant %u: flags %u, vectors of %u scalars", index, v->flags, v->scalars);
   if (t->lengths == NBC_LENGTHS_EACH) {
     bool all_know = t->kind == NBC_ALLGATHER || t->kind == NBC_REDUCE_SCATTER;
     bool in_place = v->flags & NBC_VARIANT_IN_PLACE;
-    if (v->flags & NBC_VARIANT_CALC || (v->protocol == NBC_EAGER && !all_know) ||
+    if (calc || (v->protocol == NBC_EAGER && !all_know) ||
         (in_place && t->kind == NBC_REDUCE_SCATTER))
       return damaged(why, "variant %u: protocol %u, flags %u, where blocks may differ", index,
                      v->protocol, v->flags);

@@ -47,8 +47,9 @@ uint32_t Builder::inRoom(uint32_t buffer, uint64_t room, uint32_t shape, uint64_
   return uint32_t(pieces.size() - 1);
 }
 
-void Builder::beginVariant(nbc_protocol protocol, uint32_t flags, uint32_t calc) {
-  variants.push_back({.protocol = uint32_t(protocol), .flags = flags, .calc = calc});
+void Builder::beginVariant(nbc_protocol protocol, uint32_t flags, uint32_t calc, uint32_t scalars) {
+  variants.push_back(
+      {.protocol = uint32_t(protocol), .flags = flags, .calc = calc, .scalars = scalars});
   firstHost_ = uint32_t(hosts.size());
   mq_ = queue(NBC_QUEUE_MANAGEMENT);
 }
@@ -106,22 +107,24 @@ void Builder::send(uint32_t queue, const std::vector<uint32_t> &list, bool signa
     e.relocs.push_back({16 * (first + i), NBC_RELOC_SGE, 0, 0, list[i], 0, 0});
 }
 
-void Builder::calc(uint32_t queue, const std::vector<uint32_t> &list) {
+void Builder::calc(uint32_t queue, const std::vector<uint32_t> &list, uint32_t first,
+                   uint32_t count) {
   Entry &e = entry(queue, NBC_RING_SEND, 1 + list.size());
   e.bytes[MLX5_CTRL_OPCODE] = MLX5_SEND;
   if (list.size() > 1) e.relocs.push_back({MLX5_CTRL_OPMOD, NBC_RELOC_OPMOD, 0, 0, 0, 0, 0});
   mark(e);
   for (uint32_t i = 0; i < list.size(); ++i)
-    e.relocs.push_back({16 * (1 + i), NBC_RELOC_SLOT, 0, 0, list[i], 0, 0});
+    e.relocs.push_back({16 * (1 + i), NBC_RELOC_SLOT, 0, 0, list[i], first, count - 1});
 }
 
-void Builder::receive(uint32_t queue, const std::vector<uint32_t> &list, bool slots) {
+void Builder::receive(uint32_t queue, const std::vector<uint32_t> &list, bool slots,
+                      uint32_t first) {
   size_t length = 1;
   while (length < list.size()) length *= 2;
   Entry &e = entry(queue, NBC_RING_RECV, length);
   for (uint32_t i = 0; i < list.size(); ++i)
     e.relocs.push_back(
-        {16 * i, uint8_t(slots ? NBC_RELOC_SLOT : NBC_RELOC_SGE), 0, 0, list[i], 0, 0});
+        {16 * i, uint8_t(slots ? NBC_RELOC_SLOT : NBC_RELOC_SGE), 0, 0, list[i], first, 0});
   if (list.size() < length)
     mlx5_put32(e.bytes.data() + 16 * list.size() + MLX5_DATA_LKEY, MLX5_INVALID_LKEY);
 }
@@ -340,6 +343,10 @@ Bytes chainAllreduce(uint32_t ranks, uint32_t me) {
 }
 
 Bytes calcAllreduce(uint32_t me) {
+  return vectorAllreduce(me, 1);
+}
+
+Bytes vectorAllreduce(uint32_t me, uint32_t scalars) {
   Builder b("calc", NBC_ALLREDUCE, 2, me);
   uint32_t in = b.buffer(NBC_ROLE_IN), out = b.buffer(NBC_ROLE_OUT);
   uint32_t staging = b.buffer(NBC_ROLE_STAGING, 2), slots = b.buffer(NBC_ROLE_SLOTS, 1);
@@ -348,20 +355,22 @@ Bytes calcAllreduce(uint32_t me) {
   uint32_t own = b.inRoom(staging, 0, out), sum = b.inRoom(staging, 1, out);
   uint32_t other = b.inRoom(slots, 0, out), result = b.piece(out, 0), input = b.piece(in, 0);
   for (bool calc : {true, false}) {
-    b.beginVariant(NBC_EAGER, calc ? NBC_VARIANT_CALC : 0, calc ? 0x7e : 0);
+    b.beginVariant(NBC_EAGER, calc ? NBC_VARIANT_CALC : 0, calc ? 0x7e : 0, calc ? scalars : 0);
     b.copy(input, own);
     if (calc)
-      b.calc(q, {own});
+      b.calc(q, {own}, 0, scalars);
     else
       b.send(q, {own}, true);
     b.enable(q, 1);
     b.wait(q, NBC_SIDE_RECV, 0);
     if (calc) {
-      b.receive(loop, {sum}, true);
-      b.calc(loop, me ? std::vector{other, own} : std::vector{own, other});
-      b.enable(loop, 1);
-      b.wait(loop, NBC_SIDE_RECV, 0);
-      b.wait(loop, NBC_SIDE_SEND, 0);
+      for (uint32_t i = 0; i < scalars; ++i) {
+        b.receive(loop, {sum}, true, i);
+        b.calc(loop, me ? std::vector{other, own} : std::vector{own, other}, i, 1);
+      }
+      b.enable(loop, scalars);
+      b.wait(loop, NBC_SIDE_RECV, scalars - 1);
+      b.wait(loop, NBC_SIDE_SEND, scalars - 1);
     }
     b.wait(q, NBC_SIDE_SEND, 0);
     b.stage();

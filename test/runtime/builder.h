@@ -60,7 +60,7 @@ class Builder {
   uint32_t inRoom(uint32_t buffer, uint64_t room, uint32_t shape, uint64_t first = 0,
                   uint64_t count = 1, uint32_t parts = 1, nbc_range before = {0, 0});
 
-  void beginVariant(nbc_protocol, uint32_t flags = 0, uint32_t calc = 0);
+  void beginVariant(nbc_protocol, uint32_t flags = 0, uint32_t calc = 0, uint32_t scalars = 0);
   /// Entries of the management queue, in order.
   void wait(uint32_t queue, nbc_side, uint32_t addend);
   void enable(uint32_t queue, uint32_t limit);
@@ -68,8 +68,10 @@ class Builder {
   /// An entry of another queue that sends these pieces (each one data segment).
   void send(uint32_t queue, const std::vector<uint32_t> &pieces, bool signalled,
             uint8_t opcode = MLX5_SEND, uint32_t target = UINT32_MAX);
-  void calc(uint32_t queue, const std::vector<uint32_t> &pieces);
-  void receive(uint32_t queue, const std::vector<uint32_t> &pieces, bool slots = false);
+  /// Of each piece `count` slots from `first` on; two pieces: reduced.
+  void calc(uint32_t queue, const std::vector<uint32_t> &pieces, uint32_t first, uint32_t count);
+  void receive(uint32_t queue, const std::vector<uint32_t> &pieces, bool slots = false,
+               uint32_t first = 0);
   void receivePlain(uint32_t queue, uint32_t entries);
   void copy(uint32_t from, uint32_t to);
   void reduce(uint32_t from, uint32_t with, uint32_t to);
@@ -107,6 +109,8 @@ Bytes allgather(uint32_t ranks, uint32_t rank);
 Bytes chainAllreduce(uint32_t ranks, uint32_t rank);
 /// allreduce of two ranks, reduced by the adapter; with a host's variant behind it.
 Bytes calcAllreduce(uint32_t rank);
+/// Of so many elements at most.
+Bytes vectorAllreduce(uint32_t rank, uint32_t scalars);
 /// bcast from rank 0 to rank 1 in `parts` parts, gathered in one message, by rendezvous.
 Bytes partsBcast(uint32_t rank, uint32_t parts);
 /// gather to rank 0 of `ranks`, eager: data go one way, credits the other.

@@ -292,6 +292,55 @@ TEST(Call, theAdapterReducesOnlyIfAllCan) {
   EXPECT_EQ(out[1], 9u);
 }
 
+// Vectors of up to `width` elements, as many as all ranks' templates have: longer ones the hosts
+// do.
+TEST(Call, theAdapterReducesShortVectors) {
+  for (auto [mine, theirs] : {std::pair(2u, 2u), {8u, 8u}, {4u, 2u}, {1u, 1u}}) {
+    World w(2, [&](uint32_t r) { return build::vectorAllreduce(r, r ? theirs : mine); });
+    const uint32_t width = mine == theirs ? mine : 0;
+    uint64_t reduced = 0;
+    for (uint32_t n = 0; n <= 9; ++n) {
+      std::vector<uint64_t> in[2], out[2];
+      std::vector<nbc_request> requests(2);
+      for (uint32_t r : {0, 1}) {
+        for (uint32_t i = 0; i < n; ++i) in[r].push_back(100 * n + 10 * i + r);
+        in[r].push_back(0), out[r].assign(n + 1, 77);
+        nbc_call call = {
+            .in = in[r].data(), .out = out[r].data(), .count = n, .type = NBC_U64, .op = NBC_SUM};
+        ASSERT_EQ(nbc_start(w.plans[r], &call, &requests[r]), 0);
+      }
+      ASSERT_TRUE(w.finish(requests));
+      for (uint32_t r : {0, 1}) {
+        for (uint32_t i = 0; i < n; ++i) EXPECT_EQ(out[r][i], 200 * n + 20 * i + 1) << n;
+        EXPECT_EQ(out[r][n], 77u);
+      }
+      reduced += n && n <= width;
+      nbc_plan_info info;
+      nbc_plan_query(w.plans[0], &info);
+      EXPECT_EQ(info.calc, reduced) << n << " of " << mine << " and " << theirs;
+    }
+    EXPECT_TRUE(w.fabric.findings().empty()) << w.fabric.findings()[0];
+  }
+}
+
+// All slots of a vector are sent, so rooms hold them however short blocks are to be.
+TEST(Call, roomsHoldTheSlotsOfAVector) {
+  nbc_plan_options options{};
+  options.eager_bytes = 16;
+  World w(2, [](uint32_t r) { return build::vectorAllreduce(r, 2); }, options);
+  uint64_t in[2] = {4, 5}, out[2];
+  std::vector<nbc_request> requests(2);
+  for (size_t r : {0, 1}) {
+    nbc_call call = {.in = &in[r], .out = &out[r], .count = 1, .type = NBC_U64, .op = NBC_SUM};
+    ASSERT_EQ(nbc_start(w.plans[r], &call, &requests[r]), 0);
+  }
+  ASSERT_TRUE(w.finish(requests));
+  EXPECT_EQ(out[0] + out[1], 18u);
+  nbc_plan_info info;
+  nbc_plan_query(w.plans[0], &info);
+  EXPECT_EQ(info.calc, 1u);
+}
+
 TEST(Call, partsOfBlocks) {
   // Lengths below the number of parts leave some of them empty.
   for (uint32_t parts : {1, 2, 3, 7})

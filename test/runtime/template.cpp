@@ -9,9 +9,10 @@
 namespace {
 
 std::vector<build::Bytes> samples() {
-  return {build::allgather(4, 1),  build::allgather(1, 0),  build::chainAllreduce(3, 1),
-          build::calcAllreduce(0), build::partsBcast(0, 3), build::partsBcast(1, 5),
-          build::barrier(1)};
+  return {build::allgather(4, 1),       build::allgather(1, 0),
+          build::chainAllreduce(3, 1),  build::calcAllreduce(0),
+          build::vectorAllreduce(1, 8), build::partsBcast(0, 3),
+          build::partsBcast(1, 5),      build::barrier(1)};
 }
 
 int check(const build::Bytes &b, std::string *text = nullptr) {
@@ -138,6 +139,43 @@ TEST(Template, eachPromiseBrokenOnce) {
   };
   for (const Damage &d : damages) {
     build::Bytes b = build::allgather(4, 1);
+    d.apply(b);
+    b.seal();
+    std::string why;
+    EXPECT_EQ(check(b, &why), NBC_ERROR_TEMPLATE) << d.why;
+    EXPECT_NE(why.find(d.why), std::string::npos) << "wanted " << d.why << ", found " << why;
+  }
+}
+
+TEST(Template, eachPromiseOfSlotsBrokenOnce) {
+  using build::Bytes;
+  auto variant = [](Bytes &b) { return b.table<nbc_variant>(b.header()->variants); };
+  auto slot = [](Bytes &b) {
+    auto *r = b.table<nbc_reloc>(b.header()->relocs);
+    while (r->rule != NBC_RELOC_SLOT) ++r;
+    return r;
+  };
+  auto piece = [&](Bytes &b) { return b.table<nbc_piece>(b.header()->pieces) + slot(b)->what; };
+  const struct {
+    const char *why;
+    std::function<void(Bytes &)> apply;
+  } damages[] = {
+      {"vectors of 0 scalars", [&](Bytes &b) { variant(b)->scalars = 0; }},
+      {"vectors of 3 scalars", [&](Bytes &b) { variant(b)->scalars = 3; }},
+      {"vectors of 16 scalars", [&](Bytes &b) { variant(b)->scalars = 16; }},
+      {"flags 0, vectors of 4 scalars", [&](Bytes &b) { variant(b)[1].scalars = 4; }},
+      {"rule 11 names", [&](Bytes &b) { variant(b)->scalars = 2; }},  // there are 4 slots
+      {"rule 11 names", [&](Bytes &b) { slot(b)->extra = 4; }},
+      {"rule 11 names", [&](Bytes &b) { slot(b)->addend = 4; }},
+      {"rule 11 names", [&](Bytes &b) { slot(b)->addend = 1, slot(b)->extra = 3; }},
+      {"rule 11 names", [&](Bytes &b) { slot(b)->addend = 2, slot(b)->extra = UINT32_MAX; }},
+      {"rule 11 names", [&](Bytes &b) { piece(b)->before = {0, 1}; }},
+      {"rule 11 names", [&](Bytes &b) { piece(b)->parts = 2; }},
+      {"is no slot, where slots are meant",
+       [&](Bytes &b) { b.table<nbc_host>(b.header()->hosts)->op = NBC_HOST_REDUCE; }},
+  };
+  for (const auto &d : damages) {
+    build::Bytes b = build::vectorAllreduce(0, 4);
     d.apply(b);
     b.seal();
     std::string why;

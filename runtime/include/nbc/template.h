@@ -35,7 +35,7 @@ extern "C" {
 #endif
 
 #define NBC_TEMPLATE_MAGIC 0x3163626eu /* "nbc1" */
-#define NBC_TEMPLATE_VERSION 3u
+#define NBC_TEMPLATE_VERSION 4u
 
 /* Tables follow in this order; each entry is {offset in bytes, entries}. */
 struct nbc_table {
@@ -134,7 +134,8 @@ enum nbc_chaining { NBC_CHAINED_BY_COUNTS, NBC_CHAINED_BY_WORDS, NBC_CHAININGS }
  * plan is made, one value for all eager variants and one for all rendezvous
  * ones: the largest block they will carry, rounded up to 16, and not 0. The
  * memory of two variants may overlap: slots of all eager variants are the same
- * memory. In a CALC variant each value takes the first 16 bytes of its block. */
+ * memory. In a CALC variant the elements of a vector take 16 bytes each, from the beginning of its
+ * block on. */
 enum nbc_role { NBC_ROLE_IN, NBC_ROLE_OUT, NBC_ROLE_DATA, NBC_ROLE_STAGING, NBC_ROLE_SLOTS };
 
 struct nbc_buffer {
@@ -222,14 +223,17 @@ struct nbc_queue {
  * (nbc_plan_options.call). If there is a variant of it all are, and peers have DIRECT queues. */
 enum nbc_protocol { NBC_EAGER, NBC_RENDEZVOUS, NBC_DIRECT, NBC_PROTOCOLS };
 
+enum { NBC_MOST_SCALARS = 8 };
+
 enum nbc_variant_flags {
   NBC_VARIANT_IN_PLACE = 1, /* for MPI_IN_PLACE: `in` is not read */
-  NBC_VARIANT_CALC = 2,     /* reduces on the adapter: one 64-bit element. To be taken only if every
-                               rank's template has one: a template knows its own rank alone (in
-                               Rabenseifner's allreduce some ranks see whole vectors, others parts) */
-  NBC_VARIANT_CREDIT = 4    /* not a call: goes before an eager one that opens a credit window.
-                               One stage, nothing in it signalled; there is one CREDIT variant
-                               wherever there is an eager one with a peer, and it is the last */
+  NBC_VARIANT_CALC =
+      2,                 /* reduces on the adapter: some 64-bit elements. To be taken only if every
+                            rank's template has one of as many: a template knows its own rank alone (in
+                            Rabenseifner's allreduce some ranks see whole vectors, others parts) */
+  NBC_VARIANT_CREDIT = 4 /* not a call: goes before an eager one that opens a credit window.
+                            One stage, nothing in it signalled; there is one CREDIT variant
+                            wherever there is an eager one with a peer, and it is the last */
 };
 
 /* CREDIT holds a SEND segment on the CTS queue of each peer that is told, and a RECV
@@ -256,6 +260,8 @@ struct nbc_variant {
   struct nbc_range relocs; /* relocs filled at each call */
   uint32_t calc;           /* NBC_VARIANT_CALC: bit (1 << enum mlx5_calc) for each it serves */
   uint32_t rounds, sends;  /* of this rank, for reports */
+  uint32_t scalars;        /* NBC_VARIANT_CALC: 1, 2, 4 or 8 (NBC_MOST_SCALARS): vectors of so many
+                              elements at most; all of them are sent and reduced. Else 0 */
 };
 
 /* Bytes for one ring. At most one segment a queue and ring in a variant; those of
@@ -296,8 +302,9 @@ enum nbc_reloc_rule {
                        blocks of room from block `addend` on: 16 bytes */
   NBC_RELOC_CREDIT, /* be32: index of the latest credit expected on the CQ, mod 2^24 */
   NBC_RELOC_OPMOD,  /* calc: 1 byte, the enum mlx5_calc of the call's op and type */
-  NBC_RELOC_SLOT,   /* calc: what: a piece. be32 16, be32 lkey, be64 address: 16 bytes; in a record
-                       its address and length, 16 */
+  NBC_RELOC_SLOT,   /* calc: what: a piece, a vector in slots. be32 length, be32 lkey, be64 address:
+                       16   bytes, of its slot `addend` and `extra` more, 16 bytes each; in a record
+                       address and length, of the slots of the call's elements */
   NBC_RELOC_PIECES, /* shm, sci, what verbs sends: what: a piece. 16 bytes, as message_record.h
                       says, of it and of the `extra` pieces after it in the table, wherever each
                       lies */

@@ -126,6 +126,23 @@ TEST(Emit, AdapterReductionsNeedNoHostInBetween) {
       << text;
 }
 
+// A vector is one message; its elements are reduced one by one, each into its own slot.
+TEST(Emit, AdapterReducesAVectorElementByElement) {
+  const Emitted e(passed(recursiveDoubling(2, 1)), {.protocol = Protocol::eager});
+  EXPECT_EQ(e.view.variants[1].scalars, 2u);
+  const std::string text = tasks(e.bytes), two = text.substr(text.find("variant calc of 2"));
+  const std::string want =
+      "  mq                 0   2  SEND_EN  enable eager 0 up to 1\n"
+      "  mq                 1   2  WAIT     wait (1 recv CQ) from 0 for #0\n"
+      "  loopback           0   1  RECV     recv result: staging[1] (out) slot 0\n"
+      "  loopback           1   1  RECV     recv result: staging[1] (out) slot 1\n"
+      "  loopback           0   3  SEND     calc slots[0] (out) slot 0, staging[0] (in) slot 0\n"
+      "  loopback           1   3  SEND     calc slots[0] (out) slot 1, staging[0] (in) slot 1, "
+      "signalled\n"
+      "  mq                 2   2  SEND_EN  enable loopback up to 2\n";
+  EXPECT_NE(two.find(want), std::string::npos) << two;
+}
+
 TEST(Emit, IsTheSameForTheSameInput) {
   const Schedule s = passed(bruck(7, 2));
   const Emitted a(s, {}), b(s, {});

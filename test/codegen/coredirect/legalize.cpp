@@ -193,8 +193,10 @@ TEST(Ways, AreInTheOrderInWhichTheyAreTried) {
                  placed = passed(recursiveDoubling(4, 1), true);
   std::vector<std::string> found;
   for (const Legal &legal : ways(s, {}, &placed))
-    found.push_back(cat(legal.protocol, ":", legal.flags));
-  EXPECT_EQ(found, (std::vector<std::string>{"0:2", "0:3", "0:0", "0:1", "1:0", "1:1"}));
+    found.push_back(cat(legal.protocol, ":", legal.flags, ":", legal.scalars));
+  EXPECT_EQ(found,
+            (std::vector<std::string>{"0:2:1", "0:3:1", "0:2:2", "0:3:2", "0:2:4", "0:3:4", "0:2:8",
+                                      "0:3:8", "0:0:0", "0:1:0", "1:0:0", "1:1:0"}));
 }
 
 TEST(Ways, NoCalcForPartsOrWhereTheAdapterDoesNot) {
@@ -209,7 +211,21 @@ end
   TargetOptions connectx7 = eager;
   connectx7.device = findDevice(coredirect, "connectx7-cd");
   EXPECT_EQ(ways(passed(recursiveDoubling(4, 1)), connectx7).size(), 1u);
-  EXPECT_EQ(ways(passed(recursiveDoubling(4, 1)), eager).size(), 2u);
+  EXPECT_EQ(ways(passed(recursiveDoubling(4, 1)), eager).size(), 5u);
+}
+
+// A reduction takes a block for each element, so queues set the limit.
+TEST(Ways, CalcOfAsManyElementsAsQueuesHold) {
+  Device device = coredirect.devices[0];
+  TargetOptions options = eager;
+  options.device = &device;
+  std::vector<uint32_t> most;
+  for (device.logQueue = 7; device.logQueue <= 9; ++device.logQueue) {
+    most.push_back(0);
+    for (const Legal &legal : ways(passed(recursiveDoubling(16, 1)), options))
+      most.back() = std::max(most.back(), legal.scalars);
+  }
+  EXPECT_EQ(most, (std::vector<uint32_t>{4, 8, 8}));
 }
 
 TEST(Ways, RefuseTooManyMessagesBeforeAnythingElse) {
