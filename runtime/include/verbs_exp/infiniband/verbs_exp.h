@@ -18,7 +18,7 @@
  *
  * Names and meanings are those of the vendor's libraries up to 4.x, values and layouts are not:
  * programs are compiled with this folder first (-I), and linked with lib/software/libibverbs.so.
- * <infiniband/verbs.h> stays rdma-core's.
+ * <infiniband/verbs.h> is rdma-core's, and brings this one, as the vendor's does.
  *
  * What of verbs the software HCA has not, devices/verbs_exp/engine.h lists.
  */
