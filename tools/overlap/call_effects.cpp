@@ -156,7 +156,9 @@ void Walk::body(const CallExpr *call, const FunctionDecl &f) {
   Effects inner;
   Callees callees = callees_;
   callees.insert(&f);
-  Walk(program_, callee, context_, inner, callees).statement(f.getBody());
+  Walk within(program_, callee, context_, inner, callees);
+  for (const ParmVarDecl *p : f.parameters()) within.lengths(p->getOriginalType());
+  within.statement(f.getBody());
   out_.work += inner.work;
   for (const Effect &e : inner.all) {
     if (e.kind == Effect::enters || (e.kind == Effect::leaves && e.what == "goto")) continue;

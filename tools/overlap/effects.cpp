@@ -59,8 +59,10 @@ void Walk::statements(const Stmt *parent) {
 void Walk::statement(const Stmt *s) {
   if (const auto *e = dyn_cast<Expr>(s)) return value(e);
   if (const auto *declared = dyn_cast<DeclStmt>(s)) {
-    for (const Decl *d : declared->decls())
+    for (const Decl *d : declared->decls()) {
       if (const auto *v = dyn_cast<VarDecl>(d)) declares(v);
+      if (const auto *type = dyn_cast<TypedefNameDecl>(d)) lengths(type->getUnderlyingType());
+    }
     return;
   }
   if (isa<ForStmt, WhileStmt, DoStmt, CXXForRangeStmt>(s)) {
@@ -120,9 +122,33 @@ void Walk::directive(const OMPExecutableDirective *omp) {
   statement(omp->getRawStmt());
 }
 
+/// What the lengths of a type are computed from, where it is made: double row[n], double (*)[n].
+void Walk::lengths(QualType type) {
+  while (type->isVariablyModifiedType() && !isa<TypedefType>(type)) {  // a name was made elsewhere
+    if (const auto *array = dyn_cast<ArrayType>(type)) {
+      const auto *variable = dyn_cast<VariableArrayType>(array);
+      if (variable && variable->getSizeExpr()) value(variable->getSizeExpr());
+      type = array->getElementType();
+    } else if (const auto *pointer = dyn_cast<PointerType>(type)) {
+      type = pointer->getPointeeType();
+    } else if (const auto *reference = dyn_cast<ReferenceType>(type)) {
+      type = reference->getPointeeType();
+    } else if (const auto *function = dyn_cast<FunctionType>(type)) {
+      type = function->getReturnType();
+    } else if (const auto *same = dyn_cast<TypeOfExprType>(type)) {
+      return value(same->getUnderlyingExpr());
+    } else {
+      const QualType inner = type.getSingleStepDesugaredType(context_);
+      if (inner == type) return;
+      type = inner;
+    }
+  }
+}
+
 void Walk::declares(const VarDecl *v) {
   const Expr *init = v->getInit();
   const QualType type = v->getType();
+  lengths(type);
   if (v->getTSCSpec() != TSCS_unspecified) return;
   if (const auto *record = type->getAsCXXRecordDecl())
     if (record->hasDefinition() && !record->hasTrivialDestructor() && !isContainer(type)) {
@@ -167,6 +193,8 @@ void Walk::value(const Expr *e) {
   e = e->IgnoreParens();
   if (e == but_) return;
   ++out_.work;
+  if (const auto *type = dyn_cast<ExplicitCastExpr>(e)) lengths(type->getTypeAsWritten());
+  if (const auto *literal = dyn_cast<CompoundLiteralExpr>(e)) lengths(literal->getType());
   if (const auto *cast = dyn_cast<CastExpr>(e)) {
     const Expr *of = cast->getSubExpr();
     if (cast->getCastKind() == CK_LValueToRValue ||
@@ -197,10 +225,20 @@ void Walk::value(const Expr *e) {
     if (op->getOpcode() == UO_AddrOf) return address(op->getSubExpr());
     if (op->getOpcode() == UO_Deref) return value(op->getSubExpr());
   }
+  if (const auto *size = dyn_cast<UnaryExprOrTypeTraitExpr>(e)) {
+    if (size->isArgumentType()) return lengths(size->getArgumentType());
+    // An array of a length that is not constant is computed to be measured.
+    if (size->getTypeOfArgument()->isVariableArrayType()) value(size->getArgumentExpr());
+    return;
+  }
+  if (const auto *offset = dyn_cast<OffsetOfExpr>(e)) {
+    for (unsigned i = 0; i < offset->getNumExpressions(); ++i) value(offset->getIndexExpr(i));
+    return;
+  }
   if (isa<DeclRefExpr, IntegerLiteral, FloatingLiteral, StringLiteral, CharacterLiteral,
           ImaginaryLiteral, CXXBoolLiteralExpr, CXXNullPtrLiteralExpr, GNUNullExpr, CXXThisExpr,
-          UnaryExprOrTypeTraitExpr, OffsetOfExpr, ImplicitValueInitExpr, PredefinedExpr,
-          CXXScalarValueInitExpr, CXXDefaultArgExpr, TypeTraitExpr>(e))
+          ImplicitValueInitExpr, PredefinedExpr, CXXScalarValueInitExpr, CXXDefaultArgExpr,
+          TypeTraitExpr>(e))
     return;
   if (isa<ArraySubscriptExpr, MemberExpr>(e)) return address(e);
   if (const auto *call = dyn_cast<CallExpr>(e)) return this->call(call);

@@ -34,6 +34,7 @@ class Walk {
         inCallee_(true) {}
 
   void statement(const clang::Stmt *);
+  void lengths(clang::QualType);
 
  private:
   void statements(const clang::Stmt *parent);
