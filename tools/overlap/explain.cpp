@@ -54,6 +54,7 @@ What stands between start and wait
   - It may hold other blocking collectives, since all ranks start them in the same order as before, but no
     other communication: messages could meet receives that they could not meet before.
   - #if and the like end it: other code may stand there in another configuration.
+  - Of a macro of several statements it holds all or none.
   - Where ranks share memory (windows, mmap), and always for MPI_Barrier: nothing that another rank may see.
 
 Before the call, as above, and: nothing that its arguments are computed from is changed or declared, and no

@@ -9,6 +9,7 @@
 #include <clang/Basic/SourceManager.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "tools/overlap/buffers.h"
 #include "tools/overlap/changes.h"
@@ -100,15 +101,19 @@ std::optional<Carried> carriedOver(const Site &site, const Window &w, Program &p
   }
   if (inTheWayOf) return std::nullopt;
   Carried result{loop, 0, w.workBehind, {site.call->getBeginLoc(), "the next one starts"}};
-  for (; result.until < site.index; ++result.until) {
-    const Stmt *s = site.statement(result.until);
+  long work = 0;
+  for (unsigned i = 0; i < site.index; ++i) {
+    const Stmt *s = site.statement(i);
     const Effects effects = effectsOf(s, *site.in, program);
-    if (std::optional<Remark> r = inTheWay(site, program, effects, Stretch{result.until, loop})) {
+    if (std::optional<Remark> r = inTheWay(site, program, effects, Stretch{i, loop})) {
       result.ends = *r;
       break;
     }
     if (!extentOf(*s, site.context())) return std::nullopt;
-    result.work += effects.work;
+    work += effects.work;
+    if (!site.endsAlone(i)) continue;
+    result.until = i + 1;
+    result.work += std::exchange(work, 0);
   }
   if (result.until > 0) return result;
   inTheWayOf = result.ends;

@@ -37,6 +37,10 @@ const Stmt *Site::statement(unsigned i) const {
   return *(block->body_begin() + i);
 }
 
+bool Site::endsAlone(unsigned i) const {
+  return i + 1 >= statements() || !shareText(*statement(i), *statement(i + 1), context());
+}
+
 namespace {
 
 bool isBranch(const Stmt *s, const Stmt *parent) {
@@ -169,6 +173,9 @@ Site makeSite(const Collective &collective, const CallExpr *call, const Function
     refuse("the source spells it in another way");
   if (site.block && !site.checkedBy.empty()) readCheckingMacro(site, program);
   if (site.block && site.result) readCheck(site, program);
+  if (site.block &&
+      ((site.index > 0 && !site.endsAlone(site.index - 1)) || !site.endsAlone(site.behind - 1)))
+    refuse("a macro holds more than one statement here");
   Uniform uniform(program, *call, *site.collective);
   if (std::optional<Remark> why = uniform.whyNot()) site.against.push_back(*why);
   return site;

@@ -50,6 +50,8 @@ struct Site {
   const clang::ASTContext &context() const { return in->getASTContext(); }
   const clang::Stmt *statement(unsigned i) const;
   unsigned statements() const { return block->size(); }
+  /// Whether something can be put behind a statement: the next is not of the same macro.
+  bool endsAlone(unsigned i) const;
 };
 
 /// The same call, as a part of the if whose branch it stands in: a statement of the block outside.

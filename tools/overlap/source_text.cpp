@@ -88,6 +88,13 @@ std::optional<Extent> extentOf(const Stmt &s, const ASTContext &context) {
   return Extent{begin, end};
 }
 
+bool shareText(const Stmt &s, const Stmt &next, const ASTContext &context) {
+  const SourceManager &files = context.getSourceManager();
+  const std::optional<Extent> a = extentOf(s, context);
+  const auto [file, begin] = files.getDecomposedLoc(files.getExpansionLoc(next.getBeginLoc()));
+  return !a || file != files.getMainFileID() || begin < a->end;
+}
+
 unsigned behindComment(StringRef text, unsigned end) {
   const size_t newline = std::min(text.find('\n', end), text.size());
   const StringRef rest = text.slice(end, newline);

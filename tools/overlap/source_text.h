@@ -22,6 +22,10 @@ struct Extent {
 };
 std::optional<Extent> extentOf(const clang::Stmt &, const clang::ASTContext &);
 
+/// Whether one statement and the next share text: those of a macro of several statements, between
+/// which nothing can be put.
+bool shareText(const clang::Stmt &, const clang::Stmt &next, const clang::ASTContext &);
+
 llvm::StringRef mainFile(const clang::ASTContext &);
 
 /// Where a line of its own may follow what ends at `end`: behind a comment on the same line.

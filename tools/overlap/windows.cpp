@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "tools/overlap/source_text.h"
 
@@ -192,6 +193,7 @@ Window findWindow(const Site &site, Program &program, unsigned from) {
 
   w.ends = {site.block->getRBracLoc(), "the block ends"};
   w.last = site.behind - 1;
+  long work = 0;  // of a macro's statements up to here, which are taken all or none
   for (unsigned i = site.behind; i < site.statements(); ++i) {
     std::optional<Remark> why = textual(site, site.index, i, i);
     const Effects effects = effectsOf(site.statement(i), *site.in, program);
@@ -200,8 +202,10 @@ Window findWindow(const Site &site, Program &program, unsigned from) {
       w.ends = *why;
       break;
     }
+    work += effects.work;
+    if (!site.endsAlone(i)) continue;
     w.last = i;
-    w.workBehind += effects.work;
+    w.workBehind += std::exchange(work, 0);
   }
 
   w.begins = {site.block->getLBracLoc(), "the block begins"};
@@ -220,6 +224,7 @@ Window findWindow(const Site &site, Program &program, unsigned from) {
   if (from > 0)
     w.begins = {site.statement(from - 1)->getEndLoc(),
                 "an earlier collective, which it may depend on, completes"};
+  work = 0;
   for (unsigned i = site.index; i-- > from;) {
     std::optional<Remark> why = textual(site, i, site.index, i);
     const Effects effects = effectsOf(site.statement(i), *site.in, program);
@@ -232,8 +237,10 @@ Window findWindow(const Site &site, Program &program, unsigned from) {
       w.begins = *why;
       break;
     }
+    work += effects.work;
+    if (i > 0 && !site.endsAlone(i - 1)) continue;
     w.first = i;
-    w.workBefore += effects.work;
+    w.workBefore += std::exchange(work, 0);
   }
   return w;
 }
