@@ -31,6 +31,14 @@ bool isMpiConstant(std::string_view name) {
          std::ranges::all_of(name, [](char c) { return c < 'a' || c > 'z'; });
 }
 
+bool isMpiOperator(std::string_view name) {
+  static constexpr std::string_view operators[] = {
+      "MPI_SUM", "MPI_PROD", "MPI_MAX",  "MPI_MIN", "MPI_MAXLOC", "MPI_MINLOC",  "MPI_LAND",
+      "MPI_LOR", "MPI_LXOR", "MPI_BAND", "MPI_BOR", "MPI_BXOR",   "MPI_REPLACE", "MPI_NO_OP",
+  };
+  return std::ranges::find(operators, name) != std::end(operators);
+}
+
 namespace {
 
 /// Bytes of a datatype that has the same size everywhere here; 0: it is not known.

@@ -28,5 +28,7 @@ std::string constantName(const clang::Expr *, const clang::ASTContext &);
 
 /// Whether a name is one of MPI's own constants: MPI_SUM, MPI_DOUBLE, MPI_COMM_WORLD.
 bool isMpiConstant(std::string_view name);
+/// Whether it is one of MPI's own operators, of which nothing else runs than mathematics.
+bool isMpiOperator(std::string_view name);
 
 }  // namespace nbcc::overlap

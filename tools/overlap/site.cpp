@@ -78,7 +78,7 @@ void readArguments(Site &site, Program &program) {
     Walk(program, memory, context, site.naming, nullptr).statement(argument);
     if (what == 't' && !isMpiConstant(name)) derived = true;
     if (what == 'T') derived = true;
-    if (what == 'o' && !isMpiConstant(name))
+    if (what == 'o' && !isMpiOperator(name))
       refuse(argument,
              "the operator " + written(argument, context) +
                  " may be the program's own, and runs at any time until the call completes");
