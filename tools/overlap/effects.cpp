@@ -149,7 +149,6 @@ void Walk::declares(const VarDecl *v) {
   const Expr *init = v->getInit();
   const QualType type = v->getType();
   lengths(type);
-  if (v->getTSCSpec() != TSCS_unspecified) return;
   if (const auto *record = type->getAsCXXRecordDecl())
     if (record->hasDefinition() && !record->hasTrivialDestructor() && !isContainer(type)) {
       Effect e{Effect::opaque, Objects::anything(), v->getLocation(),
@@ -237,9 +236,12 @@ void Walk::value(const Expr *e) {
   }
   if (isa<DeclRefExpr, IntegerLiteral, FloatingLiteral, StringLiteral, CharacterLiteral,
           ImaginaryLiteral, CXXBoolLiteralExpr, CXXNullPtrLiteralExpr, GNUNullExpr, CXXThisExpr,
-          ImplicitValueInitExpr, PredefinedExpr, CXXScalarValueInitExpr, CXXDefaultArgExpr,
-          TypeTraitExpr>(e))
+          ImplicitValueInitExpr, PredefinedExpr, CXXScalarValueInitExpr, TypeTraitExpr>(e))
     return;
+  if (const auto *standing = dyn_cast<CXXDefaultArgExpr>(e)) {
+    const Expr *argument = standing->getExpr();
+    return argument->isGLValue() ? address(argument) : value(argument);
+  }
   if (isa<ArraySubscriptExpr, MemberExpr>(e)) return address(e);
   if (const auto *call = dyn_cast<CallExpr>(e)) return this->call(call);
   if (isa<BinaryOperator, UnaryOperator, ConditionalOperator, InitListExpr, CompoundLiteralExpr,
