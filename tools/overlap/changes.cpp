@@ -146,6 +146,33 @@ std::optional<std::int64_t> stepOf(const Expr *e, const VarDecl *v, const ASTCon
   return std::nullopt;
 }
 
+/// Whether the step past the last turn, too, is a value of the counter's type: what is narrower
+/// than an int, or unsigned, would begin again at the other end.
+bool mayWrap(const CountedLoop &loop, const ASTContext &context) {
+  const QualType type = loop.variable->getType();
+  const unsigned bits = context.getIntWidth(type);
+  const bool hasSign = type->isSignedIntegerOrEnumerationType();
+  if (type->isBooleanType()) return true;
+  if (hasSign ? bits >= context.getIntWidth(context.IntTy) : bits >= 64) return false;
+  if (const std::optional<llvm::APSInt> to = loop.to->getIntegerConstantExpr(context)) {
+    if (to->getSignificantBits() > 48) return true;
+    const std::int64_t past =
+        to->getExtValue() + loop.step - (loop.including ? 0 : (loop.step > 0 ? 1 : -1));
+    const std::int64_t most = (std::int64_t{1} << (hasSign ? bits - 1 : bits)) - 1;
+    return past > most || past < (hasSign ? -most - 1 : 0);
+  }
+  // By one it comes to the limit, which is of the same type, or becomes it to be compared.
+  const QualType as = loop.to->getType(), written = loop.to->IgnoreParenImpCasts()->getType();
+  const auto fits = [&](QualType t) {
+    return context.getIntWidth(t) < bits ||
+           (context.getIntWidth(t) == bits && hasSign == t->isSignedIntegerOrEnumerationType());
+  };
+  const bool sameType = as->isIntegerType() && fits(as);
+  const bool narrow = written->isIntegralOrEnumerationType() && fits(written) &&
+                      (hasSign || !written->isSignedIntegerOrEnumerationType());
+  return loop.including || (loop.step != 1 && loop.step != -1) || !(sameType || narrow);
+}
+
 }  // namespace
 
 std::optional<CountedLoop> countedLoop(const ForStmt &loop, const VariableChanges &changes,
@@ -167,7 +194,8 @@ std::optional<CountedLoop> countedLoop(const ForStmt &loop, const VariableChange
     if (!step || !v->getType()->isIntegerType() || v->hasGlobalStorage()) continue;
     CountedLoop found{&loop, v, from, nullptr, false, *step};
     if (!limit(loop.getCond(), v, found) || changes.of(*v).unseen ||
-        !changes.notWithin(*v, loop.getCond()) || !changes.notWithin(*v, loop.getBody()))
+        !changes.notWithin(*v, loop.getCond()) || !changes.notWithin(*v, loop.getBody()) ||
+        mayWrap(found, context))
       continue;
     return found;
   }
