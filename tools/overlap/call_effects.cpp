@@ -192,9 +192,8 @@ void Walk::method(const CXXMemberCallExpr *call) {
   if (m->getName() == "at") add(Effect::leaves, call, "throw, by at(),");
   if (pointsIntoContainer(m->getName()) || readsShapeOfContainer(m->getName())) return;
   // Whatever else it is, it may move the elements, and may throw, which nobody may catch.
-  const Objects objects = call->getImplicitObjectArgument()->getType()->isPointerType()
-                              ? Objects::anything()
-                              : memory_.designated(container);
+  const Objects objects =
+      container->isGLValue() ? memory_.designated(container) : memory_.pointedAt(container);
   add(Effect::writes, call, text(container), objects);
   if (changesContainer(m->getName()) && isContainerOfNumbers(call->getObjectType()) &&
       program_.allocatesPlainly()) {

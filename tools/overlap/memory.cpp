@@ -134,7 +134,8 @@ Objects Memory::named(const Expr *e) const {
     return Objects::anything();
   }
   if (const auto *call = dyn_cast<CallExpr>(e))
-    if (const Expr *container = containerOf(call)) return named(container);
+    if (const Expr *container = containerOf(call))
+      return container->isGLValue() ? named(container) : reached(container);
   // Memory that nothing else here can name.
   if (isa<StringLiteral, PredefinedExpr>(e)) return {};
   return Objects::anything();
@@ -187,7 +188,8 @@ Objects Memory::reached(const Expr *e) const {
     return both;
   }
   if (const auto *call = dyn_cast<CallExpr>(e)) {
-    if (const Expr *container = containerOf(call)) return named(container);
+    if (const Expr *container = containerOf(call))
+      return container->isGLValue() ? named(container) : reached(container);
     const FunctionDecl *f = call->getDirectCallee();
     const KnownCall *known = f ? findKnownCall(*f) : nullptr;
     if ((known && known->kind == CallKind::makes) || (f && !known && others_.makes(*f)))
