@@ -30,6 +30,8 @@ class Collect : public RecursiveASTVisitor<Collect> {
     if (assignments_) {
       auto &values = memory_.assigned_[v];
       if (v->getInit() && isFollowed(v)) values.push_back(v->getInit());
+      if (v->getInit() && mayTakeOver(v->getType(), v->getInit()))
+        memory_.escaped_.insert({Object::variable, v});
     } else if (v->getInit() && v->getType()->isReferenceType() &&
                v->getType()->getPointeeType()->isPointerType()) {
       memory_.escapes(v->getInit(), false);
@@ -131,7 +133,8 @@ class Collect : public RecursiveASTVisitor<Collect> {
       const bool plain =
           m && m->getIdentifier() && isContainer(method->getObjectType()) &&
           (pointsIntoContainer(m->getName()) || readsShapeOfContainer(m->getName()) ||
-           m->getName() == "resize" || m->getName() == "assign" || m->getName() == "push_back");
+           (isContainerOfNumbers(method->getObjectType()) &&
+            (m->getName() == "resize" || m->getName() == "assign" || m->getName() == "push_back")));
       if (!plain) {
         const Expr *object = method->getImplicitObjectArgument();
         memory_.escapes(object, false);
@@ -149,8 +152,8 @@ class Collect : public RecursiveASTVisitor<Collect> {
     if (!f || (call->getArg(i)->isGLValue() && type->isPointerType())) return true;
     const bool returnsPointer = f->getReturnType()->isPointerType();
     if (findKnownCall(*f)) return false;
-    if (isMathematics(*f) || f->hasAttr<PureAttr>())
-      return returnsPointer;  // into what it is given
+    if (isMathematics(*f) || f->hasAttr<PureAttr>())  // into what it is given: std::move()
+      return returnsPointer || f->getReturnType()->isReferenceType();
     if (i < f->getNumParams() && f->getParamDecl(i)->hasAttr<NoEscapeAttr>()) return false;
     if (isMpi(*f)) return mpiKeeps(f->getName().str());
     return memory_.others_.keeps(*f,

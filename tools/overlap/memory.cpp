@@ -49,6 +49,26 @@ bool isContainer(QualType type) {
   return name == "array" || name == "basic_string" || name == "valarray";
 }
 
+bool holdsElements(QualType type) {
+  const CXXRecordDecl *record =
+      type.getNonReferenceType()->getBaseElementTypeUnsafe()->getAsCXXRecordDecl();
+  return record && record->hasDefinition() && !record->hasTrivialDestructor();
+}
+
+bool mayTakeOver(QualType type, const Expr *init) {
+  if (type->isReferenceType() || !holdsElements(type)) return false;
+  const Expr *plain = init->IgnoreParenImpCasts();
+  if (const auto *whole = dyn_cast<FullExpr>(plain))
+    plain = whole->getSubExpr()->IgnoreParenImpCasts();
+  while (const auto *inner = dyn_cast<CXXFunctionalCastExpr>(plain))
+    plain = inner->getSubExpr()->IgnoreParenImpCasts();
+  if (const auto *bound = dyn_cast<CXXBindTemporaryExpr>(plain)) plain = bound->getSubExpr();
+  const auto *made = dyn_cast<CXXConstructExpr>(plain);
+  return !made || std::ranges::any_of(made->arguments(), [](const Expr *e) {
+    return e->isXValue() && e->getType()->isRecordType();
+  });
+}
+
 bool isContainerOfNumbers(QualType type) {
   const CXXRecordDecl *record = type.getNonReferenceType()->getAsCXXRecordDecl();
   const auto *of = record ? dyn_cast<ClassTemplateSpecializationDecl>(record) : nullptr;
@@ -96,6 +116,9 @@ Objects Memory::variablePointsAt(const VarDecl *v) const {
   for (const Expr *e : found->second)
     all.add(v->getType()->isReferenceType() ? named(e) : reached(e));
   asked_.erase(v);
+  for (const Object &o : all.known)
+    if (o.kind == Object::variable && escaped_.contains(o) && holdsElements(o.decl()->getType()))
+      all.unknown = true;
   return all;
 }
 

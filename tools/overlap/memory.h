@@ -10,6 +10,10 @@
 // An object escapes where a pointer to it goes out of sight: into memory, into a call that may keep
 // it, out by return. Only then can `unknown` be it. Where a function does what is not followed
 // here, notUnderstood() says what.
+//
+// Containers that are swapped or moved exchange their elements, which older pointers still point
+// at. What does that lets them escape; so a pointer into a container that has escaped may be into
+// any other such one.
 
 #pragma once
 
@@ -108,6 +112,10 @@ class Memory {
 /// std::vector, array, string, valarray, which hold what they contain; methods whose results point
 /// there.
 bool isContainer(clang::QualType);
+bool holdsElements(clang::QualType);  // a container, or what may hold one
+/// Whether elements of containers may come from others' memory: what is initialised so was moved,
+/// or made by a call.
+bool mayTakeOver(clang::QualType, const clang::Expr *init);
 bool isContainerOfNumbers(clang::QualType);     // whose elements are copied without more ado
 bool changesContainer(llvm::StringRef method);  // and nothing else: resize() and such
 /// for (x : v) over an array or container that has a name, where x is a number or a reference.

@@ -159,7 +159,19 @@ Places PointsTo::load(const Places &from) const {
     for (const auto &[field, held] : fields->second)
       if (!apart(p.field, field)) result.add(held);
   }
+  if (exchanged_ && std::ranges::any_of(result.known, [&](const Place &p) {
+        return escaped_.contains(p.object) && hold_.contains(p);
+      }))
+    result.unknown = true;
   return result;
+}
+
+/// Containers give their elements to others.
+void PointsTo::exchanges(const Places &places) {
+  note(!exchanged_);
+  exchanged_ = true;
+  escape(places);
+  escapeContents(places);
 }
 
 void PointsTo::store(const Places &to, const Places &value) {

@@ -58,6 +58,7 @@ class PointsTo {
   void escape(const Places &);
   void escapeContents(const Places &);
   void readsBytes(const Places &);
+  void exchanges(const Places &);
   void pointedAtAsBytes(const Places &);
   void note(bool changed) { changed_ = changed_ || changed; }
 
@@ -100,6 +101,8 @@ class PointsTo {
   std::set<const void *> pointerVariables_;         // or structures that hold some
   const clang::FunctionDecl *in_ = nullptr;         // whose `this` it is
   const clang::FunctionDecl *returning_ = nullptr;  // a lambda has returns of its own
+  std::set<Place> hold_;    // containers, or what holds them, into which something points
+  bool exchanged_ = false;  // some were swapped or moved: older pointers point into others
   bool changed_ = false, solved_ = false;
 };
 

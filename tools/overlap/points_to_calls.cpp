@@ -69,9 +69,18 @@ Places PointsTo::ofContainer(const CallExpr *call, const Expr *container, llvm::
                     method == "operator=" || method == "reserve" || method == "clear";
   const bool reads =
       pointsIntoContainer(method) || readsShapeOfContainer(method) || method == "operator[]";
+  if (pointsIntoContainer(method) || method == "operator[]")
+    for (const Place &p : self.known) note(hold_.insert(p).second);
+  const bool ofNumbers =
+      isContainerOfNumbers(arrow ? container->getType()->getPointeeType() : container->getType());
   for (unsigned i = first; i < call->getNumArgs(); ++i) {
     const Expr *argument = call->getArg(i);
     const Places reached = either(argument);
+    const bool moved = argument->isXValue() && argument->getType()->isRecordType();
+    if (moved && !(isa<MaterializeTemporaryExpr>(argument) && ofNumbers && method != "operator=")) {
+      exchanges(reached);
+      exchanges(self);
+    }
     if (puts && (argument->isGLValue() || argument->getType()->isRecordType())) {
       copy(self, reached);
     } else if (!reads || carriesPointers(argument->getType())) {
@@ -81,8 +90,7 @@ Places PointsTo::ofContainer(const CallExpr *call, const Expr *container, llvm::
   }
   if (pointsIntoContainer(method) || method == "operator[]" || method == "operator=") return self;
   if (puts || readsShapeOfContainer(method)) return {};
-  escape(self);
-  escapeContents(self);
+  exchanges(self);
   return Places::anything();
 }
 
@@ -132,6 +140,10 @@ Places PointsTo::call(const CallExpr *call) {
     if (keepsNothing || mpi) continue;
     // It may move pointers among what it is given.
     if (local && load(reached).empty()) continue;
+    // swap(), move() and whatever may do the same.
+    if (argument->isGLValue() && holdsElements(argument->getType()) &&
+        !argument->getType().isConstQualified())
+      exchanges(reached);
     escape(reached);
     escapeContents(reached);
   }
@@ -147,6 +159,12 @@ Places PointsTo::call(const CallExpr *call) {
 
 void PointsTo::constructs(const Places &to, const CXXConstructExpr *made) {
   const CXXConstructorDecl *by = made->getConstructor();
+  for (const Expr *argument : made->arguments())
+    if (argument->isXValue() && holdsElements(argument->getType()) &&
+        !isa<MaterializeTemporaryExpr>(argument)) {
+      exchanges(to);
+      exchanges(either(argument));
+    }
   if (by->isCopyOrMoveConstructor() &&
       (by->isTrivial() || by->isDefaulted() || isContainer(made->getType())))
     return copy(to, either(made->getArg(0)));

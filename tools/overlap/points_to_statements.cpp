@@ -101,7 +101,9 @@ void PointsTo::declares(const VarDecl &v) {
     escape(self);
     if (v.getInit()) escape(either(v.getInit()));
   }
-  if (v.getInit()) initialises(v.getType(), self, v.getInit());
+  if (!v.getInit()) return;
+  if (exchanged_ && mayTakeOver(v.getType(), v.getInit())) escape(self);
+  initialises(v.getType(), self, v.getInit());
 }
 
 void PointsTo::initialises(QualType type, const Places &to, const Expr *init) {
