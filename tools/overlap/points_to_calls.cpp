@@ -52,12 +52,23 @@ Places PointsTo::known(const CallExpr *call, const KnownCall &k) {
     const QualType type = call->getArg(i)->getType();
     if (!type->isPointerType() || k.argument(i) != 'w') continue;
     const Places to = value(call->getArg(i));
-    if (k.kind == CallKind::returns && from) copy(widened(to), widened(value(from)));
+    if (k.kind == CallKind::returns && from) copiesBytes(to, value(from));
     if (type->getPointeeType()->isPointerType()) store(to, given);
   }
   if (k.kind == CallKind::makes) return Places::one(call);
   if (k.kind == CallKind::returns) return given;
   return {};
+}
+
+/// memcpy() to a field from another one, or from bytes: what was held goes anywhere in the object.
+void PointsTo::copiesBytes(const Places &to, const Places &from) {
+  copy(widened(to), widened(from));
+  std::set<const void *> fields;
+  for (const Places *side : {&to, &from})
+    for (const Place &p : side->known) fields.insert(p.field);
+  if (fields.size() == 1) return;  // of structures that are alike
+  for (const Place &p : widened(from).known)
+    store(widened(to), load(Places::one(p.object, p.field)));
 }
 
 /// A container is one object with its elements.
