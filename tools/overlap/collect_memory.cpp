@@ -54,7 +54,11 @@ class Collect : public RecursiveASTVisitor<Collect> {
     const auto *v = ref ? dyn_cast<VarDecl>(ref->getDecl()) : nullptr;
     const bool followed = v && isFollowed(v) && !v->getType()->isReferenceType();
     if (assignments_ && followed) memory_.assigned_[v].push_back(op->getRHS());
-    if (!assignments_ && !followed) memory_.escapes(op->getRHS(), false);
+    if (assignments_ || followed) return true;
+    memory_.escapes(op->getRHS(), false);
+    // (c ? p : q) = ...: one of them is given it.
+    const Expr *to = op->getLHS()->IgnoreParens();
+    if (!isa<DeclRefExpr, MemberExpr, ArraySubscriptExpr>(to)) memory_.escapes(to, false);
     return true;
   }
 
