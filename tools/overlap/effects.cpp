@@ -122,6 +122,18 @@ void Walk::directive(const OMPExecutableDirective *omp) {
   statement(omp->getRawStmt());
 }
 
+/// The class whose destructor runs where an object of a type ends, or those that it holds; null:
+/// that does nothing but to free memory.
+static const CXXRecordDecl *endOf(QualType type) {
+  const QualType one(type->getBaseElementTypeUnsafe(), 0);
+  const CXXRecordDecl *record = one->getAsCXXRecordDecl();
+  if (type->isReferenceType() || !record || !record->hasDefinition() ||
+      record->hasTrivialDestructor())
+    return nullptr;
+  const auto *of = dyn_cast<ClassTemplateSpecializationDecl>(record);
+  return isContainer(one) && of ? endOf(of->getTemplateArgs()[0].getAsType()) : record;
+}
+
 /// What the lengths of a type are computed from, where it is made: double row[n], double (*)[n].
 void Walk::lengths(QualType type) {
   while (type->isVariablyModifiedType() && !isa<TypedefType>(type)) {  // a name was made elsewhere
@@ -149,12 +161,10 @@ void Walk::declares(const VarDecl *v) {
   const Expr *init = v->getInit();
   const QualType type = v->getType();
   lengths(type);
-  if (const auto *record = type->getAsCXXRecordDecl())
-    if (record->hasDefinition() && !record->hasTrivialDestructor() && !isContainer(type)) {
-      Effect e{Effect::opaque, Objects::anything(), v->getLocation(),
-               "~" + record->getNameAsString()};
-      out_.all.push_back(std::move(e));
-    }
+  if (const CXXRecordDecl *last = endOf(type)) {
+    Effect e{Effect::opaque, Objects::anything(), v->getLocation(), "~" + last->getNameAsString()};
+    out_.all.push_back(std::move(e));
+  }
   if (v->hasAttr<CleanupAttr>())
     out_.all.push_back({Effect::opaque, Objects::anything(), v->getLocation(), "its cleanup"});
   if (!init) return;
