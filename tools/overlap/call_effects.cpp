@@ -34,6 +34,23 @@ Objects Walk::given(const Expr *argument) const {
   return all;
 }
 
+/// Whether a call prints to stdout or stderr: it is given none of these only where it needs none.
+static bool toTerminal(const CallExpr &call) {
+  const FunctionDecl *f = call.getDirectCallee();
+  for (unsigned i = 0; i < f->getNumParams() && i < call.getNumArgs(); ++i) {
+    const QualType type = f->getParamDecl(i)->getType();
+    const bool stream = type->isPointerType() && type->getPointeeType()->isRecordType();
+    const auto *ref = dyn_cast<DeclRefExpr>(call.getArg(i)->IgnoreParenCasts());
+    const llvm::StringRef name =
+        ref && ref->getDecl()->getIdentifier() ? ref->getDecl()->getName() : "";
+    const auto *v = ref ? dyn_cast<VarDecl>(ref->getDecl()) : nullptr;
+    const bool terminal = v && v->isExternC() && v->hasExternalStorage() &&
+                          (name.contains("stdout") || name.contains("stderr"));
+    if (stream && !terminal) return false;
+  }
+  return true;
+}
+
 void Walk::known(const CallExpr *call, const KnownCall &k) {
   for (unsigned i = 0; i < call->getNumArgs(); ++i) {
     const Expr *argument = call->getArg(i);
@@ -48,7 +65,8 @@ void Walk::known(const CallExpr *call, const KnownCall &k) {
       add(Effect::writes, argument, text(argument), objects, here);
   }
   const std::string name(k.name);
-  if (k.kind == CallKind::prints) add(Effect::prints, call, name);
+  if (k.kind == CallKind::prints)
+    add(toTerminal(*call) ? Effect::prints : Effect::files, call, name);
   if (k.kind == CallKind::times) add(Effect::times, call, name);
 }
 

@@ -41,7 +41,8 @@ struct Effect {
     enters,      // a label, to which something may jump
     exits,       // ends this rank
     times,       // asks for the time
-    prints,      // output
+    prints,      // output to stdout or stderr, which is in no order among the ranks
+    files,       // output that another rank may read, or write behind
     collective,  // a blocking one; its buffers are effects of their own
     mpi,         // any other communication, or a change to what communication needs
   } kind;

@@ -55,6 +55,8 @@ What stands between start and wait
     other communication: messages could meet receives that they could not meet before.
   - #if and the like end it: other code may stand there in another configuration.
   - Of a macro of several statements it holds all or none.
+  - It writes to no file: the call may be what orders who writes there, and who reads. What goes to stdout or stderr
+    is in no order among the ranks.
   - Where ranks share memory (windows, mmap), and always for MPI_Barrier: nothing that another rank may see.
 
 Before the call, as above, and: nothing that its arguments are computed from is changed or declared, and no

@@ -43,7 +43,8 @@ const Effect *moreThanStop(const Site &site, const Effects &effects, const Memor
                          (e.kind == Effect::writes && (memory.mayOverlap(e.objects, site.writes) ||
                                                        memory.mayOverlap(e.objects, site.reads)));
     const bool harmless = e.kind == Effect::reads || e.kind == Effect::writes ||
-                          e.kind == Effect::prints || e.kind == Effect::exits ||
+                          e.kind == Effect::prints || e.kind == Effect::files ||
+                          e.kind == Effect::exits ||
                           (mayReturn && e.kind == Effect::leaves && e.what == "return");
     if (touches || !harmless) return &e;
   }

@@ -125,6 +125,9 @@ class Obstacle {
           return Remark{e.at,
                         e.what + " writes, and a barrier may be what orders who writes first"};
         return std::nullopt;
+      case Effect::files:
+        return Remark{e.at, e.what + " writes a file, and " + name_ +
+                                " may be what orders who writes and who reads"};
       case Effect::collective:
         if (barrier) return Remark{e.at, e.what + " comes behind the barrier for a reason"};
         return std::nullopt;
