@@ -68,12 +68,6 @@ class Collector : public RecursiveASTVisitor<Collector> {
     if (f->getNameAsString() == "MPI_Comm_free" && call->getNumArgs() == 1)
       freed_.insert(call->getArg(0)->IgnoreParenCasts());
     if (in_) program_.calls_[in_].push_back({call, in_});
-    if (f->getIdentifier()) {
-      const llvm::StringRef name = f->getName();
-      if ((isMpi(*f) && name.contains("_Win_")) || name == "mmap" || name == "shmat" ||
-          name == "shm_open")
-        program_.sharesMemory_ = true;
-    }
     return true;
   }
 
@@ -107,6 +101,13 @@ class Collector : public RecursiveASTVisitor<Collector> {
   bool VisitDeclRefExpr(DeclRefExpr *ref) {
     program_.uses_[ref->getDecl()->getCanonicalDecl()].push_back({ref, in_});
     const auto *f = dyn_cast<FunctionDecl>(ref->getDecl());
+    if (f && f->getIdentifier()) {
+      // mmap64(), mremap(), shmat(), shm_open(), memfd_create(), process_vm_writev() ...
+      const llvm::StringRef name = f->getName();
+      for (const char *part : {"mmap", "mremap", "shm", "memfd_", "process_vm_"})
+        program_.sharesMemory_ = program_.sharesMemory_ || name.starts_with(part);
+      program_.sharesMemory_ = program_.sharesMemory_ || (isMpi(*f) && name.contains("_Win_"));
+    }
     if (f && !called_.contains(ref)) program_.addressTaken_.insert(nameInAll(*f));
     return true;
   }
