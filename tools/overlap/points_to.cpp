@@ -71,7 +71,8 @@ void PointsTo::bodies() {
 void PointsTo::enters(const FunctionDecl &f) {
   const auto *method = dyn_cast<CXXMethodDecl>(&f);
   const bool byOthers = f.isMain() || program_.addressTaken(f) || (method && method->isVirtual()) ||
-                        (program_.promises().library && f.isExternallyVisible());
+                        (program_.promises().library && f.isExternallyVisible()) ||
+                        (f.isExternallyVisible() && program_.definedOften(f));
   if (byOthers) {
     for (const ParmVarDecl *p : f.parameters()) store(Places::one(object(*p)), Places::anything());
     if (method) store(Places::one(self(*method)), Places::anything());

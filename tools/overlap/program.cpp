@@ -51,7 +51,8 @@ class Collector : public RecursiveASTVisitor<Collector> {
         program_.ownsNew_ = true;
       if (files_.isInMainFile(files_.getExpansionLoc(f->getLocation())))
         program_.functions_.push_back(f);
-      program_.definitions_.emplace(nameInAll(*f), f);
+      const auto [at, fresh] = program_.definitions_.emplace(nameInAll(*f), f);
+      if (!fresh && at->second && !sameText(*at->second, *f)) at->second = nullptr;
       program_.bodies_.push_back(f);
     }
     const bool result = RecursiveASTVisitor::TraverseDecl(d);
@@ -113,6 +114,17 @@ class Collector : public RecursiveASTVisitor<Collector> {
   }
 
  private:
+  /// Of a header that two sources include.
+  static bool sameText(const FunctionDecl &a, const FunctionDecl &b) {
+    const auto place = [](const FunctionDecl &f) {
+      const SourceManager &files = f.getASTContext().getSourceManager();
+      const auto [file, offset] = files.getDecomposedLoc(files.getExpansionLoc(f.getLocation()));
+      const OptionalFileEntryRef entry = files.getFileEntryRefForID(file);
+      return std::pair(entry ? entry->getUniqueID() : llvm::sys::fs::UniqueID(), offset);
+    };
+    return place(a) == place(b);
+  }
+
   void gives(const Expr *to, const Stmt *at) {
     const ValueDecl *d = nullptr;
     to = to->IgnoreParenCasts();
@@ -183,11 +195,13 @@ bool Program::mayEndRank(const FunctionDecl &f) {
   if (const KnownCall *known = findKnownCall(f))
     return known->kind != CallKind::stops && f.isNoReturn();
   if (f.isNoReturn() || name == "exit" || name == "_exit" || name == "pthread_exit") return true;
-  const auto [at, fresh] = mayEndRank_.emplace(nameInAll(f), false);
-  const auto definition = definitions_.find(at->first);
-  if (!fresh || definition == definitions_.end()) return at->second;
-  for (const CallSite &inner : callsIn(*definition->second))
-    if (mayEndRank(*inner.call->getDirectCallee())) return at->second = true;
+  if (definedOften(f) && !f.hasBody()) return true;
+  const FunctionDecl *body = definition(f);
+  if (!body) return false;
+  const auto [at, fresh] = mayEndRank_.emplace(body, false);
+  if (!fresh) return at->second;
+  for (const CallSite &inner : callsIn(*body))
+    if (mayEndRank(*inner.call->getDirectCallee())) return mayEndRank_[body] = true;
   return false;
 }
 
@@ -227,6 +241,11 @@ const FunctionDecl *Program::definition(const FunctionDecl &f) const {
     return files.isInSystemHeader(files.getExpansionLoc(here->getLocation())) ? nullptr : here;
   const auto found = definitions_.find(nameInAll(f));
   return found == definitions_.end() ? nullptr : found->second;
+}
+
+bool Program::definedOften(const FunctionDecl &f) const {
+  const auto found = definitions_.find(nameInAll(f));
+  return found != definitions_.end() && !found->second;
 }
 
 bool Program::inUnion(const RecordDecl &record) const {
@@ -270,7 +289,7 @@ bool Program::makes(const FunctionDecl &f) {
   if (!body || body->isWeak() || body->isDependentContext()) return false;
   const auto *method = dyn_cast<CXXMethodDecl>(body);
   if (method && method->isVirtual()) return false;
-  const auto [at, fresh] = makes_.emplace(nameInAll(f), false);
+  const auto [at, fresh] = makes_.emplace(body, false);
   if (!fresh) return at->second;  // false while it is being looked at: it calls itself
   const auto [known, unseen] = memories_.try_emplace(body);
   if (!unseen && !known->second) return false;

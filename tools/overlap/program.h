@@ -80,8 +80,10 @@ class Program {
   /// exception, and operator new is nobody's own.
   bool allocatesPlainly() const { return !catches_ && !ownsNew_ && !promises_.library; }
 
-  /// The body of a function wherever it is; null: it is in no source.
+  /// The body of a function wherever it is; null: it is in no source, or several sources have one
+  /// each, and which one runs is decided elsewhere.
   const clang::FunctionDecl *definition(const clang::FunctionDecl &) const;
+  bool definedOften(const clang::FunctionDecl &) const;
   const std::vector<const clang::FunctionDecl *> &bodies() const { return bodies_; }
   const std::vector<const clang::VarDecl *> &globals() const { return globals_; }
   /// Whether a structure is a part of a union, where its fields may lie under others.
@@ -121,8 +123,8 @@ class Program {
   std::map<const clang::FunctionDecl *, std::vector<CallSite>> calls_;
   std::map<const clang::FunctionDecl *, std::unique_ptr<Memory>> memories_;
   std::map<const clang::FunctionDecl *, std::unique_ptr<VariableChanges>> changes_;
-  std::map<std::string, const clang::FunctionDecl *> definitions_;  // by USR
-  std::map<std::string, bool> mayEndRank_, makes_;
+  std::map<std::string, const clang::FunctionDecl *> definitions_;  // by USR; null: of several
+  std::map<const clang::FunctionDecl *, bool> mayEndRank_, makes_;  // by the body
   std::vector<const clang::FunctionDecl *>
       bodies_;  // a function of a header has one in each source
   std::vector<const clang::VarDecl *> globals_;

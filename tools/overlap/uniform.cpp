@@ -177,6 +177,8 @@ bool Uniform::exitsAlike(const Stmt *s, const FunctionDecl *in) {
 // The same for the ends of a rank that lie in a function.
 bool Uniform::endsAlike(const FunctionDecl &f) {
   const FunctionDecl *body = program_.definition(f);
+  if (program_.definedOften(f) && !body)
+    return no(&call_, &f, f.getNameAsString() + "() is defined by several of the sources");
   // Another question than what it returns, or who enters it, so it is asked by another name.
   if (!body || !asked_.insert(reinterpret_cast<const char *>(body) + 1).second) return true;
   for (const CallSite &inner : program_.callsIn(*body)) {
