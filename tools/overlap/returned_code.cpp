@@ -7,13 +7,18 @@
 #include <clang/AST/Expr.h>
 
 #include <algorithm>
+#include <optional>
+#include <string>
 
+#include "tools/overlap/changes.h"
+#include "tools/overlap/known_calls.h"
 #include "tools/overlap/source_text.h"
 
 namespace nbcc::overlap {
 
 using namespace clang;
 using llvm::dyn_cast;
+using llvm::dyn_cast_or_null;
 using llvm::isa;
 
 const VarDecl *resultTakenBy(const Stmt *parent, const CallExpr *call) {
@@ -49,6 +54,70 @@ const Effect *moreThanStop(const Site &site, const Effects &effects, const Memor
     if (touches || !harmless) return &e;
   }
   return nullptr;
+}
+
+/// Whether nothing runs behind a statement: it returns, if that is asked for, or ends the rank.
+bool neverPassed(const Stmt *s, Program &program, bool mayReturn, int depth = 0) {
+  constexpr int deep = 8;
+  if (!s || depth > deep) return false;
+  const auto never = [&](const Stmt *inner) {
+    return neverPassed(inner, program, mayReturn, depth + 1);
+  };
+  if (isa<ReturnStmt>(s)) return mayReturn;
+  if (const auto *block = dyn_cast<CompoundStmt>(s))
+    return std::ranges::any_of(block->body(), never);
+  if (const auto *i = dyn_cast<IfStmt>(s)) return never(i->getThen()) && never(i->getElse());
+  if (const auto *turns = dyn_cast<DoStmt>(s)) return never(turns->getBody());
+  const auto *e = dyn_cast<Expr>(s);
+  const auto *call = e ? dyn_cast<CallExpr>(e->IgnoreParenCasts()) : nullptr;
+  const FunctionDecl *f = call ? call->getDirectCallee() : nullptr;
+  if (!f) return false;
+  if (const KnownCall *known = findKnownCall(*f)) return known->kind == CallKind::stops;
+  if (f->isNoReturn() || f->getNameAsString() == "exit" || f->getNameAsString() == "_exit")
+    return true;
+  const FunctionDecl *body = program.body(*f);
+  return body && neverPassed(body->getBody(), program, false, depth + 1);
+}
+
+/// What a checking macro does that it would do twice, around the start and around the wait: all but
+/// to look, to keep the code, and what is done once at the most, since the program ends there.
+std::optional<std::string> doneTwice(const Stmt *s, const Site &site, Program &program) {
+  const SourceManager &files = site.context().getSourceManager();
+  if (isa<CompoundStmt, DoStmt>(s)) {
+    for (const Stmt *child : s->children())
+      if (std::optional<std::string> what = doneTwice(child, site, program)) return what;
+    return std::nullopt;
+  }
+  if (const auto *i = dyn_cast<IfStmt>(s); i && !i->getInit() && !i->getConditionVariable()) {
+    if (std::optional<std::string> what = doneTwice(i->getCond(), site, program)) return what;
+    for (const Stmt *branch : {i->getThen(), i->getElse()}) {
+      if (!branch || neverPassed(branch, program, false)) continue;
+      if (std::optional<std::string> what = doneTwice(branch, site, program)) return what;
+    }
+    return std::nullopt;
+  }
+  const Stmt *all = site.statement(site.index);
+  const auto isOwn = [&](const Object &o) {
+    return o.kind == Object::variable && !o.decl()->hasGlobalStorage() &&
+           isWithin(o.decl()->getLocation(), all, files);
+  };
+  const auto keepsCode = [&](const Effect &e) {
+    const auto *op =
+        e.access.where && e.access.through.empty()
+            ? dyn_cast_or_null<BinaryOperator>(parentOf(e.access.where, site.in->getASTContext()))
+            : nullptr;
+    return op && op->getOpcode() == BO_Assign && op->getRHS()->IgnoreParenCasts() == site.call;
+  };
+  for (const Effect &e : effectsOf(s, *site.in, program, site.call).all) {
+    const bool own = !e.objects.unknown && std::ranges::all_of(e.objects.known, isOwn);
+    if ((e.kind == Effect::writes && !own && !keepsCode(e)) || e.kind == Effect::prints ||
+        e.kind == Effect::files) {
+      const Objects &to = e.objects;  // a name says more than the text of the macro
+      const VarDecl *v = to.known.size() == 1 ? to.known.begin()->decl() : nullptr;
+      return v ? "a change to " + v->getNameAsString() : e.what;
+    }
+  }
+  return std::nullopt;
 }
 
 /// rc, rc != 0, MPI_SUCCESS != rc: an error.
@@ -98,6 +167,9 @@ void readCheckingMacro(Site &site, Program &program) {
   if (const Effect *e = moreThanStop(site, effects, program.memory(*site.in), false))
     site.against.push_back({site.call->getBeginLoc(),
                             site.checkedBy + "() does more than stop at an error: " + e->what});
+  if (const std::optional<std::string> what = doneTwice(site.statement(site.index), site, program))
+    site.against.push_back({site.call->getBeginLoc(), site.checkedBy + "() would do " + *what +
+                                                          " twice, for the start and the wait"});
 }
 
 void readCheck(Site &site, Program &program) {
@@ -112,6 +184,7 @@ void readCheck(Site &site, Program &program) {
     const std::optional<Extent> text = extentOf(*i, context);
     const Effects effects = effectsOf(i->getThen(), *site.in, program);
     if (call && text && !conditional(mainFile(context), call->begin, text->end) &&
+        neverPassed(i->getThen(), program, true) &&
         !moreThanStop(site, effects, program.memory(*site.in), true)) {
       site.check = i;
       site.behind = site.index + 2;
