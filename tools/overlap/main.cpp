@@ -3,7 +3,9 @@
 // is told to.
 
 #include <clang/Frontend/ASTUnit.h>
+#include <clang/Frontend/CompilerInstance.h>
 #include <clang/Tooling/Tooling.h>
+#include <llvm/Support/MemoryBuffer.h>
 
 #include <algorithm>
 #include <fstream>
@@ -22,6 +24,34 @@
 namespace nbcc::overlap {
 namespace {
 
+/// Reads each source with files of its own, in the folder that its command was given in: what
+/// another folder calls by the same name is another file, and a relative path leads on from there
+/// for as long as the source is looked at.
+class ReadSource : public clang::tooling::ToolAction {
+ public:
+  explicit ReadSource(std::vector<std::unique_ptr<clang::ASTUnit>> &sources) : sources_(sources) {}
+
+  bool runInvocation(std::shared_ptr<clang::CompilerInvocation> command, clang::FileManager *shared,
+                     std::shared_ptr<clang::PCHContainerOperations> modules,
+                     clang::DiagnosticConsumer *errors) override {
+    const auto system = shared->getVirtualFileSystemPtr();
+    clang::FileSystemOptions where;
+    if (const llvm::ErrorOr<std::string> folder = system->getCurrentWorkingDirectory())
+      where.WorkingDir = *folder;
+    const llvm::IntrusiveRefCntPtr<clang::FileManager> files(new clang::FileManager(where, system));
+    auto diagnostics =
+        clang::CompilerInstance::createDiagnostics(&command->getDiagnosticOpts(), errors, false);
+    auto source = clang::ASTUnit::LoadFromCompilerInvocation(command, std::move(modules),
+                                                             diagnostics, files.get());
+    if (!source) return false;
+    sources_.push_back(std::move(source));
+    return true;
+  }
+
+ private:
+  std::vector<std::unique_ptr<clang::ASTUnit>> &sources_;
+};
+
 /// None: some source is not understood, and clang has said why.
 std::optional<std::vector<std::unique_ptr<clang::ASTUnit>>> parse(const Options &o) {
   clang::tooling::ClangTool tool(*o.commands, o.sources);
@@ -33,7 +63,8 @@ std::optional<std::vector<std::unique_ptr<clang::ASTUnit>>> parse(const Options 
   tool.appendArgumentsAdjuster(clang::tooling::getInsertArgumentAdjuster(
       {"-resource-dir", NBCC_CLANG_RESOURCES}, clang::tooling::ArgumentInsertPosition::BEGIN));
   std::vector<std::unique_ptr<clang::ASTUnit>> sources;
-  if (tool.buildASTs(sources) != 0) return std::nullopt;
+  ReadSource read(sources);
+  if (tool.run(&read) != 0) return std::nullopt;
   for (const auto &source : sources)
     if (source->getDiagnostics().hasUncompilableErrorOccurred()) return std::nullopt;
   return sources;
@@ -131,21 +162,28 @@ std::vector<Finding> look(Program &program, const Options &o) {
 /// False: a file could not be written.
 bool rewrite(const std::vector<Finding> &findings) {
   struct Changed {
-    std::string text;
+    llvm::StringRef original;
     std::vector<Edit> edits;
   };
   std::map<std::string, Changed> files;
   for (const Finding &f : findings) {
     if (!f.fix) continue;
-    auto &[text, edits] = files[fileOf(f.site)];
-    text = mainFile(f.site.context()).str();
+    auto &[original, edits] = files[fileOf(f.site)];
+    original = mainFile(f.site.context());
     for (const Edit &e : f.fix->edits)  // several may want the same header
       if (!e.text.starts_with("\n#include") || std::ranges::find(edits, e) == edits.end())
         edits.push_back(e);
   }
   for (const auto &[name, changed] : files) {
+    const auto there = llvm::MemoryBuffer::getFile(name);
+    if (!there || (*there)->getBuffer() != changed.original) {
+      std::cerr << "nbc-overlap: " << name << " is no longer what was read; nothing is written\n";
+      return false;
+    }
+  }
+  for (const auto &[name, changed] : files) {
     std::ofstream out(name, std::ios::binary);
-    out << edited(changed.text, changed.edits);
+    out << edited(changed.original, changed.edits);
     if (!out.flush()) {
       std::cerr << "nbc-overlap: cannot write " << name << '\n';
       return false;

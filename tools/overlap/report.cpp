@@ -39,14 +39,12 @@ std::string lines(const Site &site, unsigned from, unsigned to) {
 std::string fileOf(const Site &site) {
   const SourceManager &files = site.context().getSourceManager();
   const auto entry = files.getFileEntryRefForID(files.getMainFileID());
-  std::string name = entry->getName().str();
-  // Paths of compile_commands.json are relative to a folder of their own.
-  if (std::filesystem::path(name).is_relative()) {
-    const llvm::ErrorOr<std::string> from =
-        files.getFileManager().getVirtualFileSystem().getCurrentWorkingDirectory();
-    if (from) name = (std::filesystem::path(*from) / name).lexically_normal().string();
-  }
-  return name;
+  // Relative to the folder of its command. One file has one name, whatever commands call it.
+  const std::filesystem::path folder = files.getFileManager().getFileSystemOpts().WorkingDir;
+  std::error_code failed;
+  const std::filesystem::path name = folder / entry->getName().str();
+  const std::filesystem::path plain = std::filesystem::canonical(name, failed);
+  return (failed ? name : plain).string();
 }
 
 std::string placeOf(const Site &site) {

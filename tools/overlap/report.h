@@ -34,6 +34,7 @@ void printFinding(const Finding &, const Measure *, std::ostream &);
 /// The fixes as clang-tidy writes them, for clang-apply-replacements and editors.
 std::string fixesAsYaml(const std::vector<Finding> &);
 
+/// Where it is, from the root on: the same for all commands that compile it.
 std::string fileOf(const Site &);
 
 /// File, line and column.
