@@ -81,6 +81,18 @@ bool mayCommunicate(const Stmt *s, Program &program) {
   return look.found;
 }
 
+/// The largest statement around the end of a rank that holds no collective, and nothing of
+/// `around`: a rank that goes into it ends without another one, and leaves the others waiting, in
+/// any form of the program. Null: the end itself may be a collective.
+const Stmt *lastWithout(const Stmt *end, const FunctionDecl *in, const std::set<const Stmt *> &around,
+                        Program &program) {
+  const Stmt *largest = nullptr;
+  for (const Stmt *at = end; at && !around.contains(at) && !mayCommunicate(at, program);
+       at = parentOf(at, in))
+    largest = at;
+  return largest;
+}
+
 }  // namespace
 
 Uniform::Uniform(Program &program, const CallExpr &call, const Collective &collective)
@@ -148,13 +160,11 @@ bool Uniform::exitsAlike(const Stmt *s, const FunctionDecl *in) {
   for (const Stmt *exit : exits.found) {
     if (isa<GotoStmt>(exit)) return no(exit, in, "goto is not followed");
     bool sharesLoop = false;
-    const Stmt *target = nullptr, *branch = nullptr;
-    for (const Stmt *p = parentOf(exit, in), *from = exit; p; from = p, p = parentOf(p, in)) {
+    const Stmt *target = nullptr;
+    for (const Stmt *p = parentOf(exit, in); p; p = parentOf(p, in)) {
       sharesLoop = sharesLoop || loops.contains(p);
       const bool stops = isLoop(p) || (isa<SwitchStmt>(p) && isa<BreakStmt>(exit));
       if (!target && stops) target = p;
-      const auto *i = dyn_cast<IfStmt>(p);
-      if (i && !branch && !around.contains(from)) branch = from;
     }
     const bool before = files.isBeforeInTranslationUnit(exit->getBeginLoc(), s->getBeginLoc());
     if (isa<BreakStmt, ContinueStmt>(exit)) {
@@ -163,10 +173,11 @@ bool Uniform::exitsAlike(const Stmt *s, const FunctionDecl *in) {
     } else if (!before && !sharesLoop) {
       continue;
     }
-    // A rank that ends without another collective leaves the others waiting, in any form of the
-    // program.
     const bool ends = isa<CallExpr>(exit) || (isa<ReturnStmt>(exit) && in->isMain());
-    if (ends && branch && !mayCommunicate(branch, program_)) continue;
+    if (const Stmt *last = ends ? lastWithout(exit, in, around, program_) : nullptr) {
+      if (!reached(last, in)) return false;
+      continue;
+    }
     if (!reached(exit, in)) return false;
     if (const auto *call = dyn_cast<CallExpr>(exit); call && !endsAlike(*call->getDirectCallee()))
       return false;
@@ -184,11 +195,10 @@ bool Uniform::endsAlike(const FunctionDecl &f) {
   for (const CallSite &inner : program_.callsIn(*body)) {
     const FunctionDecl &callee = *inner.call->getDirectCallee();
     if (!program_.mayEndRank(callee)) continue;
-    const Stmt *branch = nullptr;
-    for (const Stmt *p = parentOf(inner.call, body), *from = inner.call; p && !branch;
-         from = p, p = parentOf(p, body))
-      if (isa<IfStmt>(p)) branch = from;
-    if (branch && !mayCommunicate(branch, program_)) continue;
+    if (const Stmt *last = lastWithout(inner.call, body, {}, program_)) {
+      if (last != body->getBody() && !reached(last, body)) return false;
+      continue;
+    }
     if (!reached(inner.call, body) || !endsAlike(callee)) return false;
   }
   return true;
