@@ -224,9 +224,15 @@ bool Uniform::sameValue(const VarDecl *v) {
   return true;
 }
 
-/// One use of a variable: it reads it, or writes what is the same everywhere.
+/// One use of a variable: it reads it, or writes what is the same everywhere. A variable that
+/// outlives the function tells who was in there, too.
 bool Uniform::sameUse(const Use &use) {
   if (!use.in) return false;
+  const auto *v = dyn_cast<VarDecl>(use.ref->getDecl());
+  const bool stays = !v || v->hasGlobalStorage();
+  const auto alike = [&](const Stmt *s) {
+    return reached(s, use.in) && (!stays || entered(use.in));
+  };
   ASTContext &context = use.in->getASTContext();
   const Expr *at = use.ref;
   for (;;) {
@@ -241,15 +247,15 @@ bool Uniform::sameUse(const Use &use) {
       }
     } else if (const auto *op = dyn_cast<BinaryOperator>(parent)) {
       if (op->isAssignmentOp() && op->getLHS()->IgnoreParens() == at->IgnoreParens())
-        return same(op->getRHS(), use.in) && reached(op, use.in);
+        return same(op->getRHS(), use.in) && alike(op);
       if (op->isComparisonOp()) return true;
       if (op->isAssignmentOp()) return false;  // a pointer is kept
     } else if (const auto *unary = dyn_cast<UnaryOperator>(parent)) {
-      if (unary->isIncrementDecrementOp()) return reached(unary, use.in);
+      if (unary->isIncrementDecrementOp()) return alike(unary);
       if (unary->getOpcode() == UO_LNot) return true;
     } else if (const auto *call = dyn_cast<CallExpr>(parent)) {
       for (unsigned i = 0; i < call->getNumArgs(); ++i)
-        if (call->getArg(i) == at) return fillsAlike(call, i) && reached(call, use.in);
+        if (call->getArg(i) == at) return fillsAlike(call, i) && alike(call);
       return false;
     } else if (isa<UnaryExprOrTypeTraitExpr>(parent)) {
       return true;
