@@ -9,6 +9,8 @@
 #include <clang/AST/RecursiveASTVisitor.h>
 #include <clang/AST/StmtCXX.h>
 
+#include <algorithm>
+
 #include "tools/overlap/known_calls.h"
 
 namespace nbcc::overlap {
@@ -65,12 +67,19 @@ class MayCommunicate : public RecursiveASTVisitor<MayCommunicate> {
     }
     const bool harmless =
         f && (findKnownCall(*f) || isMathematics(*f) || f->getNameAsString() == "exit" ||
-              f->getNameAsString() == "MPI_Finalize");
+              f->getNameAsString() == "MPI_Finalize" || says(*f));
     found = found || !harmless;
     return true;
   }
 
  private:
+  /// std::cerr << error.what(), without which hardly a handler does.
+  static bool says(const FunctionDecl &f) {
+    const SourceManager &files = f.getASTContext().getSourceManager();
+    return files.isInSystemHeader(files.getExpansionLoc(f.getLocation())) &&
+           (f.getOverloadedOperator() == OO_LessLess || f.getNameAsString() == "what");
+  }
+
   Program &program_;
   std::set<const FunctionDecl *> seen_;
 };
@@ -91,6 +100,23 @@ const Stmt *lastWithout(const Stmt *end, const FunctionDecl *in, const std::set<
        at = parentOf(at, in))
     largest = at;
   return largest;
+}
+
+/// Whether who comes to a handler is not heard of again: it ends the rank, or goes to a handler
+/// further out, without another collective.
+bool ends(const CXXCatchStmt *handler, const FunctionDecl *in, Program &program) {
+  const auto *block = dyn_cast<CompoundStmt>(handler->getHandlerBlock());
+  if (!block || mayCommunicate(block, program)) return false;
+  return std::ranges::any_of(block->body(), [&](const Stmt *s) {
+    const auto *e = dyn_cast<Expr>(s);
+    const Stmt *bare = e ? e->IgnoreParenCasts() : s;
+    if (const auto *cleaned = dyn_cast<ExprWithCleanups>(bare)) bare = cleaned->getSubExpr();
+    if (isa<CXXThrowExpr>(bare) || (isa<ReturnStmt>(bare) && in->isMain())) return true;
+    const auto *call = dyn_cast<CallExpr>(bare);
+    const FunctionDecl *f = call ? call->getDirectCallee() : nullptr;
+    const KnownCall *known = f ? findKnownCall(*f) : nullptr;
+    return f && (known ? known->kind == CallKind::stops : f->getNameAsString() == "exit");
+  });
 }
 
 }  // namespace
@@ -139,6 +165,11 @@ bool Uniform::reached(const Stmt *s, const FunctionDecl *in) {
       if (from != c->getCond()) alike = condition(c->getCond(), in);
     } else if (const auto *b = dyn_cast<BinaryOperator>(p); b && b->isLogicalOp()) {
       if (from != b->getLHS()) alike = condition(b->getLHS(), in);
+    } else if (const auto *tries = dyn_cast<CXXTryStmt>(p)) {
+      for (unsigned n = 0; n < tries->getNumHandlers() && from == tries->getTryBlock(); ++n)
+        if (alike && !ends(tries->getHandler(n), in, program_))
+          alike = no(tries->getHandler(n), in,
+                     "an exception may lead a rank past it, to this handler, which goes on");
     } else if (isa<CXXForRangeStmt, CXXCatchStmt, LambdaExpr, LabelStmt>(p)) {
       alike = no(p, in, "how often a rank comes here is not followed");
     }
