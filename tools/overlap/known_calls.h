@@ -34,7 +34,8 @@ bool isMathematics(const clang::FunctionDecl &);
 bool isMpi(const clang::FunctionDecl &);
 
 /// A function of MPI whose result says whether it failed. A rank that sees a failure has nothing
-/// left to rely on, so codes are taken to be the same on all.
+/// left to rely on, so codes are taken to be the same on all. But files, and MPI's own variables,
+/// report their errors and go on, unless the program says otherwise.
 bool returnsCode(const clang::FunctionDecl &);
 
 /// Whether MPI keeps a pointer that this function of it is given, beyond a request's completion.
