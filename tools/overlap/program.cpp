@@ -4,6 +4,7 @@
 #include "tools/overlap/program.h"
 
 #include <clang/AST/ASTContext.h>
+#include <clang/AST/Attr.h>
 #include <clang/AST/DeclCXX.h>
 #include <clang/AST/ExprCXX.h>
 #include <clang/AST/ParentMapContext.h>
@@ -16,6 +17,7 @@
 #include "tools/overlap/changes.h"
 #include "tools/overlap/known_calls.h"
 #include "tools/overlap/points_to.h"
+#include "tools/overlap/site.h"
 
 namespace nbcc::overlap {
 
@@ -76,6 +78,8 @@ class Collector : public RecursiveASTVisitor<Collector> {
     program_.elements_.declared(*v);
     if (v->hasGlobalStorage() && !v->isStaticLocal() && !v->getType()->isDependentType())
       program_.globals_.push_back(v);
+    if (const auto *attribute = v->getAttr<CleanupAttr>())  // called where the variable ends
+      program_.addressTaken_.insert(nameInAll(*attribute->getFunctionDecl()));
     return true;
   }
 
@@ -268,15 +272,7 @@ bool Program::once(const Stmt *s, const FunctionDecl *in, int depth) const {
   ASTContext &context = in->getASTContext();
   for (const Stmt *at = s; at;) {
     if (isa<ForStmt, WhileStmt, DoStmt, CXXForRangeStmt, LabelStmt, LambdaExpr>(at)) return false;
-    const Stmt *outer = nullptr;
-    for (const DynTypedNode &parent : context.getParents(*at)) {
-      outer = parent.get<Stmt>();
-      if (const auto *v = parent.get<VarDecl>())
-        for (const DynTypedNode &holder : context.getParents(*v))
-          if (!outer) outer = holder.get<Stmt>();
-      if (outer) break;
-    }
-    at = outer;
+    at = parentOf(at, context);
   }
   if (in->isMain()) return true;
   const std::vector<CallSite> &by = callers(*in);

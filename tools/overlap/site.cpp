@@ -26,9 +26,14 @@ using llvm::isa;
 const Stmt *parentOf(const Stmt *s, ASTContext &context) {
   for (const DynTypedNode &parent : context.getParents(*s)) {
     if (const Stmt *p = parent.get<Stmt>()) return p;
-    if (const auto *v = parent.get<VarDecl>())  // an initialiser; its declaration is a statement
-      for (const DynTypedNode &outer : context.getParents(*v))
-        if (const Stmt *p = outer.get<Stmt>()) return p;
+    // An initialiser, whose declaration is a statement, or what a directive of OpenMP runs.
+    const Decl *within = parent.get<VarDecl>();
+    if (!within) within = parent.get<CapturedDecl>();
+    const auto *method = parent.get<CXXMethodDecl>();
+    if (method && method->getParent()->isLambda()) within = method->getParent();
+    if (!within) continue;
+    for (const DynTypedNode &outer : context.getParents(*within))
+      if (const Stmt *p = outer.get<Stmt>()) return p;
   }
   return nullptr;
 }

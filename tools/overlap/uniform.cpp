@@ -4,6 +4,7 @@
 #include "tools/overlap/uniform.h"
 
 #include <clang/AST/ASTContext.h>
+#include <clang/AST/Attr.h>
 #include <clang/AST/ExprCXX.h>
 #include <clang/AST/ParentMapContext.h>
 #include <clang/AST/RecursiveASTVisitor.h>
@@ -102,6 +103,15 @@ const Stmt *lastWithout(const Stmt *end, const FunctionDecl *in, const std::set<
   return largest;
 }
 
+/// Whether the language itself calls a function: for another one that it overrides, as objects come
+/// and go, in a range-based for, before main().
+bool calledUnseen(const FunctionDecl &f) {
+  const auto *method = dyn_cast<CXXMethodDecl>(&f);
+  const bool named = f.getIdentifier() && f.getName() != "begin" && f.getName() != "end";
+  return (method && method->isVirtual()) || !named || f.hasAttr<ConstructorAttr>() ||
+         f.hasAttr<DestructorAttr>();
+}
+
 /// Whether who comes to a handler is not heard of again: it ends the rank, or goes to a handler
 /// further out, without another collective.
 bool ends(const CXXCatchStmt *handler, const FunctionDecl *in, Program &program) {
@@ -174,6 +184,7 @@ bool Uniform::reached(const Stmt *s, const FunctionDecl *in) {
       alike = no(p, in, "how often a rank comes here is not followed");
     }
   }
+  if (alike && from != in->getBody()) alike = no(s, in, "how a rank comes here is not followed");
   return alike && exitsAlike(s, in);
 }
 
@@ -241,6 +252,8 @@ bool Uniform::entered(const FunctionDecl *f) {
   const std::string name = f->getNameAsString() + "()";
   if (program_.addressTaken(*f))
     return no(&call_, f, name + " is called through a pointer, nobody knows when");
+  if (calledUnseen(*f))
+    return no(&call_, f, name + " may be called where no call is written, nobody knows when");
   const std::vector<CallSite> &callers = program_.callers(*f);
   if (callers.empty() && !program_.promises().library)
     return no(&call_, f,
