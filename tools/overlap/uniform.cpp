@@ -173,6 +173,8 @@ bool Uniform::reached(const Stmt *s, const FunctionDecl *in) {
       if (from != chosen->getCond()) alike = condition(chosen->getCond(), in);
     } else if (const auto *c = dyn_cast<ConditionalOperator>(p)) {
       if (from != c->getCond()) alike = condition(c->getCond(), in);
+    } else if (const auto *o = dyn_cast<BinaryConditionalOperator>(p)) {
+      if (from != o->getCommon()) alike = condition(o->getCommon(), in);
     } else if (const auto *b = dyn_cast<BinaryOperator>(p); b && b->isLogicalOp()) {
       if (from != b->getLHS()) alike = condition(b->getLHS(), in);
     } else if (const auto *tries = dyn_cast<CXXTryStmt>(p)) {
