@@ -53,6 +53,14 @@ bool isMpi(const clang::FunctionDecl &f) {
          (name.starts_with("MPI_") || name.starts_with("PMPI_") || name.starts_with("MPIX_"));
 }
 
+bool makesIntercommunicator(const clang::FunctionDecl &f) {
+  if (!isMpi(f)) return false;
+  for (const char *part : {"Intercomm_create", "Comm_spawn", "Comm_accept", "Comm_connect",
+                           "Comm_join", "Comm_get_parent"})
+    if (nameOf(f).contains(part)) return true;
+  return false;
+}
+
 bool returnsCode(const clang::FunctionDecl &f) {
   const bool mayFail = nameOf(f).contains("MPI_File_") || nameOf(f).contains("MPI_T_");
   return isMpi(f) && f.getReturnType()->isSpecificBuiltinType(clang::BuiltinType::Int) &&

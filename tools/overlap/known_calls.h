@@ -33,6 +33,9 @@ bool isMathematics(const clang::FunctionDecl &);
 /// A function of MPI.
 bool isMpi(const clang::FunctionDecl &);
 
+/// A function of MPI that may give a communicator with two sides.
+bool makesIntercommunicator(const clang::FunctionDecl &);
+
 /// A function of MPI whose result says whether it failed. A rank that sees a failure has nothing
 /// left to rely on, so codes are taken to be the same on all. But files, and MPI's own variables,
 /// report their errors and go on, unless the program says otherwise.

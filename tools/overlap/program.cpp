@@ -68,6 +68,7 @@ class Collector : public RecursiveASTVisitor<Collector> {
     if (const auto *ref = dyn_cast<DeclRefExpr>(call->getCallee()->IgnoreParenImpCasts()))
       called_.insert(ref);
     program_.callers_[nameInAll(*f)].push_back({call, in_});
+    if (makesIntercommunicator(*f)) program_.hasSides_ = true;
     if (f->getNameAsString() == "MPI_Comm_free" && call->getNumArgs() == 1)
       freed_.insert(call->getArg(0)->IgnoreParenCasts());
     if (in_) program_.calls_[in_].push_back({call, in_});
@@ -256,12 +257,12 @@ bool Program::inUnion(const RecordDecl &record) const {
   return !inUnion_.empty() && inUnion_.contains(nameInAll(record));
 }
 
-bool Program::givenOnce(const ValueDecl &d) const {
+bool Program::givenOnce(const ValueDecl &d, bool ever) const {
   if (const auto *p = dyn_cast<ParmVarDecl>(&d); p && p->getType()->isReferenceType()) return false;
   const auto found = given_.find(nameInAll(d));
   const auto *v = dyn_cast<VarDecl>(&d);
   const bool initial = v && (v->getInit() || isa<ParmVarDecl>(v));
-  if (found == given_.end()) return initial;
+  if (found == given_.end()) return initial && (!ever || v->hasGlobalStorage());
   constexpr int deep = 50;
   return found->second.size() == 1 && !initial &&
          once(found->second.front().at, found->second.front().in, deep);

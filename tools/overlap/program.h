@@ -90,8 +90,12 @@ class Program {
   bool inUnion(const clang::RecordDecl &) const;
 
   /// Whether a variable or field gets a value at one place at most, which is in no loop and in a
-  /// function that is called once. MPI_Comm_free() takes it away.
-  bool givenOnce(const clang::ValueDecl &) const;
+  /// function that is called once. MPI_Comm_free() takes it away. `ever`: in the whole program,
+  /// where otherwise a parameter may have another one in each call, and a local in each turn.
+  bool givenOnce(const clang::ValueDecl &, bool ever) const;
+
+  /// Some communicator may have two sides, whose ranks do not get the same out of a collective.
+  bool hasSides() const { return hasSides_; }
 
   /// Whether all that it returns is memory that it has just allocated, and keeps no pointer to.
   bool makes(const clang::FunctionDecl &);
@@ -132,7 +136,7 @@ class Program {
   std::map<std::string, std::vector<Given>> given_;  // by USR: variables and fields
   ElementUses elements_;
   std::unique_ptr<PointsTo> pointsTo_;
-  bool sharesMemory_ = false, catches_ = false, ownsNew_ = false;
+  bool sharesMemory_ = false, catches_ = false, ownsNew_ = false, hasSides_ = false;
 };
 
 /// One name for a function, a type and so on in all sources.

@@ -29,11 +29,11 @@ class Uniform {
   bool sameValue(const clang::VarDecl *);
   bool sameUse(const Use &);
   bool sameParameter(const clang::ParmVarDecl *);
-  bool fillsAlike(const clang::CallExpr *, unsigned argument);
+  bool fillsAlike(const clang::CallExpr *, unsigned argument, bool stays);
   bool sameResult(const clang::CallExpr *);
   bool filledBefore(const clang::DeclRefExpr *, const clang::VarDecl *,
                     const clang::FunctionDecl *in);
-  bool ourCommunicator(const clang::Expr *);
+  bool ourCommunicator(const clang::Expr *, bool stays);
   bool isCommandLine(const clang::Expr *, const clang::FunctionDecl *in);
   bool promised(const clang::ValueDecl &) const;
 

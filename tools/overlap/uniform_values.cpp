@@ -142,7 +142,8 @@ bool Uniform::filledBefore(const DeclRefExpr *ref, const VarDecl *v, const Funct
           count == std::string_view::npos
               ? std::nullopt
               : call->getArg(static_cast<unsigned>(count))->getIntegerConstantExpr(context);
-      return length && length->isStrictlyPositive() && fillsAlike(call, i) && reached(call, in);
+      return length && length->isStrictlyPositive() && fillsAlike(call, i, false) &&
+             reached(call, in);
     }
     return false;
   };
@@ -169,9 +170,11 @@ bool Uniform::filledBefore(const DeclRefExpr *ref, const VarDecl *v, const Funct
 }
 
 /// How often a communicator's variable is given one: a second one would be another group of ranks.
-bool Uniform::ourCommunicator(const Expr *communicator) {
+/// `stays`: what was learned of it is remembered when the variable may have another one.
+bool Uniform::ourCommunicator(const Expr *communicator, bool stays) {
   const ASTContext &context = call_.getDirectCallee()->getASTContext();
   if (constantName(communicator, context) == "MPI_COMM_WORLD") return true;
+  if (program_.hasSides()) return false;
   const size_t at = collective_.arguments.find('c');
   const Expr *own = call_.getArg(static_cast<unsigned>(at))->IgnoreParenImpCasts();
   const Expr *theirs = communicator->IgnoreParenImpCasts();
@@ -186,7 +189,7 @@ bool Uniform::ourCommunicator(const Expr *communicator) {
     const auto *y = n ? dyn_cast<FieldDecl>(n->getMemberDecl()) : nullptr;
     of = x && y && nameInAll(*x) == nameInAll(*y) ? x : nullptr;
   }
-  return of && program_.givenOnce(*of);
+  return of && program_.givenOnce(*of, stays);
 }
 
 bool Uniform::sameParameter(const ParmVarDecl *p) {
@@ -255,7 +258,7 @@ bool Uniform::sameUse(const Use &use) {
       if (unary->getOpcode() == UO_LNot) return true;
     } else if (const auto *call = dyn_cast<CallExpr>(parent)) {
       for (unsigned i = 0; i < call->getNumArgs(); ++i)
-        if (call->getArg(i) == at) return fillsAlike(call, i) && alike(call);
+        if (call->getArg(i) == at) return fillsAlike(call, i, stays) && alike(call);
       return false;
     } else if (isa<UnaryExprOrTypeTraitExpr>(parent)) {
       return true;
@@ -269,7 +272,8 @@ bool Uniform::sameUse(const Use &use) {
 }
 
 /// A call that is given a variable's address leaves it alone, or the same on all ranks.
-bool Uniform::fillsAlike(const CallExpr *call, unsigned i) {
+/// `stays`: the variable outlives the function.
+bool Uniform::fillsAlike(const CallExpr *call, unsigned i, bool stays) {
   const FunctionDecl *f = call->getDirectCallee();
   if (!f) return false;
   if (!call->getArg(i)->isGLValue() && !call->getArg(i)->getType()->isPointerType()) return true;
@@ -278,13 +282,13 @@ bool Uniform::fillsAlike(const CallExpr *call, unsigned i) {
   const std::string name = f->getNameAsString();
   if (name == "MPI_Init" || name == "MPI_Init_thread")
     return true;  // the command line, less MPI's own
-  if (name == "MPI_Comm_size") return ourCommunicator(call->getArg(0));
+  if (name == "MPI_Comm_size") return ourCommunicator(call->getArg(0), stays);
   const Collective *c = findCollective(name);
   if (!c || i >= c->arguments.size()) return false;
   const char what = c->arguments[i];
   if (what != 'r' && what != 'b') return true;
   return c->sameOnAll &&
-         ourCommunicator(call->getArg(static_cast<unsigned>(c->arguments.find('c'))));
+         ourCommunicator(call->getArg(static_cast<unsigned>(c->arguments.find('c'))), stays);
 }
 
 }  // namespace nbcc::overlap
