@@ -13,6 +13,7 @@
 #include <clang/Index/USRGeneration.h>
 
 #include <algorithm>
+#include <cstdint>
 
 #include "tools/overlap/changes.h"
 #include "tools/overlap/known_calls.h"
@@ -27,6 +28,9 @@ using llvm::dyn_cast;
 std::string nameInAll(const NamedDecl &d) {
   llvm::SmallString<64> usr;
   index::generateUSRForDecl(&d, usr);
+  // Of a path the name has the last part only, and a source may be compiled in two ways.
+  const bool own = isa<FunctionDecl, VarDecl>(d) && !d.isExternallyVisible();
+  if (own) usr += std::to_string(reinterpret_cast<std::uintptr_t>(&d.getASTContext()));
   return usr.str().str();
 }
 

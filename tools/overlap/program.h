@@ -139,7 +139,8 @@ class Program {
   bool sharesMemory_ = false, catches_ = false, ownsNew_ = false, hasSides_ = false;
 };
 
-/// One name for a function, a type and so on in all sources.
+/// One name for a function, a type and so on in all sources; what is static in a source has one of
+/// its own there.
 std::string nameInAll(const clang::NamedDecl &);
 
 }  // namespace nbcc::overlap
