@@ -181,6 +181,9 @@ Site makeSite(const Collective &collective, const CallExpr *call, const Function
   if (site.block &&
       ((site.index > 0 && !site.endsAlone(site.index - 1)) || !site.endsAlone(site.behind - 1)))
     refuse("a macro holds more than one statement here");
+  if (program.definition(*call->getDirectCallee()))
+    refuse("the program has a " + collective.blocking() +
+           "() of its own, which would no longer be called");
   Uniform uniform(program, *call, *site.collective);
   if (std::optional<Remark> why = uniform.whyNot()) site.against.push_back(*why);
   return site;
