@@ -53,7 +53,8 @@ What stands between start and wait
     branch only. The request is null where the other branch was taken, and the wait does nothing.
   - It may hold other blocking collectives, since all ranks start them in the same order as before, but no
     other communication: messages could meet receives that they could not meet before.
-  - #if and the like end it: other code may stand there in another configuration.
+  - #if and the like end it: other code may stand there in another configuration. So do #define and #undef, since
+    the call, or the check of it, may name a macro that is another one there.
   - Of a macro of several statements it holds all or none.
   - It writes to no file: the call may be what orders who writes there, and who reads. What goes to stdout or stderr
     is in no order among the ranks.

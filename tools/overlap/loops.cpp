@@ -24,7 +24,7 @@ using llvm::isa;
 namespace {
 
 /// The loop whose body the call's block is, if it is a statement of a block, all of one
-/// configuration; else null.
+/// configuration and with one meaning of each macro; else null.
 const Stmt *loopOf(const Site &site) {
   ASTContext &context = site.in->getASTContext();
   const Stmt *loop = site.block ? parentOf(site.block, context) : nullptr;
@@ -40,7 +40,7 @@ const Stmt *loopOf(const Site &site) {
       afterPragma(*loop, context))
     return nullptr;
   const std::optional<Extent> extent = extentOf(*loop, context);
-  if (!extent || conditional(mainFile(context), extent->begin, extent->end)) return nullptr;
+  if (!extent || directive(mainFile(context), extent->begin, extent->end)) return nullptr;
   return loop;
 }
 

@@ -57,6 +57,14 @@ unsigned nextWord(StringRef text, unsigned at) {
   return at;
 }
 
+/// Takes off the # of a directive, however it is written.
+bool isDirective(StringRef &line) {
+  if (!line.consume_front("#") && !line.consume_front("%:") && !line.consume_front("??="))
+    return false;
+  line = line.ltrim();
+  return true;
+}
+
 size_t lineBegin(StringRef text, size_t at) {
   const size_t before = at == 0 ? StringRef::npos : text.rfind('\n', at - 1);
   return before == StringRef::npos ? 0 : before + 1;
@@ -138,14 +146,16 @@ bool isSpelled(const CallExpr &call, StringRef name, const ASTContext &context) 
          text[end] == ')';
 }
 
-std::optional<unsigned> conditional(StringRef text, unsigned begin, unsigned end) {
+std::optional<unsigned> directive(StringRef text, unsigned begin, unsigned end) {
   for (size_t at = lineBegin(text, begin); at < end;) {
     const size_t newline = std::min(text.find('\n', at), text.size());
     StringRef line = text.slice(at, newline).ltrim();
-    if (at >= begin && line.consume_front("#")) {
-      line = line.ltrim();
-      if (line.starts_with("if") || line.starts_with("el") || line.starts_with("endif"))
-        return static_cast<unsigned>(at);
+    while (line.starts_with("/*") && line.contains("*/"))
+      line = line.substr(line.find("*/") + 2).ltrim();
+    if (at >= begin && isDirective(line)) {
+      for (const char *word : {"if", "el", "endif", "define", "undef", "include"})
+        if (line.starts_with(word)) return static_cast<unsigned>(at);
+      if (line.starts_with("pragma") && line.contains("_macro")) return static_cast<unsigned>(at);
     }
     at = newline + 1;
   }

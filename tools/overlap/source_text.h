@@ -44,8 +44,9 @@ clang::SourceLocation nameOfCall(const clang::CallExpr &);
 /// Whether the source says `name(`, and `)` where the call ends.
 bool isSpelled(const clang::CallExpr &, llvm::StringRef name, const clang::ASTContext &);
 
-/// #if, #else and the like, which hide code of other configurations; where the first is, or none.
-std::optional<unsigned> conditional(llvm::StringRef text, unsigned begin, unsigned end);
+/// #if and the like, which hide code of other configurations, and #define and the like, which make
+/// other code of the same words; where the first is, or none.
+std::optional<unsigned> directive(llvm::StringRef text, unsigned begin, unsigned end);
 
 /// CHECK, where the source says CHECK(the call) and nothing more; else empty.
 std::string checkingMacro(const clang::CallExpr &, const clang::ASTContext &);

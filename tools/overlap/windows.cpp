@@ -145,20 +145,27 @@ class Obstacle {
   std::optional<Regions> regions_;
 };
 
-/// A statement that cannot be told where it ends, or code of another configuration, ends a window
-/// too.
+/// A statement that cannot be told where it ends, code of another configuration, or a macro that
+/// gets another meaning, ends a window too. Upwards the call goes behind what stands before it.
 std::optional<Remark> textual(const Site &site, unsigned from, unsigned to, unsigned at) {
   const ASTContext &context = site.context();
-  const std::optional<Extent> a = extentOf(*site.statement(from), context);
+  std::optional<Extent> a = extentOf(*site.statement(from), context);
   const std::optional<Extent> b = extentOf(*site.statement(to), context);
+  if (a && from < site.index && from > 0) {
+    const std::optional<Extent> before = extentOf(*site.statement(from - 1), context);
+    a = before ? std::optional(Extent{before->end, a->end}) : std::nullopt;
+  } else if (a && from < site.index) {
+    const SourceManager &files = context.getSourceManager();
+    a->begin = files.getFileOffset(files.getSpellingLoc(site.block->getLBracLoc()));
+  }
   const SourceLocation begin = site.statement(at)->getBeginLoc();
   if (!a || !b) return Remark{begin, "where the statement ends is hidden in a macro"};
-  const std::optional<unsigned> hidden = conditional(mainFile(context), a->begin, b->end);
+  const std::optional<unsigned> hidden = directive(mainFile(context), a->begin, b->end);
   if (!hidden) return std::nullopt;
   const SourceManager &files = context.getSourceManager();
   return Remark{
       files.getLocForStartOfFile(files.getMainFileID()).getLocWithOffset(static_cast<int>(*hidden)),
-      "other code may stand here in another configuration"};
+      "other code may stand here in another configuration, or a macro is another one from here on"};
 }
 
 /// Whether a declaration is one of a variable that the call's arguments use.
