@@ -37,7 +37,7 @@ const Stmt *loopOf(const Site &site) {
   const Stmt *around = outer ? parentOf(outer, context) : nullptr;
   if (!outer || !isa<CompoundStmt>(outer) || (around && isa<SwitchStmt>(around)) ||
       outer->getBeginLoc().isMacroID() || loop->getBeginLoc().isMacroID() ||
-      afterPragma(*loop, context))
+      afterPragma(*llvm::cast<CompoundStmt>(outer), *loop, context))
     return nullptr;
   const std::optional<Extent> extent = extentOf(*loop, context);
   if (!extent || directive(mainFile(context), extent->begin, extent->end)) return nullptr;

@@ -172,7 +172,7 @@ Site makeSite(const Collective &collective, const CallExpr *call, const Function
     refuse("it stands in a header");
   if (site.block && site.block->getBeginLoc().isMacroID())
     refuse("its block is part of a macro's expansion");
-  if (site.block && afterPragma(*site.statement(site.index), in->getASTContext()))
+  if (site.block && afterPragma(*site.block, *site.statement(site.index), in->getASTContext()))
     refuse("a pragma stands before it");
   if (site.block && !isSpelled(*call, collective.blocking(), in->getASTContext()))
     refuse("the source spells it in another way");
@@ -223,7 +223,7 @@ std::optional<Site> outside(const Site &site, Program &program) {
   }
   const auto *block = parent ? dyn_cast<CompoundStmt>(parent) : nullptr;
   if (!block || isOfSwitch(block, context) || block->getBeginLoc().isMacroID() ||
-      afterPragma(*at, context) || endsWithBlock(site, program.memory(*site.in)))
+      afterPragma(*block, *at, context) || endsWithBlock(site, program.memory(*site.in)))
     return std::nullopt;
   Site result = site;
   result.block = block;

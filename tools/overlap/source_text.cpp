@@ -38,14 +38,24 @@ bool needsSemicolon(const Stmt *s) {
   return !isa<CompoundStmt, DeclStmt, NullStmt>(s);
 }
 
+/// Where the newline is that ends a line, and those that go on behind a backslash.
+unsigned endOfLine(StringRef text, size_t at) {
+  for (;;) {
+    const size_t newline = std::min(text.find('\n', at), text.size());
+    const StringRef line = text.slice(at, newline).rtrim();
+    if (newline == text.size() || !(line.ends_with("\\") || line.ends_with("??/")))
+      return static_cast<unsigned>(newline);
+    at = newline + 1;
+  }
+}
+
 /// Behind white space and comments.
 unsigned nextWord(StringRef text, unsigned at) {
   while (at < text.size()) {
     if (isWhitespace(text[at])) {
       ++at;
     } else if (text.substr(at).starts_with("//")) {
-      const size_t end = text.find('\n', at);
-      at = end == StringRef::npos ? static_cast<unsigned>(text.size()) : static_cast<unsigned>(end);
+      at = endOfLine(text, at);
     } else if (text.substr(at).starts_with("/*")) {
       const size_t end = text.find("*/", at + 2);
       if (end == StringRef::npos) return static_cast<unsigned>(text.size());
@@ -184,13 +194,34 @@ std::string checkingMacro(const CallExpr &call, const ASTContext &context) {
   return before.take_front(open).trim().str();
 }
 
-bool afterPragma(const Stmt &s, const ASTContext &context) {
+bool afterPragma(const CompoundStmt &block, const Stmt &s, const ASTContext &context) {
   const std::optional<Extent> extent = extentOf(s, context);
   if (!extent) return false;
+  const SourceManager &files = context.getSourceManager();
   const StringRef text = mainFile(context);
-  StringRef before = text.take_front(lineBegin(text, extent->begin)).rtrim();
-  const StringRef line = before.substr(lineBegin(before, before.size())).ltrim();
-  return line.starts_with("#pragma") || line.starts_with("_Pragma");
+  // Behind the statement before, or the block's brace.
+  SourceLocation last = block.getLBracLoc();
+  for (const Stmt *before : block.body()) {
+    if (before == &s) break;
+    last = before->getEndLoc();
+    if (const std::optional<Extent> whole = extentOf(*before, context))
+      last = files.getLocForStartOfFile(files.getMainFileID())
+                 .getLocWithOffset(static_cast<int>(whole->end) - 1);
+  }
+  last = files.getExpansionRange(last).getEnd();
+  if (files.getFileID(last) != files.getMainFileID()) return true;
+  unsigned at = files.getFileOffset(last);
+  at += Lexer::MeasureTokenLength(last, files, context.getLangOpts());
+  for (at = nextWord(text, at); at < extent->begin; at = nextWord(text, at)) {
+    StringRef line = text.slice(at, endOfLine(text, at));
+    if (text[at] == ';') {  // of a macro's call
+      ++at;
+      continue;
+    }
+    at += static_cast<unsigned>(line.size());
+    if (!isDirective(line) || line.starts_with("pragma")) return true;
+  }
+  return false;
 }
 
 std::optional<unsigned> includesMpi(StringRef text) {

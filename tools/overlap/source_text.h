@@ -51,8 +51,9 @@ std::optional<unsigned> directive(llvm::StringRef text, unsigned begin, unsigned
 /// CHECK, where the source says CHECK(the call) and nothing more; else empty.
 std::string checkingMacro(const clang::CallExpr &, const clang::ASTContext &);
 
-/// Whether a pragma stands on the line before.
-bool afterPragma(const clang::Stmt &, const clang::ASTContext &);
+/// Whether a pragma, or a macro that may be one, stands between a statement of a block and what
+/// comes before it.
+bool afterPragma(const clang::CompoundStmt &block, const clang::Stmt &, const clang::ASTContext &);
 
 /// Where the line of #include <mpi.h> ends; none: there is none, or it is in some configurations
 /// only.
