@@ -6,6 +6,7 @@
 #include <clang/AST/ASTContext.h>
 #include <clang/AST/Expr.h>
 #include <clang/Basic/SourceManager.h>
+#include <clang/Lex/Lexer.h>
 
 #include <cassert>
 
@@ -19,6 +20,13 @@ using llvm::StringRef;
 unsigned offsetOf(clang::SourceLocation at, const clang::ASTContext &context) {
   const clang::SourceManager &files = context.getSourceManager();
   return files.getFileOffset(files.getSpellingLoc(at));
+}
+
+/// Behind { or <%.
+unsigned braceEnd(const clang::CompoundStmt &block, const clang::ASTContext &context) {
+  const clang::SourceLocation brace = block.getLBracLoc();
+  return offsetOf(brace, context) +
+         clang::Lexer::MeasureTokenLength(brace, context.getSourceManager(), context.getLangOpts());
 }
 
 }  // namespace
@@ -74,7 +82,7 @@ Fix overlapInBlock(const Site &site, const Window &w, bool early, Names &names) 
                               text.slice(call.close, own.end).str();
     // Behind what stands before, since a pragma or a comment may belong to what follows.
     const unsigned before = w.first > 0 ? extentOf(*site.statement(w.first - 1), context)->end
-                                        : offsetOf(site.block->getLBracLoc(), context) + 1;
+                                        : braceEnd(*site.block, context);
     fix.edits.push_back({behindComment(text, before), 0, "\n" + indent + start});
     fix.what = site.collective->nonblocking() + " before line " +
                std::to_string(lineOf(site.statement(w.first)->getBeginLoc(), context));

@@ -120,7 +120,8 @@ unsigned behindComment(StringRef text, unsigned end) {
   const bool whole =
       comment.starts_with("//") || (comment.starts_with("/*") && comment.rtrim().ends_with("*/") &&
                                     comment.find("*/") == comment.rtrim().size() - 2);
-  return whole && !rest.ends_with("\\") ? static_cast<unsigned>(newline) : end;
+  // A comment that goes on in the next line would take in what is put there.
+  return whole && newline == endOfLine(text, end) ? static_cast<unsigned>(newline) : end;
 }
 
 StringRef indentation(StringRef text, unsigned at) {
