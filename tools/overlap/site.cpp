@@ -170,6 +170,8 @@ Site makeSite(const Collective &collective, const CallExpr *call, const Function
   if (in->isTemplated() || in->isTemplateInstantiation()) refuse("it stands in a template");
   if (!files.isInMainFile(files.getExpansionLoc(call->getBeginLoc())))
     refuse("it stands in a header");
+  else if (site.block && !extentOf(*site.statement(site.index), site.context()))
+    refuse("where its statement ends is hidden in a macro");
   if (site.block && site.block->getBeginLoc().isMacroID())
     refuse("its block is part of a macro's expansion");
   if (site.block && afterPragma(*site.block, *site.statement(site.index), in->getASTContext()))
