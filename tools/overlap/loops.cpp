@@ -7,12 +7,14 @@
 #include <clang/AST/Expr.h>
 #include <clang/AST/StmtCXX.h>
 #include <clang/Basic/SourceManager.h>
+#include <llvm/ADT/StringExtras.h>
 
 #include <algorithm>
 #include <utility>
 
 #include "tools/overlap/buffers.h"
 #include "tools/overlap/changes.h"
+#include "tools/overlap/known_calls.h"
 #include "tools/overlap/source_text.h"
 
 namespace nbcc::overlap {
@@ -42,6 +44,19 @@ const Stmt *loopOf(const Site &site) {
   const std::optional<Extent> extent = extentOf(*loop, context);
   if (!extent || directive(mainFile(context), extent->begin, extent->end)) return nullptr;
   return loop;
+}
+
+/// Whether a nonblocking collective is started in a statement.
+bool starts(const Stmt *s) {
+  const auto *call = dyn_cast<CallExpr>(s);
+  const FunctionDecl *f = call ? call->getDirectCallee() : nullptr;
+  std::string name = f && isMpi(*f) ? f->getName().str() : "";
+  if (name.starts_with("MPI_I") && name.size() > 5) {
+    name[5] = llvm::toUpper(name[5]);
+    if (findCollective(name.erase(4, 1))) return true;
+  }
+  return std::ranges::any_of(s->children(),
+                             [](const Stmt *child) { return child && starts(child); });
 }
 
 /// Values that can be had before the loop as well: nothing is looked up in memory that may not be
@@ -101,6 +116,9 @@ std::optional<Carried> carriedOver(const Site &site, const Window &w, Program &p
   }
   if (inTheWayOf) return std::nullopt;
   Carried result{loop, 0, w.workBehind, {site.call->getBeginLoc(), "the next one starts"}};
+  // What this tool has moved up in an earlier run would bar the way in that one.
+  for (unsigned i = 0; i < site.index; ++i)
+    if (starts(site.statement(i))) return std::nullopt;
   long work = 0;
   for (unsigned i = 0; i < site.index; ++i) {
     const Stmt *s = site.statement(i);
