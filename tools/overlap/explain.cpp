@@ -71,7 +71,8 @@ Loops
     a row of its own for each turn.
   - --persistent makes a call persistent before the loop where its arguments can be had there, and nothing in the
     loop changes what they are computed from, arrays of counts, or any communicator; and where the loop is left at
-    its end or by break, so that the request is freed.
+    its end or by break, so that the request is freed. Communicator and datatype are MPI's own, or the loop has a
+    turn for sure: before one that has none they may be null.
 
 At least --least operations must be there to run meanwhile; a loop counts as 100 turns.
 )";

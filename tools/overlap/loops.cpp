@@ -85,6 +85,23 @@ bool isPlain(const Expr *e, bool onlyAddress) {
   return false;
 }
 
+/// for (v = constant; v < a greater one; ...), with no other condition.
+bool turnsAtLeastOnce(const Stmt *loop, const Site &site, Program &program) {
+  const auto *turns = dyn_cast<ForStmt>(loop);
+  if (!turns || !turns->getCond() ||
+      !isa<BinaryOperator>(turns->getCond()->IgnoreParenImpCasts()) ||
+      llvm::cast<BinaryOperator>(turns->getCond()->IgnoreParenImpCasts())->isLogicalOp())
+    return false;
+  const std::optional<CountedLoop> counted =
+      countedLoop(*turns, program.changes(*site.in), site.context());
+  if (!counted) return false;
+  const auto from = counted->from->getIntegerConstantExpr(site.context());
+  const auto to = counted->to->getIntegerConstantExpr(site.context());
+  if (!from || !to) return false;
+  const int order = llvm::APSInt::compareValues(*from, *to);
+  return counted->step > 0 ? order < 0 : order > 0;
+}
+
 bool namesSomethingWithin(const Stmt *e, const Stmt *loop, const SourceManager &files) {
   if (const auto *ref = dyn_cast<DeclRefExpr>(e))
     if (isWithin(ref->getDecl()->getLocation(), loop, files)) return true;
@@ -153,11 +170,16 @@ const Stmt *invariantIn(const Site &site, Program &program, Persistent names, st
     return no("the extension has no calls for large counts");
   if (names == Persistent::mpix && !includesMpi(mainFile(site.context())))
     return no("there is no #include <mpi.h> that one of <mpi-ext.h> could follow");
-  for (const Expr *argument : site.call->arguments()) {
+  for (unsigned i = 0; i < site.call->getNumArgs(); ++i) {
+    const Expr *argument = site.call->getArg(i);
     const std::string text = written(argument, site.context());
     if (isMpiConstant(constantName(argument, site.context()))) continue;
     if (!isPlain(argument, false)) return no(text + " may not be there before the loop");
     if (namesSomethingWithin(argument, loop, files)) return no(text + " is declared in the loop");
+    const bool handle =
+        std::string_view("ctTo").find(site.collective->arguments[i]) != std::string_view::npos;
+    if (handle && !turnsAtLeastOnce(loop, site, program))
+      return no("the loop may have no turn, and " + text + " may be null then");
   }
   // What the arguments are computed from, and arrays of counts, which stay in use until the request
   // is freed.
