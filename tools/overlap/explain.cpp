@@ -26,6 +26,11 @@ All ranks
     differ: nothing can be relied on then.
     The same goes for what a function returns that is computed so, and for a local number that such a call has
     just filled. A communicator counts as one where its variable is given one at a single place.
+  - Nor may some ranks have made more calls of the same kind before: of a condition that may differ both sides make as
+    many, as far as these may be on the call's communicator. A loop is taken to turn as often everywhere, unless its
+    condition names what MPI_Comm_rank() gave.
+  - No function that the language itself calls is followed: virtual ones, operators, destructors. Around a call
+    stands no try, unless its handlers end the rank.
   - --library promises it for functions that no source here calls; --alike names variables and fields that are the
     same on all ranks.
 

@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "tools/overlap/buffers.h"
 #include "tools/overlap/changes.h"
 #include "tools/overlap/known_calls.h"
 #include "tools/overlap/points_to.h"
@@ -270,6 +271,20 @@ bool Program::givenOnce(const ValueDecl &d, bool ever) const {
   constexpr int deep = 50;
   return found->second.size() == 1 && !initial &&
          once(found->second.front().at, found->second.front().in, deep);
+}
+
+bool Program::madeByMpi(const ValueDecl &d) const {
+  const auto *v = dyn_cast<VarDecl>(&d);
+  if (v && v->getInit() && constantName(v->getInit(), v->getASTContext()) != "MPI_COMM_NULL")
+    return false;
+  const auto found = given_.find(nameInAll(d));
+  return found != given_.end() && std::ranges::all_of(found->second, [](const Given &g) {
+           if (!g.in || !isa<UnaryOperator>(g.at)) return false;
+           const Stmt *parent = parentOf(g.at, g.in->getASTContext());
+           const auto *call = dyn_cast_or_null<CallExpr>(parent);
+           const FunctionDecl *f = call ? call->getDirectCallee() : nullptr;
+           return f && isMpi(*f) && call->getArg(call->getNumArgs() - 1) == g.at;
+         });
 }
 
 bool Program::once(const Stmt *s, const FunctionDecl *in, int depth) const {

@@ -94,6 +94,9 @@ class Program {
   /// where otherwise a parameter may have another one in each call, and a local in each turn.
   bool givenOnce(const clang::ValueDecl &, bool ever) const;
 
+  /// Whether a communicator's variable or field only ever gets one that MPI makes anew.
+  bool madeByMpi(const clang::ValueDecl &) const;
+
   /// Some communicator may have two sides, whose ranks do not get the same out of a collective.
   bool hasSides() const { return hasSides_; }
 

@@ -135,7 +135,12 @@ void findBlock(Site &site) {
     const std::string macro = parent ? checkingMacro(*site.call, context) : "";
     const bool same = parent && isa<CompoundStmt>(parent) &&
                       files.getExpansionLoc(at->getBeginLoc()) == whole.getBegin();
-    if (macro.empty() || !same) return refuse("the call is part of a macro's expansion");
+    // Nor is it the first or the last of several statements.
+    const bool alone =
+        same && std::ranges::none_of(parent->children(), [&](const Stmt *s) {
+          return s != at && files.getExpansionLoc(s->getBeginLoc()) == whole.getBegin();
+        });
+    if (macro.empty() || !alone) return refuse("the call is part of a macro's expansion");
     site.checkedBy = macro;
   } else if (user) {
     const bool returned = isa<Expr, DeclStmt, ReturnStmt>(user);

@@ -43,7 +43,7 @@ unsigned endOfLine(StringRef text, size_t at) {
   for (;;) {
     const size_t newline = std::min(text.find('\n', at), text.size());
     const StringRef line = text.slice(at, newline).rtrim();
-    if (newline == text.size() || !(line.ends_with("\\") || line.ends_with("??/")))
+    if (newline == text.size() || !(line.ends_with("\\") || line.ends_with("?\?/")))
       return static_cast<unsigned>(newline);
     at = newline + 1;
   }
@@ -69,7 +69,7 @@ unsigned nextWord(StringRef text, unsigned at) {
 
 /// Takes off the # of a directive, however it is written.
 bool isDirective(StringRef &line) {
-  if (!line.consume_front("#") && !line.consume_front("%:") && !line.consume_front("??="))
+  if (!line.consume_front("#") && !line.consume_front("%:") && !line.consume_front("?\?="))
     return false;
   line = line.ltrim();
   return true;

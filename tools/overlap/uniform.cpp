@@ -94,8 +94,8 @@ bool mayCommunicate(const Stmt *s, Program &program) {
 /// The largest statement around the end of a rank that holds no collective, and nothing of
 /// `around`: a rank that goes into it ends without another one, and leaves the others waiting, in
 /// any form of the program. Null: the end itself may be a collective.
-const Stmt *lastWithout(const Stmt *end, const FunctionDecl *in, const std::set<const Stmt *> &around,
-                        Program &program) {
+const Stmt *lastWithout(const Stmt *end, const FunctionDecl *in,
+                        const std::set<const Stmt *> &around, Program &program) {
   const Stmt *largest = nullptr;
   for (const Stmt *at = end; at && !around.contains(at) && !mayCommunicate(at, program);
        at = parentOf(at, in))
@@ -144,7 +144,9 @@ std::optional<Remark> Uniform::whyNot() {
   for (const CallSite &site : program_.callers(*call_.getDirectCallee()))
     if (site.call == &call_) in = site.in;
   if (!in) return Remark{call_.getBeginLoc(), "it stands in no function"};
-  if (reached(&call_, in) && entered(in)) return std::nullopt;
+  home_ = in;
+  Ordered seen;
+  if (reached(&call_, in) && entered(in) && inOrderFrom(&call_, in, seen)) return std::nullopt;
   return why_;
 }
 
@@ -156,6 +158,10 @@ bool Uniform::condition(const Expr *e, const FunctionDecl *in) {
                 "changed with it");
 }
 
+bool Uniform::turns(const Expr *condition, const FunctionDecl *in) {
+  return trustsLoops_ ? !condition || !namesRank(condition) : this->condition(condition, in);
+}
+
 bool Uniform::reached(const Stmt *s, const FunctionDecl *in) {
   if (!asked_.insert(s).second) return true;
   bool alike = true;
@@ -164,11 +170,11 @@ bool Uniform::reached(const Stmt *s, const FunctionDecl *in) {
     if (const auto *i = dyn_cast<IfStmt>(p)) {
       if (from != i->getCond() && from != i->getInit()) alike = condition(i->getCond(), in);
     } else if (const auto *f = dyn_cast<ForStmt>(p)) {
-      if (from != f->getInit()) alike = condition(f->getCond(), in);
+      if (from != f->getInit()) alike = turns(f->getCond(), in);
     } else if (const auto *w = dyn_cast<WhileStmt>(p)) {
-      alike = condition(w->getCond(), in);
+      alike = turns(w->getCond(), in);
     } else if (const auto *d = dyn_cast<DoStmt>(p)) {
-      alike = condition(d->getCond(), in);
+      alike = turns(d->getCond(), in);
     } else if (const auto *chosen = dyn_cast<SwitchStmt>(p)) {
       if (from != chosen->getCond()) alike = condition(chosen->getCond(), in);
     } else if (const auto *c = dyn_cast<ConditionalOperator>(p)) {

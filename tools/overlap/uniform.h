@@ -12,6 +12,7 @@
 
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "tools/overlap/site.h"
 
@@ -44,12 +45,22 @@ class Uniform {
   bool endsAlike(const clang::FunctionDecl &);
   bool entered(const clang::FunctionDecl *);
   bool condition(const clang::Expr *, const clang::FunctionDecl *in);
+  bool turns(const clang::Expr *condition, const clang::FunctionDecl *in);
+
+  // uniform_order.cpp
+  using Ordered = std::set<std::pair<const clang::Stmt *, const clang::FunctionDecl *>>;
+  bool inOrder(const clang::Stmt *before, const clang::FunctionDecl *in, Ordered &);
+  bool namesRank(const clang::Stmt *) const;
+  bool inOrderFrom(const clang::Stmt *, const clang::FunctionDecl *in, Ordered &);
+
   bool no(const clang::Stmt *at, const clang::FunctionDecl *in, std::string why);
 
   Program &program_;
   const clang::CallExpr &call_;
   const Collective &collective_;
+  const clang::FunctionDecl *home_ = nullptr;  // that the call stands in
   std::optional<Remark> why_;
+  bool trustsLoops_ = false;  // to turn as often on all ranks
   // What is being asked already counts as alike: only another reason can make it differ.
   std::set<const void *> asked_;
 };

@@ -34,9 +34,9 @@ static void direct(int rank, int ranks, int steps) {
     work();
   }
   if (rank < 3) {
-    // CHECK: [[#@LINE+2]]:5: remark: MPI_Allreduce:
+    // CHECK: [[#@LINE+2]]:5: remark: MPI_Scan:
     // CHECK: note: not changed: whether a rank comes here depends on 'rank < 3'
-    MPI_Allreduce(in, out, N, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Scan(in, out, N, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
     work();
   }
   for (int i = 0; i < steps; ++i) {

@@ -142,17 +142,17 @@ static void one_group(int rank) {
 static void promised(const struct config *c, int flag) {
   if (flag > 3)
     for (int i = 0; i < c->turns; ++i) {
-      // CHECK: [[#@LINE+4]]:7: remark: MPI_Bcast
+      // CHECK: [[#@LINE+4]]:7: remark: MPI_Scan
       // CHECK-NEXT: note: not changed: whether
-      // ALIKE: [[#@LINE+2]]:7: remark: MPI_Bcast
+      // ALIKE: [[#@LINE+2]]:7: remark: MPI_Scan
       // ALIKE: [[#@LINE+1]]:7: note: fix
-      MPI_Bcast(in, N, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+      MPI_Scan(in, out, N, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
       work();
     }
   if (c->rank > 3) {
-    // ALIKE: [[#@LINE+2]]:5: remark: MPI_Bcast
+    // ALIKE: [[#@LINE+2]]:5: remark: MPI_Scan
     // ALIKE: note: not changed: whether a rank comes here depends on 'c->rank > 3'
-    MPI_Bcast(in, N, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    MPI_Scan(in, out, N, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
     work();
   }
 }

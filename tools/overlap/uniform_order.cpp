@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// uniform_order.cpp - whether an earlier collective of the same kind may shift the others.
+//
+//   if (rank == 0) MPI_Bcast(a);     meets the second one of the others
+//   MPI_Bcast(rank ? a : b);         all ranks reach it alike
+//   if (rank != 0) MPI_Bcast(b);     meets the second one of rank 0
+//
+// All ranks reach the second one, but not as the same one in their order. So a condition before it
+// that may differ among ranks has to have as many calls of the kind on both sides, as far as these
+// may be on the same communicator.
+//
+// A loop is taken to turn as often on all ranks, unless its condition names what MPI_Comm_rank()
+// gave: nothing else would make up for the turns of an iteration that ends when it has converged,
+// and that it does so on all ranks alike can seldom be shown.
+
+#include <clang/AST/ASTContext.h>
+#include <clang/AST/ExprCXX.h>
+#include <clang/AST/RecursiveASTVisitor.h>
+#include <clang/AST/StmtCXX.h>
+#include <clang/Basic/SourceManager.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "tools/overlap/buffers.h"
+#include "tools/overlap/changes.h"
+#include "tools/overlap/known_calls.h"
+#include "tools/overlap/uniform.h"
+
+namespace nbcc::overlap {
+namespace {
+
+using namespace clang;
+using llvm::dyn_cast;
+using llvm::isa;
+
+/// What a communicator's expression stands for, through parameters.
+struct Communicators {
+  std::set<std::string> constants;
+  std::set<std::string> made;  // variables that calls of MPI fill, so they are no constants
+  bool unknown = false;
+  std::set<const ValueDecl *> parameters;  // that have been looked through
+
+  bool mayBe(const Communicators &other) const {
+    const auto share = [](const auto &a, const auto &b) {
+      return std::ranges::any_of(a, [&](const auto &x) { return b.contains(x); });
+    };
+    return unknown || other.unknown || share(constants, other.constants) || share(made, other.made);
+  }
+};
+
+void stands(const Expr *e, const FunctionDecl *in, Program &program, Communicators &out) {
+  const std::string name = constantName(e, in->getASTContext());
+  e = e->IgnoreParenImpCasts();
+  const auto *ref = dyn_cast<DeclRefExpr>(e);
+  const auto *member = dyn_cast<MemberExpr>(e);
+  const ValueDecl *d = ref ? ref->getDecl() : member ? member->getMemberDecl() : nullptr;
+  const auto *p = d ? dyn_cast<ParmVarDecl>(d) : nullptr;
+  if (isMpiConstant(name)) {
+    out.constants.insert(name);
+  } else if (p && !program.addressTaken(*in) && p->getDeclContext() == in &&
+             program.changes(*in).never(*p)) {
+    if (!out.parameters.insert(p).second) return;
+    const std::vector<CallSite> &callers = program.callers(*in);
+    out.unknown = out.unknown || callers.empty();
+    for (const CallSite &at : callers) {
+      const unsigned i = p->getFunctionScopeIndex();
+      if (at.in && i < at.call->getNumArgs() && !isa<CXXOperatorCallExpr>(at.call))
+        stands(at.call->getArg(i), at.in, program, out);
+      else
+        out.unknown = true;
+    }
+  } else if (d && !p && program.madeByMpi(*d)) {
+    out.made.insert(nameInAll(*d));
+  } else {
+    out.unknown = true;
+  }
+}
+
+/// How many calls of the kind a statement makes; none: that is not the same each time, or depends.
+class Count {
+ public:
+  Count(Program &program, const Collective &kind, const Communicators &own)
+      : program_(program), kind_(kind), own_(own) {}
+
+  std::optional<int> operator()(const Stmt *s, const FunctionDecl *in) {
+    if (!s) return 0;
+    if (const auto *call = dyn_cast<CallExpr>(s))
+      if (const std::optional<int> n = ofCall(call, in); n != 0) return n;
+    std::optional<int> sum = 0;
+    const auto *i = dyn_cast<IfStmt>(s);
+    for (const Stmt *child : s->children()) {
+      if (i && (child == i->getThen() || child == i->getElse())) continue;
+      const std::optional<int> n = (*this)(child, in);
+      if (!n || !sum) return std::nullopt;
+      *sum += *n;
+    }
+    if (i) {
+      const std::optional<int> yes = (*this)(i->getThen(), in), no = (*this)(i->getElse(), in);
+      if (!yes || yes != no) return std::nullopt;
+      return *sum + *yes;
+    }
+    const auto *op = dyn_cast<BinaryOperator>(s);
+    const bool depends = isa<ForStmt, WhileStmt, CXXForRangeStmt, DoStmt, SwitchStmt,
+                             AbstractConditionalOperator, CXXTryStmt>(s) ||
+                         (op && op->isLogicalOp());
+    return depends && sum != 0 ? std::nullopt : sum;
+  }
+
+ private:
+  std::optional<int> ofCall(const CallExpr *call, const FunctionDecl *in) {
+    const FunctionDecl *f = call->getDirectCallee();
+    const Collective *c = f && isMpi(*f) ? findCollective(f->getNameAsString()) : nullptr;
+    if (c) {
+      if (c->name != kind_.name || c->arguments.size() != call->getNumArgs()) return 0;
+      Communicators theirs;
+      stands(call->getArg(static_cast<unsigned>(c->arguments.find('c'))), in, program_, theirs);
+      return theirs.mayBe(own_) ? 1 : 0;
+    }
+    const FunctionDecl *body = f ? program_.definition(*f) : nullptr;
+    if (!body) return 0;
+    const auto [at, fresh] = known_.emplace(body, 0);  // it calls itself: counted where it begins
+    if (fresh) {
+      const std::optional<int> n = (*this)(body->getBody(), body);
+      at->second = n;
+    }
+    return at->second;
+  }
+
+  Program &program_;
+  const Collective &kind_;
+  const Communicators &own_;
+  std::map<const FunctionDecl *, std::optional<int>> known_;
+};
+
+bool isLoop(const Stmt *s) {
+  return isa<ForStmt, WhileStmt, DoStmt, CXXForRangeStmt>(s);
+}
+
+}  // namespace
+
+bool Uniform::namesRank(const Stmt *e) const {
+  const auto *ref = dyn_cast<DeclRefExpr>(e);
+  const auto *v = ref ? dyn_cast<VarDecl>(ref->getDecl()) : nullptr;
+  if (v)
+    for (const Use &use : program_.uses(*v)) {
+      const auto *call = dyn_cast_or_null<CallExpr>(
+          use.in ? parentOf(parentOf(use.ref, use.in->getASTContext()), use.in->getASTContext())
+                 : nullptr);
+      const FunctionDecl *f = call ? call->getDirectCallee() : nullptr;
+      if (f && f->getNameAsString() == "MPI_Comm_rank") return true;
+    }
+  return std::ranges::any_of(e->children(),
+                             [&](const Stmt *child) { return child && namesRank(child); });
+}
+
+/// `before`: what stands before it in the function, or is repeated with it; null: all of it.
+bool Uniform::inOrder(const Stmt *before, const FunctionDecl *in, Ordered &seen) {
+  if (!in->getBody() || !seen.insert({before, in}).second) return true;
+  ASTContext &context = in->getASTContext();
+  const SourceManager &files = context.getSourceManager();
+  std::set<const Stmt *> around;
+  const Stmt *outermost = nullptr;  // loop around it
+  for (const Stmt *p = before; p; p = parentOf(p, context)) {
+    around.insert(p);
+    if (isLoop(p)) outermost = p;
+  }
+  const auto called = [&](const CallExpr &call) -> const FunctionDecl * {
+    const FunctionDecl *f = call.getDirectCallee();
+    return f ? program_.definition(*f) : nullptr;
+  };
+  // What is called in a loop comes before itself.
+  const auto *itself = before ? dyn_cast<CallExpr>(before) : nullptr;
+  if (const FunctionDecl *f = itself && outermost ? called(*itself) : nullptr)
+    if (!inOrder(nullptr, f, seen)) return false;
+  Communicators own;
+  stands(call_.getArg(static_cast<unsigned>(collective_.arguments.find('c'))), home_, program_,
+         own);
+  Count count(program_, collective_, own);
+
+  std::vector<std::pair<const Stmt *, bool>> left{{in->getBody(), false}};  // within the loop
+  while (!left.empty()) {
+    const auto [s, repeated] = left.back();
+    left.pop_back();
+    if (!s) continue;
+    const bool again = repeated || s == outermost;
+    const bool counts = !before || again || around.contains(s) ||
+                        files.isBeforeInTranslationUnit(s->getBeginLoc(), before->getBeginLoc());
+    if (!counts) continue;
+    for (const Stmt *child : s->children()) left.emplace_back(child, again);
+    if (around.contains(s)) continue;
+    // Another question, so what was taken for granted in this one is not.
+    const auto afresh = [&](auto &&ask) {
+      std::set<const void *> asked = std::exchange(asked_, {});
+      const std::optional<Remark> why = why_;
+      trustsLoops_ = true;
+      const bool alike = ask();
+      trustsLoops_ = false;
+      asked_ = std::move(asked);
+      if (alike) why_ = why;
+      return alike;
+    };
+    if (const auto *call = dyn_cast<CallExpr>(s); call && count(call, in) != 0) {
+      const Stmt *loop = parentOf(call, context);
+      while (loop && !isLoop(loop)) loop = parentOf(loop, context);
+      if (!loop && !afresh([&] { return exitsAlike(call, in); })) return false;
+      if (const FunctionDecl *f = called(*call); f && !inOrder(nullptr, f, seen)) return false;
+    }
+    const Expr *on = nullptr;
+    const auto *i = dyn_cast<IfStmt>(s);
+    if (i) on = i->getCond();
+    if (const auto *loop = dyn_cast<ForStmt>(s)) on = loop->getCond();
+    if (const auto *loop = dyn_cast<WhileStmt>(s)) on = loop->getCond();
+    if (const auto *loop = dyn_cast<DoStmt>(s)) on = loop->getCond();
+    if (const auto *choice = dyn_cast<SwitchStmt>(s)) on = choice->getCond();
+    if (const auto *choice = dyn_cast<AbstractConditionalOperator>(s)) on = choice->getCond();
+    if (const auto *op = dyn_cast<BinaryOperator>(s); op && op->isLogicalOp()) on = op->getLHS();
+    if (!on || count(s, in) == 0) continue;
+    if (i && count(i->getThen(), in) && count(i->getThen(), in) == count(i->getElse(), in))
+      continue;
+    const bool alike = isLoop(s) ? !namesRank(on) : afresh([&] { return same(on, in); });
+    if (!alike) {
+      why_.reset();
+      return no(on, in,
+                "'" + written(on, context) + "' may differ among ranks and decides how often " +
+                    collective_.blocking() +
+                    " is called before: then this is another one in the order of each rank");
+    }
+  }
+  return true;
+}
+
+/// The same on the way from main().
+bool Uniform::inOrderFrom(const Stmt *s, const FunctionDecl *in, Ordered &seen) {
+  if (seen.contains({s, in})) return true;
+  if (!inOrder(s, in, seen)) return false;
+  if (in->isMain()) return true;
+  return std::ranges::all_of(program_.callers(*in), [&](const CallSite &at) {
+    return !at.in || inOrderFrom(at.call, at.in, seen);
+  });
+}
+
+}  // namespace nbcc::overlap
