@@ -104,8 +104,14 @@ bool isOfVector(const Expr *e) {
 }  // namespace
 
 Objects bufferOf(const CallExpr &call, const Collective &c, unsigned i, const Memory &memory,
-                 const ASTContext &context) {
+                 const Program &program) {
+  const ASTContext &context = memory.function()->getASTContext();
   Objects all = memory.pointedAt(call.getArg(i));
+  const size_t type = c.arguments.find_first_of("tT", i);
+  const bool isBuffer = c.arguments[i] != 'a' && c.arguments[i] != 'T';
+  if (program.takesAddresses() && isBuffer && type != std::string_view::npos &&
+      !isMpiConstant(constantName(call.getArg(static_cast<unsigned>(type)), context)))
+    all.add(Objects::anything());
   if (!isOfVector(call.getArg(i)) && !fits(call, c, i, context)) all.whole = all.whole.wholes();
   return all;
 }

@@ -15,9 +15,10 @@
 namespace nbcc::overlap {
 
 /// What argument i points at. A field of a structure, where its length can be told and is no more
-/// than that; else the whole structure.
+/// than that; else the whole structure. With a datatype of the program's own that may hold
+/// addresses, anything that has one.
 Objects bufferOf(const clang::CallExpr &, const Collective &, unsigned i, const Memory &,
-                 const clang::ASTContext &);
+                 const Program &);
 
 /// Which part of it, as far as count and datatype say.
 Access accessOf(const clang::CallExpr &, const Collective &, unsigned i, const clang::ASTContext &);

@@ -78,7 +78,7 @@ bool Walk::collective(const CallExpr *call, const FunctionDecl &f) {
     const char what = c->arguments[i];
     if (!argument->getType()->isPointerType() || what == 't' || what == 'o' || what == 'c')
       continue;
-    const Objects objects = bufferOf(*call, *c, i, memory_, context_);
+    const Objects objects = bufferOf(*call, *c, i, memory_, program_);
     Access here = accessOf(*call, *c, i, context_);
     here.in = memory_.function();
     add(Effect::reads, argument, text(argument), objects, here);

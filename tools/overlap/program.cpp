@@ -119,6 +119,7 @@ class Collector : public RecursiveASTVisitor<Collector> {
         program_.sharesMemory_ = program_.sharesMemory_ || name.starts_with(part);
       program_.sharesMemory_ = program_.sharesMemory_ || (isMpi(*f) && name.contains("_Win_"));
     }
+    if (f && isMpi(*f) && f->getName().ends_with("ddress")) program_.takesAddresses_ = true;
     if (f && !called_.contains(ref)) program_.addressTaken_.insert(nameInAll(*f));
     return true;
   }

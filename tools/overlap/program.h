@@ -76,6 +76,9 @@ class Program {
   /// accesses.
   bool sharesMemory() const { return sharesMemory_; }
 
+  /// Datatypes may be made of addresses, and reach from the buffer to any memory that has one.
+  bool takesAddresses() const { return takesAddresses_; }
+
   /// Whether memory is allocated as the library does, or the rank ends: nobody catches an
   /// exception, and operator new is nobody's own.
   bool allocatesPlainly() const { return !catches_ && !ownsNew_ && !promises_.library; }
@@ -139,7 +142,8 @@ class Program {
   std::map<std::string, std::vector<Given>> given_;  // by USR: variables and fields
   ElementUses elements_;
   std::unique_ptr<PointsTo> pointsTo_;
-  bool sharesMemory_ = false, catches_ = false, ownsNew_ = false, hasSides_ = false;
+  bool sharesMemory_ = false, takesAddresses_ = false, catches_ = false, ownsNew_ = false,
+       hasSides_ = false;
 };
 
 /// One name for a function, a type and so on in all sources; what is static in a source has one of

@@ -90,7 +90,7 @@ void readArguments(Site &site, Program &program) {
     if (std::string_view("srbaT").find(what) == std::string_view::npos) continue;
     if (name == "MPI_BOTTOM") refuse(argument, "MPI_BOTTOM: the datatype says which memory it is");
     if (name == "MPI_IN_PLACE" || name == "MPI_BOTTOM") continue;
-    const Objects objects = bufferOf(*site.call, *site.collective, i, memory, context);
+    const Objects objects = bufferOf(*site.call, *site.collective, i, memory, program);
     nowhere = nowhere || (objects.empty() && what != 'a' && what != 'T');
     const bool written = what == 'r' || what == 'b';
     (written ? site.writes : site.reads).add(objects);
