@@ -55,8 +55,12 @@ class Line:
 
 
 ALLGATHER = [Line("Bruck", "allgather/bruck"), Line("Bruck, k = 3", "allgather/bruck", {"k": 3}),
+             Line("Bruck, k = 3, 3 ports", "allgather/bruck", {"k": 3}, ports=3, hosts=False),
              Line("standard exchange", "allgather/standard_exchange"),
              Line("standard exchange, k = 3", "allgather/standard_exchange", {"k": 3}),
+             Line("standard exchange, k = 3, 3 ports", "allgather/standard_exchange", {"k": 3}, ports=3, hosts=False),
+             Line("circulant", "allgather/circulant", hosts=False),
+             Line("neighbor exchange", "allgather/neighbor_exchange", most=256, hosts=False),
              Line("ring", "allgather/ring", most=256), Line("linear", "allgather/linear", most=128)]
 ALLREDUCE = [Line("recursive doubling", "allreduce/recursive_doubling")] + [
     Line(f"reduce-bcast, degree {d}", "allreduce/reduce_bcast", {"degree": d}) for d in (2, 3, 4)]
@@ -67,6 +71,7 @@ LEADERS = [Line("allgather, Bruck", "allgather/bruck", most=1024, hosts=False),
            Line(f"allgather, ring of leaders, {NODE} a node, after 1 us", "allgather/leader", most=1024, node=NODE,
                 hosts=False, look=1),
            Line(f"allgather, 2 leaders, {NODE} a node", "allgather/multi_leader", most=512, node=NODE, hosts=False),
+           Line(f"allgather, 2 groups, {NODE} a node", "allgather/multi_group", most=512, node=NODE, hosts=False),
            Line("allreduce, recursive doubling", "allreduce/recursive_doubling", hosts=False),
            Line("allreduce, reduce-bcast, degrees 2 and 4", "allreduce/reduce_bcast", {"degree": 2, "fanout": 4},
                 hosts=False),

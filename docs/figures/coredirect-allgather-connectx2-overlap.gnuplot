@@ -1,4 +1,4 @@
-set key outside right
+set key below
 set grid
 set logscale x 2
 set xlabel 'ranks'
@@ -6,114 +6,150 @@ set ylabel 'overlap, %'
 set title 'allgather of one f64, connectx2, simulated' noenhanced
 set yrange [0:105]
 $d0 << EOD
-16 97.000
-32 98.000
-64 98.000
-128 98.000
-256 99.000
-512 99.000
-1024 99.000
-2048 99.000
-4096 99.000
+16 97.423
+32 97.884
+64 98.199
+128 98.462
+256 98.668
+512 98.840
+1024 98.995
+2048 99.145
+4096 99.300
 EOD
 $d1 << EOD
-16 16.000
-32 13.000
-64 13.000
-128 13.000
-256 12.000
-512 12.000
-1024 12.000
-2048 11.000
-4096 9.000
+16 16.085
+32 13.115
+64 12.873
+128 12.643
+256 12.416
+512 12.114
+1024 11.559
+2048 10.684
+4096 9.386
 EOD
 $d2 << EOD
-16 97.000
-32 98.000
-64 98.000
-128 98.000
-256 99.000
-512 99.000
-1024 99.000
-2048 99.000
-4096 99.000
+16 97.250
+32 97.736
+64 98.131
+128 98.379
+256 98.592
+512 98.763
+1024 98.910
+2048 99.073
+4096 99.239
 EOD
 $d3 << EOD
-16 25.000
-32 22.000
-64 23.000
-128 21.000
-256 22.000
-512 20.000
-1024 21.000
-2048 18.000
-4096 16.000
+16 24.624
+32 21.538
+64 23.377
+128 20.877
+256 22.263
+512 20.155
+1024 20.623
+2048 17.937
+4096 16.344
 EOD
 $d4 << EOD
-16 97.000
-32 98.000
-64 98.000
-128 98.000
-256 99.000
-512 99.000
-1024 99.000
-2048 99.000
-4096 99.000
+16 97.250
+32 97.736
+64 98.131
+128 98.379
+256 98.592
+512 98.763
+1024 98.891
+2048 99.059
+4096 99.135
 EOD
 $d5 << EOD
-16 16.000
-32 13.000
-64 13.000
-128 13.000
-256 12.000
-512 12.000
-1024 12.000
-2048 11.000
-4096 9.000
+16 97.423
+32 97.884
+64 98.199
+128 98.462
+256 98.668
+512 98.840
+1024 98.995
+2048 99.145
+4096 99.300
 EOD
 $d6 << EOD
-16 97.000
-64 98.000
-256 99.000
-1024 99.000
-4096 99.000
+16 16.085
+32 13.115
+64 12.873
+128 12.643
+256 12.416
+512 12.114
+1024 11.559
+2048 10.684
+4096 9.386
 EOD
 $d7 << EOD
-16 25.000
-64 23.000
-256 22.000
-1024 21.000
-4096 16.000
+16 97.347
+64 98.220
+256 98.667
+1024 98.970
+4096 99.276
 EOD
 $d8 << EOD
-16 99.000
-32 100.000
-64 100.000
-128 100.000
-256 100.000
+16 24.624
+64 23.377
+256 22.263
+1024 20.669
+4096 16.374
 EOD
 $d9 << EOD
-16 6.000
-32 3.000
-64 1.000
-128 1.000
-256 0.000
+16 97.347
+64 98.220
+256 98.667
+1024 98.953
+4096 99.182
 EOD
 $d10 << EOD
-16 99.000
-32 99.000
-64 100.000
-128 100.000
+16 97.423
+32 97.884
+64 98.199
+128 98.462
+256 98.668
+512 98.840
+1024 98.995
+2048 99.145
+4096 99.300
 EOD
 $d11 << EOD
-16 95.000
-32 97.000
-64 99.000
-128 99.000
+16 98.337
+32 99.099
+64 99.529
+128 99.759
+256 99.878
+EOD
+$d12 << EOD
+16 99.024
+32 99.510
+64 99.754
+128 99.877
+256 99.938
+EOD
+$d13 << EOD
+16 5.584
+32 2.702
+64 1.330
+128 0.655
+256 0.326
+EOD
+$d14 << EOD
+16 98.673
+32 99.333
+64 99.666
+128 99.833
+EOD
+$d15 << EOD
+16 25.000
+32 13.889
+64 7.353
+128 3.788
 EOD
 set terminal pngcairo noenhanced size 1000,600
 set output 'coredirect-allgather-connectx2-overlap.png'
-plot $d0 with linespoints linecolor 1 dashtype 1 pointtype 5 title 'Bruck', $d1 with linespoints linecolor 1 dashtype 2 pointtype 7 title 'Bruck, by hosts', $d2 with linespoints linecolor 2 dashtype 1 pointtype 5 title 'Bruck, 3 ports', $d3 with linespoints linecolor 2 dashtype 2 pointtype 7 title 'Bruck, 3 ports, by hosts', $d4 with linespoints linecolor 3 dashtype 1 pointtype 5 title 'standard exchange', $d5 with linespoints linecolor 3 dashtype 2 pointtype 7 title 'standard exchange, by hosts', $d6 with linespoints linecolor 4 dashtype 1 pointtype 5 title 'standard exchange, 3 ports', $d7 with linespoints linecolor 4 dashtype 2 pointtype 7 title 'standard exchange, 3 ports, by hosts', $d8 with linespoints linecolor 5 dashtype 1 pointtype 5 title 'ring', $d9 with linespoints linecolor 5 dashtype 2 pointtype 7 title 'ring, by hosts', $d10 with linespoints linecolor 6 dashtype 1 pointtype 5 title 'linear', $d11 with linespoints linecolor 6 dashtype 2 pointtype 7 title 'linear, by hosts'
+plot $d0 with linespoints linecolor 1 dashtype 1 pointtype 5 title 'Bruck', $d1 with linespoints linecolor 1 dashtype 2 pointtype 7 title 'Bruck, by hosts', $d2 with linespoints linecolor 2 dashtype 1 pointtype 5 title 'Bruck, k = 3', $d3 with linespoints linecolor 2 dashtype 2 pointtype 7 title 'Bruck, k = 3, by hosts', $d4 with linespoints linecolor 3 dashtype 1 pointtype 5 title 'Bruck, k = 3, 3 ports', $d5 with linespoints linecolor 4 dashtype 1 pointtype 5 title 'standard exchange', $d6 with linespoints linecolor 4 dashtype 2 pointtype 7 title 'standard exchange, by hosts', $d7 with linespoints linecolor 5 dashtype 1 pointtype 5 title 'standard exchange, k = 3', $d8 with linespoints linecolor 5 dashtype 2 pointtype 7 title 'standard exchange, k = 3, by hosts', $d9 with linespoints linecolor 6 dashtype 1 pointtype 5 title 'standard exchange, k = 3, 3 ports', $d10 with linespoints linecolor 7 dashtype 1 pointtype 5 title 'circulant', $d11 with linespoints linecolor 8 dashtype 1 pointtype 5 title 'neighbor exchange', $d12 with linespoints linecolor 9 dashtype 1 pointtype 5 title 'ring', $d13 with linespoints linecolor 9 dashtype 2 pointtype 7 title 'ring, by hosts', $d14 with linespoints linecolor 10 dashtype 1 pointtype 5 title 'linear', $d15 with linespoints linecolor 10 dashtype 2 pointtype 7 title 'linear, by hosts'
 set terminal svg noenhanced size 1000,600
 set output 'coredirect-allgather-connectx2-overlap.svg'
 replot

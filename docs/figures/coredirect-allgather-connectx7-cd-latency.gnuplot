@@ -1,4 +1,4 @@
-set key outside right
+set key below
 set grid
 set logscale x 2
 set xlabel 'ranks'
@@ -50,6 +50,17 @@ $d3 << EOD
 4096 9.160
 EOD
 $d4 << EOD
+16 2.560
+32 3.260
+64 3.480
+128 4.190
+256 4.410
+512 5.150
+1024 5.370
+2048 6.240
+4096 6.460
+EOD
+$d5 << EOD
 16 3.580
 32 4.300
 64 5.030
@@ -60,7 +71,7 @@ $d4 << EOD
 2048 8.950
 4096 10.000
 EOD
-$d5 << EOD
+$d6 << EOD
 16 3.780
 32 4.610
 64 5.430
@@ -71,39 +82,66 @@ $d5 << EOD
 2048 10.330
 4096 11.580
 EOD
-$d6 << EOD
+$d7 << EOD
 16 2.580
 64 3.540
 256 4.510
 1024 5.520
+4096 6.890
 EOD
-$d7 << EOD
+$d8 << EOD
 16 2.740
 64 4.250
 256 5.780
 1024 7.340
+4096 9.150
 EOD
-$d8 << EOD
+$d9 << EOD
+16 2.580
+64 3.540
+256 4.510
+1024 5.510
+4096 6.640
+EOD
+$d10 << EOD
+16 3.580
+32 4.300
+64 5.030
+128 5.760
+256 6.500
+512 7.260
+1024 8.060
+2048 8.950
+4096 10.000
+EOD
+$d11 << EOD
+16 6.100
+32 11.380
+64 21.950
+128 43.080
+256 85.340
+EOD
+$d12 << EOD
 16 10.660
 32 21.220
 64 42.350
 128 84.600
 256 169.100
 EOD
-$d9 << EOD
+$d13 << EOD
 16 10.800
 32 22.320
 64 45.370
 128 91.460
 256 183.640
 EOD
-$d10 << EOD
+$d14 << EOD
 16 3.080
 32 5.040
 64 9.520
 128 18.480
 EOD
-$d11 << EOD
+$d15 << EOD
 16 2.120
 32 3.720
 64 6.920
@@ -111,7 +149,7 @@ $d11 << EOD
 EOD
 set terminal pngcairo noenhanced size 1000,600
 set output 'coredirect-allgather-connectx7-cd-latency.png'
-plot $d0 with linespoints linecolor 1 dashtype 1 pointtype 5 title 'Bruck', $d1 with linespoints linecolor 1 dashtype 2 pointtype 7 title 'Bruck, by hosts', $d2 with linespoints linecolor 2 dashtype 1 pointtype 5 title 'Bruck, 3 ports', $d3 with linespoints linecolor 2 dashtype 2 pointtype 7 title 'Bruck, 3 ports, by hosts', $d4 with linespoints linecolor 3 dashtype 1 pointtype 5 title 'standard exchange', $d5 with linespoints linecolor 3 dashtype 2 pointtype 7 title 'standard exchange, by hosts', $d6 with linespoints linecolor 4 dashtype 1 pointtype 5 title 'standard exchange, 3 ports', $d7 with linespoints linecolor 4 dashtype 2 pointtype 7 title 'standard exchange, 3 ports, by hosts', $d8 with linespoints linecolor 5 dashtype 1 pointtype 5 title 'ring', $d9 with linespoints linecolor 5 dashtype 2 pointtype 7 title 'ring, by hosts', $d10 with linespoints linecolor 6 dashtype 1 pointtype 5 title 'linear', $d11 with linespoints linecolor 6 dashtype 2 pointtype 7 title 'linear, by hosts'
+plot $d0 with linespoints linecolor 1 dashtype 1 pointtype 5 title 'Bruck', $d1 with linespoints linecolor 1 dashtype 2 pointtype 7 title 'Bruck, by hosts', $d2 with linespoints linecolor 2 dashtype 1 pointtype 5 title 'Bruck, k = 3', $d3 with linespoints linecolor 2 dashtype 2 pointtype 7 title 'Bruck, k = 3, by hosts', $d4 with linespoints linecolor 3 dashtype 1 pointtype 5 title 'Bruck, k = 3, 3 ports', $d5 with linespoints linecolor 4 dashtype 1 pointtype 5 title 'standard exchange', $d6 with linespoints linecolor 4 dashtype 2 pointtype 7 title 'standard exchange, by hosts', $d7 with linespoints linecolor 5 dashtype 1 pointtype 5 title 'standard exchange, k = 3', $d8 with linespoints linecolor 5 dashtype 2 pointtype 7 title 'standard exchange, k = 3, by hosts', $d9 with linespoints linecolor 6 dashtype 1 pointtype 5 title 'standard exchange, k = 3, 3 ports', $d10 with linespoints linecolor 7 dashtype 1 pointtype 5 title 'circulant', $d11 with linespoints linecolor 8 dashtype 1 pointtype 5 title 'neighbor exchange', $d12 with linespoints linecolor 9 dashtype 1 pointtype 5 title 'ring', $d13 with linespoints linecolor 9 dashtype 2 pointtype 7 title 'ring, by hosts', $d14 with linespoints linecolor 10 dashtype 1 pointtype 5 title 'linear', $d15 with linespoints linecolor 10 dashtype 2 pointtype 7 title 'linear, by hosts'
 set terminal svg noenhanced size 1000,600
 set output 'coredirect-allgather-connectx7-cd-latency.svg'
 replot

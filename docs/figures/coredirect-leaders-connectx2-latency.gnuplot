@@ -39,6 +39,14 @@ $d3 << EOD
 512 163.060
 EOD
 $d4 << EOD
+16 5.010
+32 8.830
+64 16.470
+128 31.750
+256 62.310
+512 123.640
+EOD
+$d5 << EOD
 16 17.340
 32 21.550
 64 25.760
@@ -49,7 +57,7 @@ $d4 << EOD
 2048 46.810
 4096 51.020
 EOD
-$d5 << EOD
+$d6 << EOD
 16 21.050
 32 26.360
 64 30.570
@@ -60,7 +68,7 @@ $d5 << EOD
 2048 54.940
 4096 59.150
 EOD
-$d6 << EOD
+$d7 << EOD
 16 5.920
 32 9.820
 64 14.030
@@ -73,7 +81,7 @@ $d6 << EOD
 EOD
 set terminal pngcairo noenhanced size 1000,600
 set output 'coredirect-leaders-connectx2-latency.png'
-plot $d0 with linespoints linecolor 1 dashtype 1 pointtype 5 title 'allgather, Bruck', $d1 with linespoints linecolor 2 dashtype 1 pointtype 5 title 'allgather, ring', $d2 with linespoints linecolor 3 dashtype 1 pointtype 5 title 'allgather, ring of leaders, 8 a node', $d3 with linespoints linecolor 4 dashtype 1 pointtype 5 title 'allgather, 2 leaders, 8 a node', $d4 with linespoints linecolor 5 dashtype 1 pointtype 5 title 'allreduce, recursive doubling', $d5 with linespoints linecolor 6 dashtype 1 pointtype 5 title 'allreduce, reduce-bcast, degrees 2 and 4', $d6 with linespoints linecolor 7 dashtype 1 pointtype 5 title 'allreduce, two-level, 8 a node'
+plot $d0 with linespoints linecolor 1 dashtype 1 pointtype 5 title 'allgather, Bruck', $d1 with linespoints linecolor 2 dashtype 1 pointtype 5 title 'allgather, ring', $d2 with linespoints linecolor 3 dashtype 1 pointtype 5 title 'allgather, ring of leaders, 8 a node', $d3 with linespoints linecolor 4 dashtype 1 pointtype 5 title 'allgather, 2 leaders, 8 a node', $d4 with linespoints linecolor 5 dashtype 1 pointtype 5 title 'allgather, 2 groups, 8 a node', $d5 with linespoints linecolor 6 dashtype 1 pointtype 5 title 'allreduce, recursive doubling', $d6 with linespoints linecolor 7 dashtype 1 pointtype 5 title 'allreduce, reduce-bcast, degrees 2 and 4', $d7 with linespoints linecolor 8 dashtype 1 pointtype 5 title 'allreduce, two-level, 8 a node'
 set terminal svg noenhanced size 1000,600
 set output 'coredirect-leaders-connectx2-latency.svg'
 replot

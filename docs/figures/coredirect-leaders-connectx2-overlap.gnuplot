@@ -48,6 +48,14 @@ $d4 << EOD
 512 0.552
 EOD
 $d5 << EOD
+16 17.964
+32 10.193
+64 5.464
+128 2.835
+256 1.444
+512 0.728
+EOD
+$d6 << EOD
 16 98.270
 32 98.608
 64 98.835
@@ -58,7 +66,7 @@ $d5 << EOD
 2048 99.359
 4096 99.412
 EOD
-$d6 << EOD
+$d7 << EOD
 16 98.575
 32 98.862
 64 99.019
@@ -69,7 +77,7 @@ $d6 << EOD
 2048 99.454
 4096 99.493
 EOD
-$d7 << EOD
+$d8 << EOD
 16 5.236
 32 3.055
 64 2.138
@@ -80,7 +88,7 @@ $d7 << EOD
 2048 0.855
 4096 0.764
 EOD
-$d8 << EOD
+$d9 << EOD
 16 52.534
 32 69.348
 64 77.120
@@ -93,7 +101,7 @@ $d8 << EOD
 EOD
 set terminal pngcairo noenhanced size 1000,600
 set output 'coredirect-leaders-connectx2-overlap.png'
-plot $d0 with linespoints linecolor 1 dashtype 1 pointtype 5 title 'allgather, Bruck', $d1 with linespoints linecolor 2 dashtype 1 pointtype 5 title 'allgather, ring', $d2 with linespoints linecolor 3 dashtype 1 pointtype 5 title 'allgather, ring of leaders, 8 a node', $d3 with linespoints linecolor 3 dashtype 3 pointtype 9 title 'allgather, ring of leaders, 8 a node, after 1 us', $d4 with linespoints linecolor 4 dashtype 1 pointtype 5 title 'allgather, 2 leaders, 8 a node', $d5 with linespoints linecolor 5 dashtype 1 pointtype 5 title 'allreduce, recursive doubling', $d6 with linespoints linecolor 6 dashtype 1 pointtype 5 title 'allreduce, reduce-bcast, degrees 2 and 4', $d7 with linespoints linecolor 7 dashtype 1 pointtype 5 title 'allreduce, two-level, 8 a node', $d8 with linespoints linecolor 7 dashtype 3 pointtype 9 title 'allreduce, two-level, 8 a node, after 1 us'
+plot $d0 with linespoints linecolor 1 dashtype 1 pointtype 5 title 'allgather, Bruck', $d1 with linespoints linecolor 2 dashtype 1 pointtype 5 title 'allgather, ring', $d2 with linespoints linecolor 3 dashtype 1 pointtype 5 title 'allgather, ring of leaders, 8 a node', $d3 with linespoints linecolor 3 dashtype 3 pointtype 9 title 'allgather, ring of leaders, 8 a node, after 1 us', $d4 with linespoints linecolor 4 dashtype 1 pointtype 5 title 'allgather, 2 leaders, 8 a node', $d5 with linespoints linecolor 5 dashtype 1 pointtype 5 title 'allgather, 2 groups, 8 a node', $d6 with linespoints linecolor 6 dashtype 1 pointtype 5 title 'allreduce, recursive doubling', $d7 with linespoints linecolor 7 dashtype 1 pointtype 5 title 'allreduce, reduce-bcast, degrees 2 and 4', $d8 with linespoints linecolor 8 dashtype 1 pointtype 5 title 'allreduce, two-level, 8 a node', $d9 with linespoints linecolor 8 dashtype 3 pointtype 9 title 'allreduce, two-level, 8 a node, after 1 us'
 set terminal svg noenhanced size 1000,600
 set output 'coredirect-leaders-connectx2-overlap.svg'
 replot

@@ -39,6 +39,14 @@ $d3 << EOD
 512 69.720
 EOD
 $d4 << EOD
+16 2.240
+32 3.580
+64 6.260
+128 11.620
+256 22.350
+512 43.800
+EOD
+$d5 << EOD
 16 3.880
 32 4.700
 64 5.520
@@ -49,7 +57,7 @@ $d4 << EOD
 2048 9.620
 4096 10.440
 EOD
-$d5 << EOD
+$d6 << EOD
 16 5.260
 32 6.680
 64 7.520
@@ -60,7 +68,7 @@ $d5 << EOD
 2048 13.460
 4096 14.300
 EOD
-$d6 << EOD
+$d7 << EOD
 16 2.560
 32 3.330
 64 4.090
@@ -73,7 +81,7 @@ $d6 << EOD
 EOD
 set terminal pngcairo noenhanced size 1000,600
 set output 'coredirect-leaders-connectx7-cd-latency.png'
-plot $d0 with linespoints linecolor 1 dashtype 1 pointtype 5 title 'allgather, Bruck', $d1 with linespoints linecolor 2 dashtype 1 pointtype 5 title 'allgather, ring', $d2 with linespoints linecolor 3 dashtype 1 pointtype 5 title 'allgather, ring of leaders, 8 a node', $d3 with linespoints linecolor 4 dashtype 1 pointtype 5 title 'allgather, 2 leaders, 8 a node', $d4 with linespoints linecolor 5 dashtype 1 pointtype 5 title 'allreduce, recursive doubling', $d5 with linespoints linecolor 6 dashtype 1 pointtype 5 title 'allreduce, reduce-bcast, degrees 2 and 4', $d6 with linespoints linecolor 7 dashtype 1 pointtype 5 title 'allreduce, two-level, 8 a node'
+plot $d0 with linespoints linecolor 1 dashtype 1 pointtype 5 title 'allgather, Bruck', $d1 with linespoints linecolor 2 dashtype 1 pointtype 5 title 'allgather, ring', $d2 with linespoints linecolor 3 dashtype 1 pointtype 5 title 'allgather, ring of leaders, 8 a node', $d3 with linespoints linecolor 4 dashtype 1 pointtype 5 title 'allgather, 2 leaders, 8 a node', $d4 with linespoints linecolor 5 dashtype 1 pointtype 5 title 'allgather, 2 groups, 8 a node', $d5 with linespoints linecolor 6 dashtype 1 pointtype 5 title 'allreduce, recursive doubling', $d6 with linespoints linecolor 7 dashtype 1 pointtype 5 title 'allreduce, reduce-bcast, degrees 2 and 4', $d7 with linespoints linecolor 8 dashtype 1 pointtype 5 title 'allreduce, two-level, 8 a node'
 set terminal svg noenhanced size 1000,600
 set output 'coredirect-leaders-connectx7-cd-latency.svg'
 replot

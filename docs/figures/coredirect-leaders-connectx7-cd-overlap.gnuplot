@@ -48,6 +48,14 @@ $d4 << EOD
 512 0.717
 EOD
 $d5 << EOD
+16 22.321
+32 13.966
+64 7.987
+128 4.303
+256 2.237
+512 1.164
+EOD
+$d6 << EOD
 16 23.196
 32 20.426
 64 18.478
@@ -58,7 +66,7 @@ $d5 << EOD
 2048 13.721
 4096 13.218
 EOD
-$d6 << EOD
+$d7 << EOD
 16 13.688
 32 10.778
 64 9.574
@@ -69,7 +77,7 @@ $d6 << EOD
 2048 5.349
 4096 5.035
 EOD
-$d7 << EOD
+$d8 << EOD
 16 11.719
 32 9.309
 64 7.579
@@ -80,7 +88,7 @@ $d7 << EOD
 2048 3.802
 4096 3.468
 EOD
-$d8 << EOD
+$d9 << EOD
 16 21.484
 32 16.817
 64 13.692
@@ -93,7 +101,7 @@ $d8 << EOD
 EOD
 set terminal pngcairo noenhanced size 1000,600
 set output 'coredirect-leaders-connectx7-cd-overlap.png'
-plot $d0 with linespoints linecolor 1 dashtype 1 pointtype 5 title 'allgather, Bruck', $d1 with linespoints linecolor 2 dashtype 1 pointtype 5 title 'allgather, ring', $d2 with linespoints linecolor 3 dashtype 1 pointtype 5 title 'allgather, ring of leaders, 8 a node', $d3 with linespoints linecolor 3 dashtype 3 pointtype 9 title 'allgather, ring of leaders, 8 a node, after 1 us', $d4 with linespoints linecolor 4 dashtype 1 pointtype 5 title 'allgather, 2 leaders, 8 a node', $d5 with linespoints linecolor 5 dashtype 1 pointtype 5 title 'allreduce, recursive doubling', $d6 with linespoints linecolor 6 dashtype 1 pointtype 5 title 'allreduce, reduce-bcast, degrees 2 and 4', $d7 with linespoints linecolor 7 dashtype 1 pointtype 5 title 'allreduce, two-level, 8 a node', $d8 with linespoints linecolor 7 dashtype 3 pointtype 9 title 'allreduce, two-level, 8 a node, after 1 us'
+plot $d0 with linespoints linecolor 1 dashtype 1 pointtype 5 title 'allgather, Bruck', $d1 with linespoints linecolor 2 dashtype 1 pointtype 5 title 'allgather, ring', $d2 with linespoints linecolor 3 dashtype 1 pointtype 5 title 'allgather, ring of leaders, 8 a node', $d3 with linespoints linecolor 3 dashtype 3 pointtype 9 title 'allgather, ring of leaders, 8 a node, after 1 us', $d4 with linespoints linecolor 4 dashtype 1 pointtype 5 title 'allgather, 2 leaders, 8 a node', $d5 with linespoints linecolor 5 dashtype 1 pointtype 5 title 'allgather, 2 groups, 8 a node', $d6 with linespoints linecolor 6 dashtype 1 pointtype 5 title 'allreduce, recursive doubling', $d7 with linespoints linecolor 7 dashtype 1 pointtype 5 title 'allreduce, reduce-bcast, degrees 2 and 4', $d8 with linespoints linecolor 8 dashtype 1 pointtype 5 title 'allreduce, two-level, 8 a node', $d9 with linespoints linecolor 8 dashtype 3 pointtype 9 title 'allreduce, two-level, 8 a node, after 1 us'
 set terminal svg noenhanced size 1000,600
 set output 'coredirect-leaders-connectx7-cd-overlap.svg'
 replot
