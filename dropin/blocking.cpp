@@ -51,6 +51,13 @@ void gather(MPI_Comm comm) {
   meet(lock, comm);
 }
 
+int made_by_all(int error, const MPI_Comm *made) {
+  if (error || not_for_us()) return error;
+  Lock lock;
+  Communicator::at_construction(lock, *made);
+  return MPI_SUCCESS;
+}
+
 }  // namespace
 
 // --- messages ---
@@ -170,57 +177,65 @@ ALSO(MPI_Improbe)
 // --- communicators, windows, files ---
 
 #define ALL(...) __VA_ARGS__
-#define GATHERED(name, comm, parameters, arguments) \
+#define CONSTRUCTOR(name, parameters, arguments)    \
   extern "C" int name parameters {                  \
     gather(comm);                                   \
-    return PASS(name) arguments;                    \
+    return made_by_all(PASS(name) arguments, made); \
   }                                                 \
   ALSO(name)
-GATHERED(MPI_Comm_dup, comm, (MPI_Comm comm, MPI_Comm *made), (comm, made))
-GATHERED(MPI_Comm_dup_with_info, comm, (MPI_Comm comm, MPI_Info info, MPI_Comm *made),
-         (comm, info, made))
-GATHERED(MPI_Comm_split, comm, (MPI_Comm comm, int color, int key, MPI_Comm *made),
-         (comm, color, key, made))
-GATHERED(MPI_Comm_split_type, comm,
-         (MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm *made),
-         (comm, type, key, info, made))
-GATHERED(MPI_Comm_create, comm, (MPI_Comm comm, MPI_Group group, MPI_Comm *made),
-         (comm, group, made))
-GATHERED(MPI_Cart_create, comm,
-         (MPI_Comm comm, int dimensions, const int sizes[], const int periodic[], int reorder,
-          MPI_Comm *made),
-         (comm, dimensions, sizes, periodic, reorder, made))
-GATHERED(MPI_Cart_sub, comm, (MPI_Comm comm, const int remain[], MPI_Comm *made),
-         (comm, remain, made))
-GATHERED(MPI_Graph_create, comm,
-         (MPI_Comm comm, int nodes, const int index[], const int edges[], int reorder,
-          MPI_Comm *made),
-         (comm, nodes, index, edges, reorder, made))
-GATHERED(MPI_Dist_graph_create, comm,
-         (MPI_Comm comm, int n, const int sources[], const int degrees[], const int destinations[],
-          const int weights[], MPI_Info info, int reorder, MPI_Comm *made),
-         (comm, n, sources, degrees, destinations, weights, info, reorder, made))
-GATHERED(MPI_Dist_graph_create_adjacent, comm,
-         (MPI_Comm comm, int indegree, const int sources[], const int source_weights[],
-          int outdegree, const int destinations[], const int destination_weights[], MPI_Info info,
-          int reorder, MPI_Comm *made),
-         (comm, indegree, sources, source_weights, outdegree, destinations, destination_weights,
-          info, reorder, made))
-GATHERED(MPI_Intercomm_merge, comm, (MPI_Comm comm, int high, MPI_Comm *made), (comm, high, made))
-GATHERED(MPI_Win_create, comm,
+CONSTRUCTOR(MPI_Comm_dup, (MPI_Comm comm, MPI_Comm *made), (comm, made))
+CONSTRUCTOR(MPI_Comm_dup_with_info, (MPI_Comm comm, MPI_Info info, MPI_Comm *made),
+            (comm, info, made))
+CONSTRUCTOR(MPI_Comm_split, (MPI_Comm comm, int color, int key, MPI_Comm *made),
+            (comm, color, key, made))
+CONSTRUCTOR(MPI_Comm_split_type, (MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm *made),
+            (comm, type, key, info, made))
+CONSTRUCTOR(MPI_Comm_create, (MPI_Comm comm, MPI_Group group, MPI_Comm *made), (comm, group, made))
+CONSTRUCTOR(MPI_Cart_create,
+            (MPI_Comm comm, int dimensions, const int sizes[], const int periodic[], int reorder,
+             MPI_Comm *made),
+            (comm, dimensions, sizes, periodic, reorder, made))
+CONSTRUCTOR(MPI_Cart_sub, (MPI_Comm comm, const int remain[], MPI_Comm *made), (comm, remain, made))
+CONSTRUCTOR(MPI_Graph_create,
+            (MPI_Comm comm, int nodes, const int index[], const int edges[], int reorder,
+             MPI_Comm *made),
+            (comm, nodes, index, edges, reorder, made))
+CONSTRUCTOR(MPI_Dist_graph_create,
+            (MPI_Comm comm, int n, const int sources[], const int degrees[],
+             const int destinations[], const int weights[], MPI_Info info, int reorder,
+             MPI_Comm *made),
+            (comm, n, sources, degrees, destinations, weights, info, reorder, made))
+CONSTRUCTOR(MPI_Dist_graph_create_adjacent,
+            (MPI_Comm comm, int indegree, const int sources[], const int source_weights[],
+             int outdegree, const int destinations[], const int destination_weights[],
+             MPI_Info info, int reorder, MPI_Comm *made),
+            (comm, indegree, sources, source_weights, outdegree, destinations, destination_weights,
+             info, reorder, made))
+CONSTRUCTOR(MPI_Intercomm_merge, (MPI_Comm comm, int high, MPI_Comm *made), (comm, high, made))
+
+#define GATHERED(name, parameters, arguments) \
+  extern "C" int name parameters {            \
+    gather(comm);                             \
+    return PASS(name) arguments;              \
+  }                                           \
+  ALSO(name)
+GATHERED(MPI_Win_create,
          (void *base, MPI_Aint bytes, int unit, MPI_Info info, MPI_Comm comm, MPI_Win *made),
          (base, bytes, unit, info, comm, made))
-GATHERED(MPI_Win_create_dynamic, comm, (MPI_Info info, MPI_Comm comm, MPI_Win *made),
-         (info, comm, made))
-GATHERED(MPI_Win_allocate, comm,
+GATHERED(MPI_Win_create_dynamic, (MPI_Info info, MPI_Comm comm, MPI_Win *made), (info, comm, made))
+GATHERED(MPI_Win_allocate,
          (MPI_Aint bytes, int unit, MPI_Info info, MPI_Comm comm, void *base, MPI_Win *made),
          (bytes, unit, info, comm, base, made))
-GATHERED(MPI_Win_allocate_shared, comm,
+GATHERED(MPI_Win_allocate_shared,
          (MPI_Aint bytes, int unit, MPI_Info info, MPI_Comm comm, void *base, MPI_Win *made),
          (bytes, unit, info, comm, base, made))
-GATHERED(MPI_File_open, comm,
-         (MPI_Comm comm, const char *name, int mode, MPI_Info info, MPI_File *made),
+GATHERED(MPI_File_open, (MPI_Comm comm, const char *name, int mode, MPI_Info info, MPI_File *made),
          (comm, name, mode, info, made))
+
+extern "C" int MPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *made) {
+  return made_by_all(PASS(MPI_Comm_create_group)(comm, group, tag, made), made);
+}
+ALSO(MPI_Comm_create_group)
 
 // MPI_Comm_free is allowed to wait for all ranks.
 extern "C" int MPI_Comm_free(MPI_Comm *comm) {

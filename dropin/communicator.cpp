@@ -10,7 +10,7 @@
 // another rank may wait for that answer. So queues are taken down when all ranks have freed the
 // communicator and their calls on it are done.
 //
-// The duplicate is freed when our last call on it is done here. PMPI_Comm_free is collective, but
+// The context is freed when our last call on it is done here. PMPI_Comm_free is collective, but
 // waits for nobody in Open MPI 4.1 and MPICH 4.0 (test/dropin/communicator.cpp). Nothing that
 // others still have to read is lost: messages that were sent are delivered, and a context is used
 // anew only once all ranks have freed it.
@@ -57,6 +57,28 @@ void empty_place(MPI_Comm comm) {
   place_of(comm).comm.compare_exchange_strong(expected, MPI_COMM_NULL);
 }
 
+#if defined(OPEN_MPI)
+constexpr bool contexts_at_construction = true;
+#else
+constexpr bool contexts_at_construction = false;  // MPICH has no more than 2,048 of them
+#endif
+
+// Without the attributes that a duplicate would have. Null: the MPI cannot.
+MPI_Comm same_group(Lock &lock, MPI_Comm comm) {
+  MPI_Comm made = MPI_COMM_NULL;
+  MPI_Group group;
+  MPI_Errhandler handler;
+  if (PMPI_Comm_group(comm, &group)) return MPI_COMM_NULL;
+  PMPI_Comm_get_errhandler(comm, &handler);
+  PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  if (lock.outside([&] { return PASS(MPI_Comm_create).own(comm, group, &made); }))
+    made = MPI_COMM_NULL;
+  PMPI_Comm_set_errhandler(comm, handler);
+  PMPI_Errhandler_free(&handler);
+  PMPI_Group_free(&group);
+  return made;
+}
+
 // In functions that ask MPI for what may call a program's callbacks: those may free communicators,
 // and the lock is held already.
 thread_local int within = 0;
@@ -66,6 +88,11 @@ struct Within {
 };
 
 }  // namespace
+
+bool Communicator::has_keyval() {
+  return keyval != MPI_KEYVAL_INVALID ||
+         !PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_delete, &keyval, nullptr);
+}
 
 Communicator *Communicator::of(MPI_Comm comm) {
   const Place &p = place_of(comm);
@@ -79,39 +106,60 @@ Communicator *Communicator::known(MPI_Comm comm) {
 
 Communicator *Communicator::find(MPI_Comm comm, bool make_it) {
   const Within here;
-  if (over || comm == MPI_COMM_NULL) return nullptr;
-  if (keyval == MPI_KEYVAL_INVALID &&
-      PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_delete, &keyval, nullptr))
-    return nullptr;
+  if (over || comm == MPI_COMM_NULL || !has_keyval()) return nullptr;
   void *value = nullptr;
   int found = 0;
   if (PMPI_Comm_get_attr(comm, keyval, &value, &found)) return nullptr;
-  auto *c = static_cast<Communicator *>(value);
-  if (!found) {
+  auto *c = found ? static_cast<Communicator *>(value) : nullptr;
+  if (!c || !c->begun_) {
     if (!make_it) return nullptr;
     sweep();
-    try {
-      std::unique_ptr<Communicator> made = make(comm);
-      if (!made) return nullptr;
-      watched.push_back(std::move(made));
-    } catch (const std::bad_alloc &) {
-      return nullptr;
-    }
-    c = watched.back().get();
-    c->place_ = std::prev(watched.end());
-    if (PMPI_Comm_set_attr(comm, keyval, c)) {
-      watched.pop_back();
-      return nullptr;
-    }
-    c->steps_ = c->set_up();
-    if (!c->steps_) c->give_up("no memory is left");
-    c->advance();
+    if (!c) c = add(comm, MPI_COMM_NULL);
+    if (!c) return nullptr;
+    c->begin();
   }
   Place &p = place_of(comm);
   p.comm.store(MPI_COMM_NULL, std::memory_order_relaxed);
   p.found = c;
   p.comm.store(comm, std::memory_order_relaxed);
   return c;
+}
+
+void Communicator::at_construction(Lock &lock, MPI_Comm comm) {
+  int two_groups = 0, ranks = 1;
+  if (!contexts_at_construction || over || comm == MPI_COMM_NULL) return;
+  if (PMPI_Comm_test_inter(comm, &two_groups) || two_groups) return;
+  if (PMPI_Comm_size(comm, &ranks) || ranks == 1) return;
+  MPI_Comm context = same_group(lock, comm);
+  const Within here;
+  if (context != MPI_COMM_NULL && (!has_keyval() || !add(comm, context))) PMPI_Comm_free(&context);
+}
+
+Communicator *Communicator::add(MPI_Comm comm, MPI_Comm context) {
+  try {
+    std::unique_ptr<Communicator> made = make(comm);
+    if (!made) return nullptr;
+    watched.push_back(std::move(made));
+  } catch (const std::bad_alloc &) {
+    return nullptr;
+  }
+  Communicator *c = watched.back().get();
+  c->place_ = std::prev(watched.end());
+  if (PMPI_Comm_set_attr(comm, keyval, c)) {
+    watched.pop_back();
+    return nullptr;
+  }
+  c->context_ = context;
+  return c;
+}
+
+void Communicator::begin() {
+  begun_ = true;
+  if (!is_watched_) watched.splice(watched.end(), settled, place_);
+  is_watched_ = true;
+  steps_ = set_up();
+  if (!steps_) give_up("no memory is left");
+  advance();
 }
 
 std::unique_ptr<Communicator> Communicator::make(MPI_Comm comm) {
@@ -248,7 +296,7 @@ Communicator::~Communicator() {
     }
   }
   nbc_comm_free(ours_);
-  if (duplicate_ != MPI_COMM_NULL) PMPI_Comm_free(&duplicate_);
+  if (context_ != MPI_COMM_NULL) PMPI_Comm_free(&context_);
 }
 
 }  // namespace nbcc::dropin

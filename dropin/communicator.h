@@ -10,7 +10,7 @@
 /// ranks make the same collective calls in the same order, they make the same plans in the same
 /// order, too.
 ///
-///   duplicate   MPI_Comm_idup: a context for our messages
+///   context     for our messages: a communicator of the same group       (communicator.cpp)
 ///   meet        who is where, by MPI_Iallgather; then devices are opened          (setup.cpp)
 ///   plan        template; queues and memory; addresses by MPI_Ialltoall; connected (plans.cpp)
 ///   farewell    of an adapter's queues: all ranks are done; then they are taken down
@@ -18,10 +18,13 @@
 /// Between steps ranks agree, by MPI_Iallreduce, whether all of them can go on. What one cannot do
 /// they all do without: calls are passed through. A group of one rank needs none of all this.
 ///
-/// MPI_Comm_idup copies a program's own attributes, by its callbacks, and they are deleted with the
-/// duplicate. MPI has no way to make a context without that and without waiting; and to wait where
-/// a call may is no way out: while this rank waits in the MPI, it would move none of its calls on,
-/// which others may be waiting for.
+/// MPI has one way to make a context without waiting, MPI_Comm_idup; and to wait where a call may
+/// is no way out: while this rank waits in the MPI, it would move none of its calls on, which
+/// others may be waiting for. It copies a program's own attributes, by its callbacks, and they are
+/// deleted with the duplicate. Open MPI 4.1 carries it out by collective calls on the communicator
+/// itself, which other calls get between on some ranks and not on others, and for one communicator
+/// at a time, whichever that is here. There the context is made with the communicator, where all
+/// ranks wait for each other anyway; only for one that MPI_Comm_idup made there is no such place.
 ///
 /// All functions are called under the lock (calls.h).
 
@@ -46,6 +49,8 @@
 
 namespace nbcc::dropin {
 
+class Lock;  // calls.h
+
 /// One algorithm on one communicator.
 struct Plan {
   enum State { making, ready, failed };
@@ -67,6 +72,9 @@ class Communicator {
   static Communicator *of(MPI_Comm);
   /// The same, or null if there is none yet: nobody has to ask alike.
   static Communicator *known(MPI_Comm);
+  /// For one that all its ranks have just made and have not returned yet: takes what cannot be had
+  /// later. Waits for all of them.
+  static void at_construction(Lock &, MPI_Comm);
   /// Ends all that are left, before MPI_Finalize. Calls that are still under way are abandoned.
   static void end_all();
   /// Moves on what is being made, and ends what has been freed and is used no more.
@@ -82,6 +90,8 @@ class Communicator {
   bool advance();
   /// How far the communicator itself is; ready: nodes() is known, and plans may be asked for.
   Plan::State state() const { return state_; }
+  /// The MPI is at it: no other collective call on the MPI's communicator may begin.
+  bool is_duplicating() const { return duplicating_; }
   int nodes() const { return nodes_; }
   const std::int32_t *node_of() const { return node_of_.data(); }  // of each rank
   bool has(const char *target) const;                              // "shm"
@@ -129,6 +139,9 @@ class Communicator {
   Communicator() = default;
   static Communicator *find(MPI_Comm, bool make_it);
   static std::unique_ptr<Communicator> make(MPI_Comm);
+  static Communicator *add(MPI_Comm, MPI_Comm context);
+  void begin();
+  static bool has_keyval();
   static int on_delete(MPI_Comm, int, void *, void *);
   static bool sweep();  // true: nothing is being made, and nobody says farewell
   bool owes_farewell() const;
@@ -156,10 +169,11 @@ class Communicator {
   void fail(Made &, int own_status, int status, const std::string &why);
   std::string why_not(int own, int all, const std::string &why) const;
 
-  MPI_Comm comm_ = MPI_COMM_NULL;       // the program's; null: it was freed
-  MPI_Comm duplicate_ = MPI_COMM_NULL;  // ours
-  bool duplicating_ = false;            // MPI may still write there
-  bool advancing_ = false, is_watched_ = true, has_met_ = false;  // for the last time
+  MPI_Comm comm_ = MPI_COMM_NULL;     // the program's; null: it was freed
+  MPI_Comm context_ = MPI_COMM_NULL;  // ours
+  bool duplicating_ = false;          // MPI may still write there
+  bool begun_ = false, advancing_ = false, is_watched_ = true;
+  bool has_met_ = false;  // for the last time
   int rank_ = 0, ranks_ = 1, nodes_ = 1, holds_ = 0;
   bool has_messages_ = false, has_node_ = false;
   const char *adapter_ = nullptr;  // the target of a device that was asked for; null: none

@@ -17,18 +17,26 @@ bool wants_thread() {
   return progress && std::strcmp(progress, "thread") == 0;
 }
 
+int prepare_world(int error) {
+  if (error || not_for_us()) return error;
+  Lock lock;
+  Communicator::at_construction(lock, MPI_COMM_WORLD);
+  return MPI_SUCCESS;
+}
+
 }  // namespace
 
 extern "C" int MPI_Init(int *argc, char ***argv) {
   int provided;
-  return wants_thread() ? PASS(MPI_Init_thread)(argc, argv, MPI_THREAD_MULTIPLE, &provided)
-                        : PASS(MPI_Init)(argc, argv);
+  return prepare_world(wants_thread()
+                           ? PASS(MPI_Init_thread)(argc, argv, MPI_THREAD_MULTIPLE, &provided)
+                           : PASS(MPI_Init)(argc, argv));
 }
 ALSO(MPI_Init)
 
 extern "C" int MPI_Init_thread(int *argc, char ***argv, int required, int *provided) {
-  return PASS(MPI_Init_thread)(argc, argv, wants_thread() ? MPI_THREAD_MULTIPLE : required,
-                               provided);
+  return prepare_world(
+      PASS(MPI_Init_thread)(argc, argv, wants_thread() ? MPI_THREAD_MULTIPLE : required, provided));
 }
 ALSO(MPI_Init_thread)
 

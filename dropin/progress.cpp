@@ -162,6 +162,8 @@ void meet(Lock &lock, MPI_Comm comm) {
   int two_groups = 0;
   if (comm == MPI_COMM_NULL) return;  // MPI says so
   PMPI_Comm_test_inter(comm, &two_groups);
+  if (const Communicator *c = Communicator::known(comm))
+    for (unsigned round = 0; c->is_duplicating(); ++round) wait_a_while(lock, round);
   // Between groups a barrier tells of the other group alone; a second one of what that was told.
   for (int i = 0; i < 1 + two_groups; ++i) {
     MPI_Request request;

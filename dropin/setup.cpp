@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// setup.cpp - from a communicator of MPI's to devices: duplicate, meet, open.
+// setup.cpp - from a communicator of MPI's to devices: context, meet, open.
 //
 // Three agreements and a gather of some 400 bytes a rank, one after the other, at the first
 // collective call on a communicator; nothing where it has one rank.
@@ -123,7 +123,7 @@ Posted Communicator::agree(int first, int second) {
   if (ranks_ == 1)
     std::memcpy(agreed_, proposed_, sizeof agreed_);
   else
-    p.error = PMPI_Iallreduce(proposed_, agreed_, 2, MPI_INT, MPI_MIN, duplicate_, &p.request);
+    p.error = PMPI_Iallreduce(proposed_, agreed_, 2, MPI_INT, MPI_MIN, context_, &p.request);
   return p;
 }
 
@@ -169,17 +169,19 @@ Steps Communicator::set_up() {
     co_return;
   }
 
-  Posted duplicate;
-  duplicating_ = true;
-  duplicate.error = PMPI_Comm_idup(comm_, &duplicate_, &duplicate.request);
-  int error = co_await duplicate;
-  duplicating_ = false;
-  if (error) {
-    duplicate_ = MPI_COMM_NULL;
-    give_up("MPI could not duplicate the communicator");
-    co_return;
+  if (context_ == MPI_COMM_NULL) {
+    Posted duplicate;
+    duplicating_ = true;
+    duplicate.error = PMPI_Comm_idup(comm_, &context_, &duplicate.request);
+    const int error = co_await duplicate;
+    duplicating_ = false;
+    if (error) {
+      context_ = MPI_COMM_NULL;
+      give_up("MPI could not duplicate the communicator");
+      co_return;
+    }
   }
-  PMPI_Comm_set_errhandler(duplicate_, MPI_ERRORS_RETURN);
+  PMPI_Comm_set_errhandler(context_, MPI_ERRORS_RETURN);
 
   Identity mine;
   std::vector<Identity> all;
@@ -190,7 +192,7 @@ Steps Communicator::set_up() {
   } catch (const std::bad_alloc &) {
     status = NBC_ERROR_MEMORY;
   }
-  error = co_await agree(status);
+  int error = co_await agree(status);
   if (error || agreed_[0]) {
     give_up(error ? "MPI failed" : why_not(status, agreed_[0], why_));
     co_return;
@@ -199,7 +201,7 @@ Steps Communicator::set_up() {
   device = identify(mine, rank_, ranks_);
   Posted gather;
   gather.error = PMPI_Iallgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE,
-                                 duplicate_, &gather.request);
+                                 context_, &gather.request);
   error = co_await gather;
   nbc_device *devices[2] = {};
   std::size_t count = 0;
@@ -212,7 +214,7 @@ Steps Communicator::set_up() {
     } catch (const std::bad_alloc &) {
       status = NBC_ERROR_MEMORY;
     }
-    if (!status && !adapter_of(mine.target)) status = nbc_mpi_device(duplicate_, &devices[count]);
+    if (!status && !adapter_of(mine.target)) status = nbc_mpi_device(context_, &devices[count]);
     if (!status) ++count;
     if (!status && has_node_) devices[count++] = device;
     const nbc_bootstrap bootstrap = exchange_.bootstrap(rank_, ranks_);

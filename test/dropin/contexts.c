@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// contexts.c - communicators made while first calls on others are under way.
+//
+// A communicator of ours begins with the first collective call on the MPI's, and needs a context.
+// Even and odd ranks make it begin in different orders, between constructors that wait for all.
+
+#include <mpi.h>
+#include <stdio.h>
+
+enum { TURNS = 30 };
+
+static int me, ranks, copies, wrong;
+
+static int copy(MPI_Comm from, int key, void *extra, void *value, void *copied, int *take) {
+  (void)from, (void)key, (void)extra, (void)value, (void)copied;
+  ++copies;
+  *take = 0;
+  return MPI_SUCCESS;
+}
+
+static void begin(MPI_Comm comm, int *sum, MPI_Request *request) {
+  static int one = 1;
+  *sum = 0;
+  MPI_Iallreduce(&one, sum, 1, MPI_INT, MPI_SUM, comm, request);
+}
+
+// The first call on `first`, and a communicator made of `second`, which is in use already.
+static void cross(MPI_Comm first, MPI_Comm second) {
+  MPI_Comm made;
+  MPI_Request requests[3];
+  MPI_Status statuses[3];
+  int sums[3];
+  if (me % 2 == 0) begin(first, &sums[0], &requests[0]);
+  begin(second, &sums[1], &requests[1]);
+  MPI_Comm_dup(second, &made);
+  if (me % 2 == 1) begin(first, &sums[0], &requests[0]);
+  begin(made, &sums[2], &requests[2]);
+  MPI_Comm_free(&made);
+  MPI_Waitall(3, requests, statuses);
+  for (int i = 0; i < 3; ++i) wrong += sums[i] != ranks;
+}
+
+// A communicator of one whose first call is under way, and one of that.
+static void chain(void) {
+  MPI_Comm made[2];
+  MPI_Request requests[3];
+  MPI_Status statuses[3];
+  int sums[3];
+  begin(MPI_COMM_WORLD, &sums[0], &requests[0]);
+  MPI_Comm_dup(MPI_COMM_WORLD, &made[0]);
+  begin(made[0], &sums[1], &requests[1]);
+  MPI_Comm_dup(made[0], &made[1]);
+  begin(made[1], &sums[2], &requests[2]);
+  MPI_Waitall(3, requests, statuses);
+  for (int i = 0; i < 3; ++i) wrong += sums[i] != ranks;
+  MPI_Comm_free(&made[0]);
+  MPI_Comm_free(&made[1]);
+}
+
+int main(int count, char **words) {
+  int key;
+  MPI_Init(&count, &words);
+  MPI_Comm_rank(MPI_COMM_WORLD, &me);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  MPI_Comm_create_keyval(copy, MPI_COMM_NULL_DELETE_FN, &key, NULL);
+  for (int turn = 0; turn < TURNS; ++turn) {
+    MPI_Comm a, b;
+    chain();
+    MPI_Comm_dup(MPI_COMM_WORLD, &a);
+    MPI_Comm_dup(MPI_COMM_WORLD, &b);
+    MPI_Comm_set_attr(a, key, NULL);
+    cross(a, b);
+    cross(b, a);
+    MPI_Comm_free(&a);
+    MPI_Comm_free(&b);
+  }
+  MPI_Comm_free_keyval(&key);
+  MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  if (me == 0) printf("contexts on %d: %d wrong, %d attributes copied\n", ranks, wrong, copies);
+  MPI_Finalize();
+  return 0;
+}
