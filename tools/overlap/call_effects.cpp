@@ -171,6 +171,10 @@ void Walk::body(const CallExpr *call, const FunctionDecl &f) {
   if (!callee.notUnderstood().empty())
     return add(Effect::opaque, call, name + ", which has " + callee.notUnderstood() + ",",
                Objects::anything());
+  const auto tooLong = [&] {
+    add(Effect::opaque, call, name + ", which does too much to go through,", Objects::anything());
+  };
+  if (program_.isLong(f)) return tooLong();
   Effects inner;
   Callees callees = callees_;
   callees.insert(&f);
@@ -178,6 +182,13 @@ void Walk::body(const CallExpr *call, const FunctionDecl &f) {
   for (const ParmVarDecl *p : f.parameters()) within.lengths(p->getOriginalType());
   within.statement(f.getBody());
   out_.work += inner.work;
+  // Each way to a function is gone anew, and there may be as many as there are subsets of
+  // functions.
+  constexpr std::size_t kMost = 1 << 14;
+  if (inner.all.size() > kMost) {
+    program_.setLong(f);
+    return tooLong();
+  }
   for (const Effect &e : inner.all) {
     if (e.kind == Effect::enters || (e.kind == Effect::leaves && e.what == "goto")) continue;
     const bool access = e.kind == Effect::reads || e.kind == Effect::writes;

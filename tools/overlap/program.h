@@ -68,6 +68,10 @@ class Program {
   const Memory &memory(const clang::FunctionDecl &withBody);
   const VariableChanges &changes(const clang::FunctionDecl &withBody);
 
+  /// Functions that are not gone through again: with what they call, they do too much.
+  bool isLong(const clang::FunctionDecl &f) const { return long_.contains(&f); }
+  void setLong(const clang::FunctionDecl &f) { long_.insert(&f); }
+
   /// Whether a call of it may end the rank, in whatever it calls in turn; not whether it aborts
   /// them all.
   bool mayEndRank(const clang::FunctionDecl &);
@@ -135,6 +139,7 @@ class Program {
   std::map<const clang::FunctionDecl *, std::unique_ptr<VariableChanges>> changes_;
   std::map<std::string, const clang::FunctionDecl *> definitions_;  // by USR; null: of several
   std::map<const clang::FunctionDecl *, bool> mayEndRank_, makes_;  // by the body
+  std::set<const clang::FunctionDecl *> long_;
   std::vector<const clang::FunctionDecl *>
       bodies_;  // a function of a header has one in each source
   std::vector<const clang::VarDecl *> globals_;
