@@ -101,6 +101,11 @@ void Walk::call(const CallExpr *call) {
   if (!f) return add(Effect::opaque, call, text(call->getCallee()));
   if (const KnownCall *k = findKnownCall(*f)) return known(call, *k);
   if (isMathematics(*f)) return;
+  if (isChoice(*f)) {
+    for (const Expr *argument : call->arguments())
+      if (!isa<MaterializeTemporaryExpr>(argument)) access(argument, true, false);
+    return;
+  }
   if (collective(call, *f)) return;
   const std::string name = f->getNameAsString();
   if (isMpi(*f)) return add(Effect::mpi, call, name);

@@ -155,7 +155,7 @@ class Collect : public RecursiveASTVisitor<Collect> {
     if (!call->getArg(i)->isGLValue() && !type->isPointerType()) return false;
     if (!f || (call->getArg(i)->isGLValue() && type->isPointerType())) return true;
     const bool returnsPointer = f->getReturnType()->isPointerType();
-    if (findKnownCall(*f)) return false;
+    if (findKnownCall(*f) || isChoice(*f)) return false;
     if (isMathematics(*f) || f->hasAttr<PureAttr>())  // into what it is given: std::move()
       return returnsPointer || f->getReturnType()->isReferenceType();
     if (i < f->getNumParams() && f->getParamDecl(i)->hasAttr<NoEscapeAttr>()) return false;

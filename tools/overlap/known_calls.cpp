@@ -29,6 +29,15 @@ llvm::StringRef nameOf(const clang::FunctionDecl &f) {
   return f.getIdentifier() ? f.getName() : llvm::StringRef();
 }
 
+bool isNumber(clang::QualType type) {
+  return type->isArithmeticType();
+}
+
+bool isOfNumbers(const clang::FunctionDecl &f) {
+  return isNumber(f.getReturnType()) &&
+         llvm::all_of(f.parameters(), [](const auto *p) { return isNumber(p->getType()); });
+}
+
 }  // namespace
 
 const KnownCall *findKnownCall(const clang::FunctionDecl &f) {
@@ -40,11 +49,19 @@ const KnownCall *findKnownCall(const clang::FunctionDecl &f) {
 
 bool isMathematics(const clang::FunctionDecl &f) {
   if (f.hasAttr<clang::ConstAttr>()) return true;
-  const unsigned id = f.getBuiltinID();
+  unsigned id = f.getBuiltinID();
+  if (id == 0 && f.isInStdNamespace() && isOfNumbers(f) && f.getIdentifier())
+    id = f.getIdentifier()->getBuiltinID();  // std::abs() and such, for all kinds of numbers
   if (id == 0) return false;
   const clang::Builtin::Context &builtins = f.getASTContext().BuiltinInfo;
   // errno is no buffer of anyone's.
   return builtins.isConst(id) || builtins.isConstWithoutErrnoAndExceptions(id);
+}
+
+bool isChoice(const clang::FunctionDecl &f) {
+  return f.isInStdNamespace() && !hasOwnBody(f) && (nameOf(f) == "min" || nameOf(f) == "max") &&
+         f.getNumParams() == 2 && isNumber(f.getReturnType().getNonReferenceType()) &&
+         isNumber(f.getParamDecl(1)->getType().getNonReferenceType());
 }
 
 bool isMpi(const clang::FunctionDecl &f) {

@@ -30,6 +30,9 @@ const KnownCall *findKnownCall(const clang::FunctionDecl &);
 /// Depends on its operands alone, and changes nothing: mathematics, and __attribute__((const)).
 bool isMathematics(const clang::FunctionDecl &);
 
+/// std::min() and std::max() of two numbers: what they return refers to one of their arguments.
+bool isChoice(const clang::FunctionDecl &);
+
 /// A function of MPI.
 bool isMpi(const clang::FunctionDecl &);
 

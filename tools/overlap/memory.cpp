@@ -156,9 +156,16 @@ Objects Memory::named(const Expr *e) const {
       return named(cast->getSubExpr());
     return Objects::anything();
   }
-  if (const auto *call = dyn_cast<CallExpr>(e))
+  if (const auto *call = dyn_cast<CallExpr>(e)) {
     if (const Expr *container = containerOf(call))
       return container->isGLValue() ? named(container) : reached(container);
+    if (call->getDirectCallee() && isChoice(*call->getDirectCallee())) {
+      Objects either;
+      for (const Expr *argument : call->arguments())
+        if (!isa<MaterializeTemporaryExpr>(argument)) either.add(named(argument));
+      return either;
+    }
+  }
   // Memory that nothing else here can name.
   if (isa<StringLiteral, PredefinedExpr>(e)) return {};
   return Objects::anything();

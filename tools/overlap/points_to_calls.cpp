@@ -141,6 +141,11 @@ Places PointsTo::call(const CallExpr *call) {
   }
 
   if (!f) either(call->getCallee());
+  if (f && isChoice(*f)) {
+    Places both;
+    for (const Expr *argument : call->arguments()) both.add(either(argument));
+    return both;
+  }
   const bool keepsNothing = f && !returnsPointer && (isMathematics(*f) || f->hasAttr<PureAttr>());
   const bool mpi = f && isMpi(*f) && !mpiKeeps(f->getName().str());
   const bool local = f && program_.isLocal(*f);

@@ -67,8 +67,8 @@ class MayCommunicate : public RecursiveASTVisitor<MayCommunicate> {
       return true;
     }
     const bool harmless =
-        f && (findKnownCall(*f) || isMathematics(*f) || f->getNameAsString() == "exit" ||
-              f->getNameAsString() == "MPI_Finalize" || says(*f));
+        f && (findKnownCall(*f) || isMathematics(*f) || isChoice(*f) ||
+              f->getNameAsString() == "exit" || f->getNameAsString() == "MPI_Finalize" || says(*f));
     found = found || !harmless;
     return true;
   }

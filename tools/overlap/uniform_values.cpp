@@ -59,7 +59,7 @@ bool Uniform::same(const Expr *e, const FunctionDecl *in) {
     const bool reads = known && known->kind == CallKind::plain && call->getNumArgs() > 0 &&
                        known->arguments.find_first_not_of("r-") == std::string_view::npos &&
                        known->arguments.find('r') != std::string_view::npos;  // not rand()
-    if (f && !reads && !isMathematics(*f)) return sameResult(call);
+    if (f && !reads && !isMathematics(*f) && !isChoice(*f)) return sameResult(call);
     if (!f) return false;
     for (const Expr *argument : call->arguments())
       if (!same(argument, in)) return false;
