@@ -288,6 +288,12 @@ bool Program::madeByMpi(const ValueDecl &d) const {
          });
 }
 
+std::optional<CallSite> Program::madeAt(const ValueDecl &d) const {
+  if (!givenOnce(d, true) || !madeByMpi(d)) return std::nullopt;
+  const Given &given = given_.find(nameInAll(d))->second.front();
+  return CallSite{llvm::cast<CallExpr>(parentOf(given.at, given.in->getASTContext())), given.in};
+}
+
 bool Program::once(const Stmt *s, const FunctionDecl *in, int depth) const {
   if (!in || depth == 0 || addressTaken(*in)) return false;
   ASTContext &context = in->getASTContext();

@@ -7,6 +7,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -103,6 +104,8 @@ class Program {
 
   /// Whether a communicator's variable or field only ever gets one that MPI makes anew.
   bool madeByMpi(const clang::ValueDecl &) const;
+  /// The one call of MPI's that ever gives it one; none: there may be several.
+  std::optional<CallSite> madeAt(const clang::ValueDecl &) const;
 
   /// Some communicator may have two sides, whose ranks do not get the same out of a collective.
   bool hasSides() const { return hasSides_; }

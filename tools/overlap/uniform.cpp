@@ -151,7 +151,7 @@ std::optional<Remark> Uniform::whyNot() {
 }
 
 bool Uniform::condition(const Expr *e, const FunctionDecl *in) {
-  if (!e || same(e, in)) return true;
+  if (!e || same(e, in) || asksWhoTakesPart(e)) return true;
   return no(e, in,
             "whether a rank comes here depends on '" + written(e, in->getASTContext()) +
                 "', which may differ among ranks: then this meets another call, which is not "
@@ -208,7 +208,12 @@ bool Uniform::exitsAlike(const Stmt *s, const FunctionDecl *in) {
   Exits exits(program_);
   exits.TraverseStmt(in->getBody());
   for (const Stmt *exit : exits.found) {
-    if (isa<GotoStmt>(exit)) return no(exit, in, "goto is not followed");
+    if (const auto *jump = dyn_cast<GotoStmt>(exit)) {
+      const SourceLocation from = jump->getBeginLoc(), to = jump->getLabel()->getLocation();
+      const bool behind = files.isBeforeInTranslationUnit(s->getBeginLoc(), from) &&
+                          files.isBeforeInTranslationUnit(from, to);
+      if (!behind) return no(exit, in, "goto is not followed");
+    }
     bool sharesLoop = false;
     const Stmt *target = nullptr;
     for (const Stmt *p = parentOf(exit, in); p; p = parentOf(p, in)) {

@@ -34,6 +34,7 @@ class Uniform {
   bool sameResult(const clang::CallExpr *);
   bool filledBefore(const clang::DeclRefExpr *, const clang::VarDecl *,
                     const clang::FunctionDecl *in);
+  bool asksWhoTakesPart(const clang::Expr *);
   bool ourCommunicator(const clang::Expr *, bool stays);
   bool isCommandLine(const clang::Expr *, const clang::FunctionDecl *in);
   bool promised(const clang::ValueDecl &) const;

@@ -192,6 +192,27 @@ bool Uniform::ourCommunicator(const Expr *communicator, bool stays) {
   return of && program_.givenOnce(*of, stays);
 }
 
+/// comm != MPI_COMM_NULL before a collective on comm: on all that take part in it it is not. If
+/// they have all got it at the same place, none of them takes part under another name.
+bool Uniform::asksWhoTakesPart(const Expr *condition) {
+  const auto *op = dyn_cast<BinaryOperator>(condition->IgnoreParens());
+  if (!op || !op->isEqualityOp()) return false;
+  const ASTContext &context = call_.getDirectCallee()->getASTContext();
+  const auto variable = [](const Expr *e) -> const VarDecl * {
+    const auto *ref = dyn_cast<DeclRefExpr>(e->IgnoreParenImpCasts());
+    return ref ? dyn_cast<VarDecl>(ref->getDecl()->getCanonicalDecl()) : nullptr;
+  };
+  const size_t at = collective_.arguments.find('c');
+  const VarDecl *own = variable(call_.getArg(static_cast<unsigned>(at)));
+  for (const auto &[one, other] :
+       {std::pair(op->getLHS(), op->getRHS()), std::pair(op->getRHS(), op->getLHS())}) {
+    if (!own || variable(one) != own || constantName(other, context) != "MPI_COMM_NULL") continue;
+    const std::optional<CallSite> made = program_.madeAt(*own);
+    return made && reached(made->call, made->in) && entered(made->in);
+  }
+  return false;
+}
+
 bool Uniform::sameParameter(const ParmVarDecl *p) {
   const auto *f = dyn_cast<FunctionDecl>(p->getDeclContext());
   if (!f || p->getType()->isReferenceType()) return false;
