@@ -47,6 +47,8 @@ int until(Look look) {
 
 void gather(MPI_Comm comm) {
   if (not_for_us()) return;
+  empty_queue(comm);  // what is there may be the MPI's after all, and comes first
+  end_duplicates_before(comm);
   Lock lock;
   meet(lock, comm);
 }
@@ -200,11 +202,6 @@ CONSTRUCTOR(MPI_Graph_create,
             (MPI_Comm comm, int nodes, const int index[], const int edges[], int reorder,
              MPI_Comm *made),
             (comm, nodes, index, edges, reorder, made))
-CONSTRUCTOR(MPI_Dist_graph_create,
-            (MPI_Comm comm, int n, const int sources[], const int degrees[],
-             const int destinations[], const int weights[], MPI_Info info, int reorder,
-             MPI_Comm *made),
-            (comm, n, sources, degrees, destinations, weights, info, reorder, made))
 CONSTRUCTOR(MPI_Dist_graph_create_adjacent,
             (MPI_Comm comm, int indegree, const int sources[], const int source_weights[],
              int outdegree, const int destinations[], const int destination_weights[],
@@ -212,6 +209,39 @@ CONSTRUCTOR(MPI_Dist_graph_create_adjacent,
             (comm, indegree, sources, source_weights, outdegree, destinations, destination_weights,
              info, reorder, made))
 CONSTRUCTOR(MPI_Intercomm_merge, (MPI_Comm comm, int high, MPI_Comm *made), (comm, high, made))
+
+// Open MPI 4.1 receives edges from anyone, with tags that its nonblocking collectives have, too,
+// when there have been some twenty on a communicator: it takes one for the other, and hangs. So it
+// gets one on which there have been none.
+extern "C" int MPI_Dist_graph_create(MPI_Comm comm, int n, const int sources[], const int degrees[],
+                                     const int destinations[], const int weights[], MPI_Info info,
+                                     int reorder, MPI_Comm *made) {
+  gather(comm);
+  const auto pass = [&](MPI_Comm of) {
+    return PASS(MPI_Dist_graph_create)(of, n, sources, degrees, destinations, weights, info,
+                                       reorder, made);
+  };
+#if defined(OPEN_MPI)
+  MPI_Comm fresh = MPI_COMM_NULL;
+  if (!not_for_us()) {
+    Lock lock;
+    fresh = same_group(lock, comm);
+  }
+  if (fresh != MPI_COMM_NULL) {
+    MPI_Errhandler handler;
+    PMPI_Comm_set_errhandler(fresh, MPI_ERRORS_RETURN);
+    int error = pass(fresh);
+    PMPI_Comm_free(&fresh);
+    if (error) return raise(comm, error);
+    PMPI_Comm_get_errhandler(comm, &handler);
+    PMPI_Comm_set_errhandler(*made, handler);
+    PMPI_Errhandler_free(&handler);
+    return made_by_all(MPI_SUCCESS, made);
+  }
+#endif
+  return made_by_all(pass(comm), made);
+}
+ALSO(MPI_Dist_graph_create)
 
 #define GATHERED(name, parameters, arguments) \
   extern "C" int name parameters {            \
@@ -232,7 +262,15 @@ GATHERED(MPI_Win_allocate_shared,
 GATHERED(MPI_File_open, (MPI_Comm comm, const char *name, int mode, MPI_Info info, MPI_File *made),
          (comm, name, mode, info, made))
 
+extern "C" int MPI_Comm_idup(MPI_Comm comm, MPI_Comm *made, MPI_Request *request) {
+  if (not_for_us()) return PASS(MPI_Comm_idup)(comm, made, request);
+  return duplicating(
+      comm, [=](MPI_Request *r) { return PASS(MPI_Comm_idup)(comm, made, r); }, request);
+}
+ALSO(MPI_Comm_idup)
+
 extern "C" int MPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *made) {
+  if (!not_for_us()) end_duplicates_before(comm);
   return made_by_all(PASS(MPI_Comm_create_group)(comm, group, tag, made), made);
 }
 ALSO(MPI_Comm_create_group)

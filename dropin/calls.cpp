@@ -217,6 +217,29 @@ int nonblocking(const Operation &o, const char *name, FunctionRef<int(MPI_Reques
   return raise(o.comm, MPI_ERR_NO_MEM);
 }
 
+int duplicating(MPI_Comm comm, std::function<int(MPI_Request *)> pass, MPI_Request *request) {
+  Lock lock;
+  Communicator *c = Communicator::of(comm);
+  if (!c) return lock.outside([&] { return pass(request); });
+  Request *r = take_request();
+  if (!r) return raise(comm, MPI_ERR_NO_MEM);
+  r->communicator = c;
+  r->operation.comm = comm;
+  r->name = "MPI_Comm_idup";
+  r->line.refusal = "not a collective of ours";
+  r->hand_over = std::move(pass);
+  r->alone = duplicates_by_collectives;
+  append(*c, r);
+  advance_queues();
+  *request = handle_of(r);
+  return MPI_SUCCESS;
+}
+
+void end_duplicates_before(MPI_Comm comm) {
+  Lock lock;
+  for (unsigned round = 0; is_duplicated_before(comm); ++round) wait_a_while(lock, round);
+}
+
 // MPI lets an initialisation wait for other ranks, so it does until there is a plan.
 int persistent(const Operation &o, const char *name, FunctionRef<int(MPI_Request *)> pass,
                MPI_Request *request) try {

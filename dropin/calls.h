@@ -98,6 +98,13 @@ int nonblocking(const Operation &, const char *name, FunctionRef<int(MPI_Request
 int persistent(const Operation &, const char *name, FunctionRef<int(MPI_Request *)> pass,
                MPI_Request *);
 
+/// MPI_Comm_idup, which keeps the order of the collective calls on its communicator. Where the MPI
+/// makes several of it, it is alone there meanwhile.
+int duplicating(MPI_Comm, std::function<int(MPI_Request *)> pass, MPI_Request *);
+/// Waits for those that the MPI takes before what makes a communicator of this one, and could not
+/// begin in there: Open MPI's order is that of the communicators.
+void end_duplicates_before(MPI_Comm);
+
 /// MPI_Start; a status of MPI's.
 int start(Request *);
 /// Ends a request that is done or idle, as MPI_Wait leaves it. A status of MPI's.

@@ -57,28 +57,6 @@ void empty_place(MPI_Comm comm) {
   place_of(comm).comm.compare_exchange_strong(expected, MPI_COMM_NULL);
 }
 
-#if defined(OPEN_MPI)
-constexpr bool contexts_at_construction = true;
-#else
-constexpr bool contexts_at_construction = false;  // MPICH has no more than 2,048 of them
-#endif
-
-// Without the attributes that a duplicate would have. Null: the MPI cannot.
-MPI_Comm same_group(Lock &lock, MPI_Comm comm) {
-  MPI_Comm made = MPI_COMM_NULL;
-  MPI_Group group;
-  MPI_Errhandler handler;
-  if (PMPI_Comm_group(comm, &group)) return MPI_COMM_NULL;
-  PMPI_Comm_get_errhandler(comm, &handler);
-  PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-  if (lock.outside([&] { return PASS(MPI_Comm_create).own(comm, group, &made); }))
-    made = MPI_COMM_NULL;
-  PMPI_Comm_set_errhandler(comm, handler);
-  PMPI_Errhandler_free(&handler);
-  PMPI_Group_free(&group);
-  return made;
-}
-
 // In functions that ask MPI for what may call a program's callbacks: those may free communicators,
 // and the lock is held already.
 thread_local int within = 0;
@@ -88,6 +66,24 @@ struct Within {
 };
 
 }  // namespace
+
+MPI_Comm same_group(Lock &lock, MPI_Comm comm) {
+  MPI_Comm made = MPI_COMM_NULL;
+  MPI_Group group;
+  MPI_Errhandler handler;
+  int two_groups = 0;
+  if (comm == MPI_COMM_NULL || PMPI_Comm_test_inter(comm, &two_groups) || two_groups ||
+      PMPI_Comm_group(comm, &group))
+    return MPI_COMM_NULL;
+  PMPI_Comm_get_errhandler(comm, &handler);
+  PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  if (lock.outside([&] { return PASS(MPI_Comm_create).own(comm, group, &made); }))
+    made = MPI_COMM_NULL;
+  PMPI_Comm_set_errhandler(comm, handler);
+  PMPI_Errhandler_free(&handler);
+  PMPI_Group_free(&group);
+  return made;
+}
 
 bool Communicator::has_keyval() {
   return keyval != MPI_KEYVAL_INVALID ||
@@ -126,9 +122,8 @@ Communicator *Communicator::find(MPI_Comm comm, bool make_it) {
 }
 
 void Communicator::at_construction(Lock &lock, MPI_Comm comm) {
-  int two_groups = 0, ranks = 1;
-  if (!contexts_at_construction || over || comm == MPI_COMM_NULL) return;
-  if (PMPI_Comm_test_inter(comm, &two_groups) || two_groups) return;
+  int ranks = 1;
+  if (!duplicates_by_collectives || over || comm == MPI_COMM_NULL) return;
   if (PMPI_Comm_size(comm, &ranks) || ranks == 1) return;
   MPI_Comm context = same_group(lock, comm);
   const Within here;

@@ -64,6 +64,18 @@ struct Plan {
   bool taken = false;                  // which there is now
 };
 
+/// Whether the MPI carries MPI_Comm_idup out by collective calls on the communicator. MPICH, which
+/// does not, has no more than 2,048 contexts.
+#if defined(OPEN_MPI)
+constexpr bool duplicates_by_collectives = true;
+#else
+constexpr bool duplicates_by_collectives = false;
+#endif
+
+/// A communicator of the same ranks, without the attributes that a duplicate would have.
+/// Collective. Null: the MPI cannot, or it is an intercommunicator.
+MPI_Comm same_group(Lock &, MPI_Comm);
+
 class Communicator {
  public:
   /// That of an MPI communicator, made if there is none. Null: it cannot have one (an
@@ -90,8 +102,6 @@ class Communicator {
   bool advance();
   /// How far the communicator itself is; ready: nodes() is known, and plans may be asked for.
   Plan::State state() const { return state_; }
-  /// The MPI is at it: no other collective call on the MPI's communicator may begin.
-  bool is_duplicating() const { return duplicating_; }
   int nodes() const { return nodes_; }
   const std::int32_t *node_of() const { return node_of_.data(); }  // of each rank
   bool has(const char *target) const;                              // "shm"

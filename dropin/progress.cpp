@@ -48,7 +48,7 @@ void look(Request *r) {
     }
     case Request::below: {
       int error = PMPI_Test(&r->of_mpi, &done, MPI_STATUS_IGNORE);
-      if (done || error) finish(r, error);
+      if (done || error) finish(r, error ? error : r->error);
       break;
     }
     case Request::idle:
@@ -66,6 +66,7 @@ void finish(Request *r, int error) {
   r->error = error;
   r->state = Request::done;
   Communicator *c = r->communicator;
+  if (r->alone) end_alone(*c, r->operation.comm);
   bool initialised = r->abandoned && r->persistent;  // which holds it once more
   if (r->abandoned) give_back(r);
   c->release();
@@ -162,8 +163,6 @@ void meet(Lock &lock, MPI_Comm comm) {
   int two_groups = 0;
   if (comm == MPI_COMM_NULL) return;  // MPI says so
   PMPI_Comm_test_inter(comm, &two_groups);
-  if (const Communicator *c = Communicator::known(comm))
-    for (unsigned round = 0; c->is_duplicating(); ++round) wait_a_while(lock, round);
   // Between groups a barrier tells of the other group alone; a second one of what that was told.
   for (int i = 0; i < 1 + two_groups; ++i) {
     MPI_Request request;

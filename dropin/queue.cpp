@@ -10,6 +10,8 @@
 
 #include "dropin/queue.h"
 
+#include <algorithm>
+
 #include "dropin/selection.h"
 #include "dropin/shapes.h"
 
@@ -18,6 +20,7 @@ namespace nbcc::dropin {
 namespace {
 
 std::vector<Communicator *> waiting;  // those with a queue
+std::vector<MPI_Comm> duplicated;     // on which there are calls that are to be alone
 
 std::vector<Calls::Chosen> &chosen_of(Communicator &c, const Operation &o, const Outline &line) {
   return calls_of(c).chosen[o.kind][o.each][line.commutes][line.blocking];
@@ -39,14 +42,19 @@ std::optional<Choice> choose_row(Communicator &c, const Operation &o, const Outl
 int hand_over(Request *r) {
   r->plan = nullptr;
   r->arguments.clear();
-  int error = r->hand_over(&r->of_mpi);
+  r->error = r->hand_over(&r->of_mpi);
   r->state = Request::below;
-  return error;
+  return r->error;
 }
 
-// Of the first in a queue. False: it has to wait.
+void take_first(Communicator &c) {
+  calls_of(c).queue.pop_front();
+  count_queued(-1);
+}
+
+// Of the first in a queue. False: it has to wait. One that is to be alone stays until it has ended.
 bool advance(Communicator &c, Request *r) {
-  if (!c.advance()) return false;
+  if (r->state != Request::queued || !c.advance()) return false;
   const bool refused = r->line.refusal != nullptr;
   if (!refused && c.state() == Plan::ready) r->plan = choose_plan(c, r->operation, r->line);
   if (r->plan && r->plan->state == Plan::making) return false;
@@ -54,6 +62,7 @@ bool advance(Communicator &c, Request *r) {
   if (!ours && !refused) count_passed(r->name, c.why());
   int error = ours ? begin(r) : hand_over(r);
   link(r);
+  if (r->alone) return false;  // a call that has failed has no request, and ends by the next look
   if (error) finish(r, error);
   return true;
 }
@@ -98,9 +107,22 @@ void append(Communicator &c, Request *r) {
   std::deque<Request *> &queue = calls_of(c).queue;
   if (queue.empty()) waiting.push_back(&c);
   queue.push_back(r);
+  if (r->alone) duplicated.push_back(r->operation.comm);
   r->state = Request::queued;
   count_queued(1);
   c.hold();
+}
+
+// Open MPI numbers communicators for Fortran as it does for itself.
+bool is_duplicated_before(MPI_Comm comm) {
+  return std::ranges::any_of(
+      duplicated, [comm](MPI_Comm other) { return PMPI_Comm_c2f(other) <= PMPI_Comm_c2f(comm); });
+}
+
+void end_alone(Communicator &c, MPI_Comm comm) {
+  duplicated.erase(std::ranges::find(duplicated, comm));
+  take_first(c);
+  if (calls_of(c).queue.empty()) std::erase(waiting, &c);
 }
 
 void advance_queues() {
@@ -108,10 +130,7 @@ void advance_queues() {
   for (std::size_t i = 0; i < waiting.size();) {
     Communicator &c = *waiting[i];
     std::deque<Request *> &queue = calls_of(c).queue;
-    while (!queue.empty() && advance(c, queue.front())) {
-      queue.pop_front();
-      count_queued(-1);
-    }
+    while (!queue.empty() && advance(c, queue.front())) take_first(c);
     if (queue.empty())
       waiting.erase(waiting.begin() + static_cast<std::ptrdiff_t>(i));
     else

@@ -34,6 +34,8 @@ struct Request {
   bool persistent = false;
   bool abandoned = false;  // by MPI_Request_free: nobody will ask
   bool in_use = false;
+  bool alone =
+      false;  // while the MPI has it, no other collective call on the communicator may begin
   int error = MPI_SUCCESS;
   const char *name = nullptr;  // "MPI_Iallreduce"
   Communicator *communicator = nullptr;

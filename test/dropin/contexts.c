@@ -6,8 +6,9 @@
 
 #include <mpi.h>
 #include <stdio.h>
+#include <time.h>
 
-enum { TURNS = 30 };
+enum { TURNS = 30, ENOUGH = 16 };
 
 static int me, ranks, copies, wrong;
 
@@ -57,6 +58,49 @@ static void chain(void) {
   MPI_Comm_free(&made[1]);
 }
 
+// Duplicates between other calls, with which ranks are not equally far. Where its turn is Open
+// MPI's own, it takes what its nonblocking collectives send for edges of a graph, once it has had
+// some twenty of them.
+static void duplicate(void) {
+  enum { DUPLICATES = 5 };
+  MPI_Comm made[DUPLICATES];
+  MPI_Request requests[3 * DUPLICATES];
+  MPI_Status statuses[3 * DUPLICATES];
+  int sums[DUPLICATES];
+  for (int i = 0; i < DUPLICATES; ++i) {
+    begin(MPI_COMM_WORLD, &sums[i], &requests[3 * i]);
+    if ((me + i) % 2) nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
+    MPI_Comm_idup(MPI_COMM_WORLD, &made[i], &requests[3 * i + 1]);
+    MPI_Ibarrier(MPI_COMM_WORLD, &requests[3 * i + 2]);
+  }
+  MPI_Waitall(3 * DUPLICATES, requests, statuses);
+  for (int i = 0; i < DUPLICATES; ++i) {
+    wrong += sums[i] != ranks;
+    begin(made[i], &sums[i], &requests[i]);
+  }
+  MPI_Waitall(DUPLICATES, requests, statuses);
+  for (int i = 0; i < DUPLICATES; ++i) {
+    wrong += sums[i] != ranks;
+    MPI_Comm_free(&made[i]);
+  }
+}
+
+static void connect(MPI_Comm comm, int turn) {
+  const int degree = (turn * 7 + me * 3) % (ranks + 1);
+  int to[ENOUGH], weights[ENOUGH], degrees[3];
+  MPI_Comm made;
+  MPI_Request request;
+  MPI_Status status;
+  int sum;
+  for (int i = 0; i < degree; ++i) to[i] = weights[i] = i;
+  MPI_Dist_graph_create(comm, 1, &me, &degree, to, weights, MPI_INFO_NULL, 0, &made);
+  begin(made, &sum, &request);
+  MPI_Dist_graph_neighbors_count(made, &degrees[0], &degrees[1], &degrees[2]);
+  MPI_Wait(&request, &status);
+  wrong += sum != ranks || degrees[1] != degree;
+  MPI_Comm_free(&made);
+}
+
 int main(int count, char **words) {
   int key;
   MPI_Init(&count, &words);
@@ -66,6 +110,8 @@ int main(int count, char **words) {
   for (int turn = 0; turn < TURNS; ++turn) {
     MPI_Comm a, b;
     chain();
+    duplicate();
+    connect(MPI_COMM_WORLD, turn);
     MPI_Comm_dup(MPI_COMM_WORLD, &a);
     MPI_Comm_dup(MPI_COMM_WORLD, &b);
     MPI_Comm_set_attr(a, key, NULL);

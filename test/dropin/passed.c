@@ -52,6 +52,22 @@ static void free_early(void) {
 #endif
 }
 
+// A call that waits for its plan, and is the MPI's after all, when a communicator is made of its
+// own.
+static void split_early(void) {
+  MPI_Comm comm, made;
+  MPI_Request request;
+  int one = 1, sum = 0;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  sleep_at_random();
+  MPI_Iallreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm, &request);
+  MPI_Comm_split(comm, 0, -me, &made);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  wrong += sum != ranks;
+  MPI_Comm_free(&made);
+  MPI_Comm_free(&comm);
+}
+
 static void own_sum(void *in, void *out, int *n, MPI_Datatype *type) {
   const int *a = (const int *)in;
   int *b = (int *)out;
@@ -101,6 +117,7 @@ int main(int count, char **words) {
     meet(MPI_COMM_WORLD, ranks * (ranks + 1) / 2, first);
     if (between != MPI_COMM_NULL) meet(between, of_other, me / 2 % 2 == turn % 2);
     free_early();
+    split_early();
     free_handles_early();
   }
   MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
