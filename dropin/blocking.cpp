@@ -178,7 +178,6 @@ ALSO(MPI_Improbe)
 
 // --- communicators, windows, files ---
 
-#define ALL(...) __VA_ARGS__
 #define CONSTRUCTOR(name, parameters, arguments)    \
   extern "C" int name parameters {                  \
     gather(comm);                                   \
@@ -263,11 +262,21 @@ GATHERED(MPI_File_open, (MPI_Comm comm, const char *name, int mode, MPI_Info inf
          (comm, name, mode, info, made))
 
 extern "C" int MPI_Comm_idup(MPI_Comm comm, MPI_Comm *made, MPI_Request *request) {
-  if (not_for_us()) return PASS(MPI_Comm_idup)(comm, made, request);
-  return duplicating(
-      comm, [=](MPI_Request *r) { return PASS(MPI_Comm_idup)(comm, made, r); }, request);
+  const auto pass = [=](MPI_Request *r) { return PASS(MPI_Comm_idup)(comm, made, r); };
+  return not_for_us() ? pass(request) : duplicating(comm, pass, request);
 }
 ALSO(MPI_Comm_idup)
+
+#if MPI_VERSION >= 4
+extern "C" int MPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *made,
+                                       MPI_Request *request) {
+  const auto pass = [=](MPI_Request *r) {
+    return PASS(MPI_Comm_idup_with_info)(comm, info, made, r);
+  };
+  return not_for_us() ? pass(request) : duplicating(comm, pass, request);
+}
+ALSO(MPI_Comm_idup_with_info)
+#endif
 
 extern "C" int MPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *made) {
   if (!not_for_us()) end_duplicates_before(comm);
