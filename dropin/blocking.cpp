@@ -279,7 +279,6 @@ ALSO(MPI_Comm_idup_with_info)
 #endif
 
 extern "C" int MPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *made) {
-  if (!not_for_us()) end_duplicates_before(comm);
   return made_by_all(PASS(MPI_Comm_create_group)(comm, group, tag, made), made);
 }
 ALSO(MPI_Comm_create_group)

@@ -85,6 +85,26 @@ static void duplicate(void) {
   }
 }
 
+// MPI_Comm_create_group is no collective call of the communicator's.
+static void beside(void) {
+  MPI_Comm duplicate, grouped;
+  MPI_Group all;
+  MPI_Request request;
+  MPI_Status status;
+  int sum;
+  MPI_Comm_group(MPI_COMM_WORLD, &all);
+  if (me % 2 == 0) MPI_Comm_create_group(MPI_COMM_WORLD, all, 0, &grouped);
+  MPI_Comm_idup(MPI_COMM_WORLD, &duplicate, &request);
+  if (me % 2 == 1) MPI_Comm_create_group(MPI_COMM_WORLD, all, 0, &grouped);
+  MPI_Wait(&request, &status);
+  begin(grouped, &sum, &request);
+  MPI_Wait(&request, &status);
+  wrong += sum != ranks;
+  MPI_Group_free(&all);
+  MPI_Comm_free(&duplicate);
+  MPI_Comm_free(&grouped);
+}
+
 static void connect(MPI_Comm comm, int turn) {
   const int degree = (turn * 7 + me * 3) % (ranks + 1);
   int to[ENOUGH], weights[ENOUGH], degrees[3];
@@ -107,6 +127,7 @@ int main(int count, char **words) {
   MPI_Comm_rank(MPI_COMM_WORLD, &me);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   MPI_Comm_create_keyval(copy, MPI_COMM_NULL_DELETE_FN, &key, NULL);
+  beside();
   for (int turn = 0; turn < TURNS; ++turn) {
     MPI_Comm a, b;
     chain();
