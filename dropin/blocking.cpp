@@ -47,17 +47,17 @@ int until(Look look) {
 
 void gather(MPI_Comm comm) {
   if (not_for_us()) return;
-  empty_queue(comm);  // what is there may be the MPI's after all, and comes first
-  end_duplicates_before(comm);
   Lock lock;
+  empty_queue(lock, comm);  // what is there may be the MPI's after all, and comes first
+  for (unsigned round = 0; is_duplicated_before(comm); ++round) wait_a_while(lock, round);
   meet(lock, comm);
 }
 
-int made_by_all(int error, const MPI_Comm *made) {
-  if (error || not_for_us()) return error;
+// Before a communicator is freed: what the queue holds may need it.
+void end_queue(const MPI_Comm *comm) {
+  if (!comm || leave()) return;
   Lock lock;
-  Communicator::at_construction(lock, *made);
-  return MPI_SUCCESS;
+  empty_queue(lock, *comm);
 }
 
 }  // namespace
@@ -228,7 +228,6 @@ extern "C" int MPI_Dist_graph_create(MPI_Comm comm, int n, const int sources[], 
   }
   if (fresh != MPI_COMM_NULL) {
     MPI_Errhandler handler;
-    PMPI_Comm_set_errhandler(fresh, MPI_ERRORS_RETURN);
     int error = pass(fresh);
     PMPI_Comm_free(&fresh);
     if (error) return raise(comm, error);
@@ -285,13 +284,13 @@ ALSO(MPI_Comm_create_group)
 
 // MPI_Comm_free is allowed to wait for all ranks.
 extern "C" int MPI_Comm_free(MPI_Comm *comm) {
-  if (comm && !leave()) empty_queue(*comm);
+  end_queue(comm);
   return PASS(MPI_Comm_free)(comm);
 }
 ALSO(MPI_Comm_free)
 
 extern "C" int MPI_Comm_disconnect(MPI_Comm *comm) {
-  if (comm && !leave()) empty_queue(*comm);
+  end_queue(comm);
   return PASS(MPI_Comm_disconnect)(comm);
 }
 ALSO(MPI_Comm_disconnect)

@@ -217,7 +217,7 @@ int nonblocking(const Operation &o, const char *name, FunctionRef<int(MPI_Reques
   return raise(o.comm, MPI_ERR_NO_MEM);
 }
 
-int duplicating(MPI_Comm comm, std::function<int(MPI_Request *)> pass, MPI_Request *request) {
+int duplicating(MPI_Comm comm, std::function<int(MPI_Request *)> pass, MPI_Request *request) try {
   Lock lock;
   Communicator *c = Communicator::of(comm);
   if (!c) return lock.outside([&] { return pass(request); });
@@ -233,11 +233,15 @@ int duplicating(MPI_Comm comm, std::function<int(MPI_Request *)> pass, MPI_Reque
   advance_queues();
   *request = handle_of(r);
   return MPI_SUCCESS;
+} catch (const std::bad_alloc &) {
+  return raise(comm, MPI_ERR_NO_MEM);
 }
 
-void end_duplicates_before(MPI_Comm comm) {
+int made_by_all(int error, const MPI_Comm *made) {
+  if (error || not_for_us()) return error;
   Lock lock;
-  for (unsigned round = 0; is_duplicated_before(comm); ++round) wait_a_while(lock, round);
+  Communicator::at_construction(lock, *made);
+  return MPI_SUCCESS;
 }
 
 // MPI lets an initialisation wait for other ranks, so it does until there is a plan.
@@ -287,8 +291,7 @@ int collect(Request *r, MPI_Request *request, MPI_Status *status) {
   return error ? raise(comm, error) : MPI_SUCCESS;
 }
 
-void empty_queue(MPI_Comm comm) {
-  Lock lock;
+void empty_queue(Lock &lock, MPI_Comm comm) {
   Communicator *c = Communicator::known(comm);
   if (c && c->calls) drain(lock, *c);
 }

@@ -101,9 +101,11 @@ int persistent(const Operation &, const char *name, FunctionRef<int(MPI_Request 
 /// MPI_Comm_idup, which keeps the order of the collective calls on its communicator. Where the MPI
 /// makes several of it, it is alone there meanwhile.
 int duplicating(MPI_Comm, std::function<int(MPI_Request *)> pass, MPI_Request *);
-/// Waits for those that the MPI takes before what makes a communicator of this one, and could not
-/// begin in there: Open MPI's order is that of the communicators.
-void end_duplicates_before(MPI_Comm);
+/// Whether there are some that the MPI takes before what makes a communicator of this one, and
+/// could not begin in there: Open MPI's order is that of the communicators.
+bool is_duplicated_before(MPI_Comm);
+/// What the MPI has returned to all ranks of a communicator that it has just made; passes it on.
+int made_by_all(int error, const MPI_Comm *made);
 
 /// MPI_Start; a status of MPI's.
 int start(Request *);
@@ -111,7 +113,7 @@ int start(Request *);
 int collect(Request *, MPI_Request *, MPI_Status *);
 /// Before MPI_Comm_free: what the queue holds may be the MPI's after all, and that needs the
 /// communicator.
-void empty_queue(MPI_Comm);
+void empty_queue(Lock &, MPI_Comm);
 /// MPI_Request_free.
 void free_request(Request *);
 /// As MPI_Wait leaves it for what has no message.

@@ -148,10 +148,14 @@ Communicator *Communicator::add(MPI_Comm comm, MPI_Comm context) {
   return c;
 }
 
-void Communicator::begin() {
-  begun_ = true;
+void Communicator::watch() {
   if (!is_watched_) watched.splice(watched.end(), settled, place_);
   is_watched_ = true;
+}
+
+void Communicator::begin() {
+  begun_ = true;
+  watch();
   steps_ = set_up();
   if (!steps_) give_up("no memory is left");
   advance();
@@ -206,8 +210,7 @@ int Communicator::on_delete(MPI_Comm comm, int, void *value, void *) {
       sched_yield();
   }
   c->comm_ = MPI_COMM_NULL;
-  if (!c->is_watched_) watched.splice(watched.end(), settled, c->place_);
-  c->is_watched_ = true;
+  c->watch();
   if (!within) sweep();
   return MPI_SUCCESS;
 }

@@ -72,8 +72,8 @@ constexpr bool duplicates_by_collectives = true;
 constexpr bool duplicates_by_collectives = false;
 #endif
 
-/// A communicator of the same ranks, without the attributes that a duplicate would have.
-/// Collective. Null: the MPI cannot, or it is an intercommunicator.
+/// A communicator of the same ranks, without the attributes that a duplicate would have, and which
+/// returns errors. Collective. Null: the MPI cannot, or it is an intercommunicator.
 MPI_Comm same_group(Lock &, MPI_Comm);
 
 class Communicator {
@@ -151,6 +151,7 @@ class Communicator {
   static std::unique_ptr<Communicator> make(MPI_Comm);
   static Communicator *add(MPI_Comm, MPI_Comm context);
   void begin();
+  void watch();
   static bool has_keyval();
   static int on_delete(MPI_Comm, int, void *, void *);
   static bool sweep();  // true: nothing is being made, and nobody says farewell

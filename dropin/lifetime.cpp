@@ -17,26 +17,23 @@ bool wants_thread() {
   return progress && std::strcmp(progress, "thread") == 0;
 }
 
-int prepare_world(int error) {
-  if (error || not_for_us()) return error;
-  Lock lock;
-  Communicator::at_construction(lock, MPI_COMM_WORLD);
-  return MPI_SUCCESS;
-}
+const MPI_Comm world = MPI_COMM_WORLD;
 
 }  // namespace
 
 extern "C" int MPI_Init(int *argc, char ***argv) {
   int provided;
-  return prepare_world(wants_thread()
-                           ? PASS(MPI_Init_thread)(argc, argv, MPI_THREAD_MULTIPLE, &provided)
-                           : PASS(MPI_Init)(argc, argv));
+  return made_by_all(wants_thread()
+                         ? PASS(MPI_Init_thread)(argc, argv, MPI_THREAD_MULTIPLE, &provided)
+                         : PASS(MPI_Init)(argc, argv),
+                     &world);
 }
 ALSO(MPI_Init)
 
 extern "C" int MPI_Init_thread(int *argc, char ***argv, int required, int *provided) {
-  return prepare_world(
-      PASS(MPI_Init_thread)(argc, argv, wants_thread() ? MPI_THREAD_MULTIPLE : required, provided));
+  return made_by_all(
+      PASS(MPI_Init_thread)(argc, argv, wants_thread() ? MPI_THREAD_MULTIPLE : required, provided),
+      &world);
 }
 ALSO(MPI_Init_thread)
 

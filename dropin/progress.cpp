@@ -66,7 +66,7 @@ void finish(Request *r, int error) {
   r->error = error;
   r->state = Request::done;
   Communicator *c = r->communicator;
-  if (r->alone) end_alone(*c, r->operation.comm);
+  if (r->alone) end_alone(*c);
   bool initialised = r->abandoned && r->persistent;  // which holds it once more
   if (r->abandoned) give_back(r);
   c->release();

@@ -20,7 +20,6 @@ namespace nbcc::dropin {
 namespace {
 
 std::vector<Communicator *> waiting;  // those with a queue
-std::vector<MPI_Comm> duplicated;     // on which there are calls that are to be alone
 
 std::vector<Calls::Chosen> &chosen_of(Communicator &c, const Operation &o, const Outline &line) {
   return calls_of(c).chosen[o.kind][o.each][line.commutes][line.blocking];
@@ -107,7 +106,6 @@ void append(Communicator &c, Request *r) {
   std::deque<Request *> &queue = calls_of(c).queue;
   if (queue.empty()) waiting.push_back(&c);
   queue.push_back(r);
-  if (r->alone) duplicated.push_back(r->operation.comm);
   r->state = Request::queued;
   count_queued(1);
   c.hold();
@@ -115,12 +113,14 @@ void append(Communicator &c, Request *r) {
 
 // Open MPI numbers communicators for Fortran as it does for itself.
 bool is_duplicated_before(MPI_Comm comm) {
-  return std::ranges::any_of(
-      duplicated, [comm](MPI_Comm other) { return PMPI_Comm_c2f(other) <= PMPI_Comm_c2f(comm); });
+  return std::ranges::any_of(waiting, [comm](Communicator *c) {
+    return std::ranges::any_of(calls_of(*c).queue, [comm](const Request *r) {
+      return r->alone && PMPI_Comm_c2f(r->operation.comm) <= PMPI_Comm_c2f(comm);
+    });
+  });
 }
 
-void end_alone(Communicator &c, MPI_Comm comm) {
-  duplicated.erase(std::ranges::find(duplicated, comm));
+void end_alone(Communicator &c) {
   take_first(c);
   if (calls_of(c).queue.empty()) std::erase(waiting, &c);
 }

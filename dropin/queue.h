@@ -36,10 +36,8 @@ Plan *choose_own_plan(Communicator &, const Operation &, const Outline &);
 int begin(Request *);
 
 void append(Communicator &, Request *);
-/// Whether there is one that is to be alone, on this communicator or one with a lower number.
-bool is_duplicated_before(MPI_Comm);
 /// Of a queue's first one, which was alone: those behind it may come.
-void end_alone(Communicator &, MPI_Comm);
+void end_alone(Communicator &);
 void advance_queues();
 
 void link(Request *);

@@ -34,8 +34,7 @@ struct Request {
   bool persistent = false;
   bool abandoned = false;  // by MPI_Request_free: nobody will ask
   bool in_use = false;
-  bool alone =
-      false;  // while the MPI has it, no other collective call on the communicator may begin
+  bool alone = false;  // on its communicator, among collective calls, while the MPI has it
   int error = MPI_SUCCESS;
   const char *name = nullptr;  // "MPI_Iallreduce"
   Communicator *communicator = nullptr;

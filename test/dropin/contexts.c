@@ -58,9 +58,7 @@ static void chain(void) {
   MPI_Comm_free(&made[1]);
 }
 
-// Duplicates between other calls, with which ranks are not equally far. Where its turn is Open
-// MPI's own, it takes what its nonblocking collectives send for edges of a graph, once it has had
-// some twenty of them.
+// Duplicates between other calls, with which ranks are not equally far.
 static void duplicate(void) {
   enum { DUPLICATES = 5 };
   MPI_Comm made[DUPLICATES];
@@ -105,6 +103,8 @@ static void beside(void) {
   MPI_Comm_free(&grouped);
 }
 
+// Open MPI takes what its nonblocking collectives send for edges, where it has had some twenty of
+// them on a communicator.
 static void connect(MPI_Comm comm, int turn) {
   const int degree = (turn * 7 + me * 3) % (ranks + 1);
   int to[ENOUGH], weights[ENOUGH], degrees[3];

@@ -25,13 +25,13 @@ bool isWithin(SourceLocation at, const Stmt *s, const SourceManager &files) {
          !files.isBeforeInTranslationUnit(s->getEndLoc(), at);
 }
 
-namespace {
-
-const VarDecl *named(const Expr *e) {
+const VarDecl *namedVariable(const Expr *e) {
   const auto *ref = dyn_cast<DeclRefExpr>(e->IgnoreParens());
   const auto *v = ref ? dyn_cast<VarDecl>(ref->getDecl()) : nullptr;
   return v ? v->getCanonicalDecl() : nullptr;
 }
+
+namespace {
 
 /// Fills what it is given when it is called, and forgets where that is.
 bool fillsAtOnce(const FunctionDecl *f) {
@@ -84,7 +84,7 @@ class CollectChanges : public RecursiveASTVisitor<CollectChanges> {
   }
   void changed(const Expr *what, const Expr *by) {
     understood(what);
-    if (const VarDecl *v = named(what)) changes_.changes_[v].at.push_back(by);
+    if (const VarDecl *v = namedVariable(what)) changes_.changes_[v].at.push_back(by);
   }
 
   VariableChanges &changes_;
@@ -112,7 +112,7 @@ bool VariableChanges::notWithin(const VarDecl &v, const Stmt *s) const {
 namespace {
 
 bool reads(const Expr *e, const VarDecl *v) {
-  return named(e->IgnoreParenImpCasts()) == v;
+  return namedVariable(e->IgnoreParenImpCasts()) == v;
 }
 
 /// What v is compared with, in one of the conditions that must all hold.
@@ -135,10 +135,10 @@ bool limit(const Expr *condition, const VarDecl *v, CountedLoop &loop) {
 
 std::optional<std::int64_t> stepOf(const Expr *e, const VarDecl *v, const ASTContext &context) {
   if (const auto *op = dyn_cast<UnaryOperator>(e->IgnoreParens());
-      op && op->isIncrementDecrementOp() && named(op->getSubExpr()) == v)
+      op && op->isIncrementDecrementOp() && namedVariable(op->getSubExpr()) == v)
     return op->isIncrementOp() ? 1 : -1;
   const auto *op = dyn_cast<CompoundAssignOperator>(e->IgnoreParens());
-  if (!op || named(op->getLHS()) != v) return std::nullopt;
+  if (!op || namedVariable(op->getLHS()) != v) return std::nullopt;
   const std::optional<llvm::APSInt> by = op->getRHS()->getIntegerConstantExpr(context);
   if (!by || !by->isStrictlyPositive() || by->getSignificantBits() > 31) return std::nullopt;
   if (op->getOpcode() == BO_AddAssign) return by->getExtValue();
@@ -186,8 +186,8 @@ std::optional<CountedLoop> countedLoop(const ForStmt &loop, const VariableChange
       if (const auto *v = dyn_cast<VarDecl>(d); v && v->getInit())
         begin.emplace_back(v->getCanonicalDecl(), v->getInit());
   } else if (const auto *op = dyn_cast<BinaryOperator>(loop.getInit());
-             op && op->getOpcode() == BO_Assign && named(op->getLHS())) {
-    begin.emplace_back(named(op->getLHS()), op->getRHS());
+             op && op->getOpcode() == BO_Assign && namedVariable(op->getLHS())) {
+    begin.emplace_back(namedVariable(op->getLHS()), op->getRHS());
   }
   for (const auto &[v, from] : begin) {
     const std::optional<std::int64_t> step = stepOf(loop.getInc(), v, context);

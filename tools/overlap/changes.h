@@ -52,6 +52,9 @@ struct CountedLoop {
 std::optional<CountedLoop> countedLoop(const clang::ForStmt &, const VariableChanges &,
                                        const clang::ASTContext &);
 
+/// The variable whose name this is; null: it is more than a name.
+const clang::VarDecl *namedVariable(const clang::Expr *);
+
 bool isWithin(clang::SourceLocation, const clang::Stmt *, const clang::SourceManager &);
 
 }  // namespace nbcc::overlap

@@ -29,13 +29,10 @@ llvm::StringRef nameOf(const clang::FunctionDecl &f) {
   return f.getIdentifier() ? f.getName() : llvm::StringRef();
 }
 
-bool isNumber(clang::QualType type) {
-  return type->isArithmeticType();
-}
-
 bool isOfNumbers(const clang::FunctionDecl &f) {
-  return isNumber(f.getReturnType()) &&
-         llvm::all_of(f.parameters(), [](const auto *p) { return isNumber(p->getType()); });
+  return f.getReturnType()->isArithmeticType() && llvm::all_of(f.parameters(), [](const auto *p) {
+           return p->getType()->isArithmeticType();
+         });
 }
 
 }  // namespace
@@ -60,8 +57,8 @@ bool isMathematics(const clang::FunctionDecl &f) {
 
 bool isChoice(const clang::FunctionDecl &f) {
   return f.isInStdNamespace() && !hasOwnBody(f) && (nameOf(f) == "min" || nameOf(f) == "max") &&
-         f.getNumParams() == 2 && isNumber(f.getReturnType().getNonReferenceType()) &&
-         isNumber(f.getParamDecl(1)->getType().getNonReferenceType());
+         f.getNumParams() == 2 && f.getReturnType().getNonReferenceType()->isArithmeticType() &&
+         f.getParamDecl(1)->getType().getNonReferenceType()->isArithmeticType();
 }
 
 bool isMpi(const clang::FunctionDecl &f) {

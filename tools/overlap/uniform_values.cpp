@@ -12,6 +12,7 @@
 #include <algorithm>
 
 #include "tools/overlap/buffers.h"
+#include "tools/overlap/changes.h"
 #include "tools/overlap/known_calls.h"
 #include "tools/overlap/uniform.h"
 
@@ -198,15 +199,14 @@ bool Uniform::asksWhoTakesPart(const Expr *condition) {
   const auto *op = dyn_cast<BinaryOperator>(condition->IgnoreParens());
   if (!op || !op->isEqualityOp()) return false;
   const ASTContext &context = call_.getDirectCallee()->getASTContext();
-  const auto variable = [](const Expr *e) -> const VarDecl * {
-    const auto *ref = dyn_cast<DeclRefExpr>(e->IgnoreParenImpCasts());
-    return ref ? dyn_cast<VarDecl>(ref->getDecl()->getCanonicalDecl()) : nullptr;
-  };
   const size_t at = collective_.arguments.find('c');
-  const VarDecl *own = variable(call_.getArg(static_cast<unsigned>(at)));
+  const VarDecl *own =
+      namedVariable(call_.getArg(static_cast<unsigned>(at))->IgnoreParenImpCasts());
   for (const auto &[one, other] :
        {std::pair(op->getLHS(), op->getRHS()), std::pair(op->getRHS(), op->getLHS())}) {
-    if (!own || variable(one) != own || constantName(other, context) != "MPI_COMM_NULL") continue;
+    if (!own || namedVariable(one->IgnoreParenImpCasts()) != own ||
+        constantName(other, context) != "MPI_COMM_NULL")
+      continue;
     const std::optional<CallSite> made = program_.madeAt(*own);
     return made && reached(made->call, made->in) && entered(made->in);
   }
