@@ -96,7 +96,7 @@ int run(Lock &lock, Communicator &c, Plan &plan, const Operation &o, const Outli
   get_used(c, o, arguments, &plan, line);
   int error = fill_and_start(plan, arguments, line.bytes, &request);
   if (!error) error = wait_for(lock, request);
-  if (!error && !arguments.empty()) error = MPI_ERR_OTHER;
+  if (!error) error = hand_out(arguments, line);
   return error ? raise(o.comm, error) : MPI_SUCCESS;
 }
 
@@ -164,6 +164,11 @@ int begin(Request *r) {
   int error = fill_and_start(*r->plan, r->arguments, r->line.bytes, &r->call);
   if (!error) r->state = Request::running;
   return error;
+}
+
+int hand_out(Arguments &arguments, const Outline &line) {
+  if (!arguments.empty()) return MPI_ERR_OTHER;
+  return line.truncates ? MPI_ERR_TRUNCATE : MPI_SUCCESS;
 }
 
 int blocking(const Operation &o, const Forms &forms) try {

@@ -23,11 +23,13 @@
 
 namespace nbcc::dropin {
 
-/// What is known of a call without any rank's help, and the same on all of them.
+/// What is known of a call without any rank's help, and the same on all of them where it is no
+/// mistake.
 struct Outline {
   const char *refusal = nullptr;  // not for us; in words, static: "an intercommunicator"
   bool objection = false;         // which MPI will say; other ranks may see nothing wrong
   std::uint64_t bytes = 0;        // of a block, or of the vector; 0 where ranks know different ones
+  bool truncates = false;         // its own block, sent to itself: MPI_ERR_TRUNCATE
   bool commutes = true;           // the operator
   bool blocking = false;          // MPI_Allgather, which whoever calls outline() knows
 };

@@ -55,7 +55,7 @@ const Habit *habit_of(Communicator &c, const Operation &o, bool blocking) {
 
 void get_used(Communicator &c, const Operation &o, const Arguments &arguments, Plan *plan,
               const Outline &line) {
-  if (o.each || o.kind >= NBC_OWN || !arguments.is_plain()) return;
+  if (o.each || o.kind >= NBC_OWN || line.truncates || !arguments.is_plain()) return;
   bool in = sends(o, c.rank()), out = receives(o, c.rank());
   if ((in && !is_plain(o.send.buffer)) || (out && !is_plain(o.receive.buffer))) return;
   if (in && out && o.send.buffer == o.receive.buffer) return;

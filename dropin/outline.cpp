@@ -128,7 +128,8 @@ Outline moved(const Operation &o, int rank, int blocks_in, int blocks_out) {
   bool own_twice = s.send != Shape::neighbors && s.receive != Shape::neighbors;
   if (o.each && sent && received && own_twice && in.own != out.own) return refused(two_lengths);
   if (o.each) return {};
-  return {.bytes = static_cast<std::uint64_t>(received ? out.block : in.block)};
+  return {.bytes = static_cast<std::uint64_t>(received ? out.block : in.block),
+          .truncates = sent && received && own_twice && in.block > out.block};
 }
 
 // Elements of a reduction's sides; why they cannot be counted, or null.

@@ -62,7 +62,7 @@ void look(Request *r) {
 
 void finish(Request *r, int error) {
   unlink(r);
-  if (r->state == Request::running && !r->arguments.empty() && !error) error = MPI_ERR_OTHER;
+  if (r->state == Request::running && !error) error = hand_out(r->arguments, r->line);
   r->error = error;
   r->state = Request::done;
   Communicator *c = r->communicator;

@@ -34,6 +34,8 @@ Plan *choose_plan(Communicator &, const Operation &, const Outline &);
 Plan *choose_own_plan(Communicator &, const Operation &, const Outline &);
 /// Hands a ready plan the call; an MPI error, after which nothing is under way.
 int begin(Request *);
+/// Of a call that has ended well: puts what was received where it belongs; an MPI error.
+int hand_out(Arguments &, const Outline &);
 
 void append(Communicator &, Request *);
 /// Of a queue's first one, which was alone: those behind it may come.

@@ -21,9 +21,10 @@ const char *name_of(int error) {
   struct {
     int kind;
     const char *name;
-  } names[] = {{MPI_SUCCESS, "right"},   {MPI_ERR_COUNT, "count"}, {MPI_ERR_TYPE, "type"},
-               {MPI_ERR_ROOT, "root"},   {MPI_ERR_OP, "operator"}, {MPI_ERR_BUFFER, "buffer"},
-               {MPI_ERR_ARG, "argument"}};
+  } names[] = {{MPI_SUCCESS, "right"},    {MPI_ERR_COUNT, "count"},
+               {MPI_ERR_TYPE, "type"},    {MPI_ERR_ROOT, "root"},
+               {MPI_ERR_OP, "operator"},  {MPI_ERR_BUFFER, "buffer"},
+               {MPI_ERR_ARG, "argument"}, {MPI_ERR_TRUNCATE, "truncated"}};
   for (auto &n : names)
     if (n.kind == kind) return n.name;
   return "other";
@@ -67,6 +68,9 @@ int main(int argc, char **argv) {
   SAY(Allgather(a, -1, MPI_INT, b, 1, MPI_INT, line));
   SAY(Allgather(a, 1, MPI_INT, b, 1, MPI_DATATYPE_NULL, line));
   SAY(Iallgather(a, 1, MPI_INT, b, -1, MPI_INT, line, &request));
+#ifdef MPICH  // Open MPI leaves messages behind that nobody receives
+  SAY(Alltoall(a, 2, MPI_INT, b, 1, MPI_INT, line));
+#endif
   SAY(Alltoallv(a, wrong, at, MPI_INT, b, n, at, MPI_INT, line));
 #ifndef MPICH  // which crashes
   SAY(Alltoallw(a, n, at, ints, b, wrong, at, ints, line));

@@ -146,6 +146,15 @@ void lengths() {
   CHECK(bytes(reduction(NBC_ALLREDUCE, side(a, 3), side(b, 3)), 1) == 12);
   CHECK(bytes(reduction(NBC_REDUCE_SCATTER_BLOCK, side(a, 3), side(b, 3)), 1) == 12);
   CHECK(bytes(call(NBC_BARRIER, bad, bad), 1) == 0);
+
+  auto truncates = [](const Operation &o, int rank) { return outline(o, rank, 4).truncates; };
+  CHECK(truncates(call(NBC_ALLTOALL, side(a, 4), side(b, 3)), 1));
+  CHECK(!truncates(call(NBC_ALLTOALL, side(a, 3), side(b, 3)), 1));
+  CHECK(!truncates(call(NBC_ALLTOALL, side(a, 12, MPI_BYTE), side(b, 3)), 1));
+  CHECK(!truncates(call(NBC_ALLTOALL, here, side(b, 3)), 1));
+  CHECK(truncates(call(NBC_GATHER, side(a, 4), side(b, 3), 2), 2));
+  CHECK(!truncates(call(NBC_GATHER, side(a, 4), bad, 2), 1));
+  CHECK(!truncates(call(NBC_NEIGHBOR_ALLTOALL, side(a, 4), side(b, 3)), 1));
 }
 
 void rows() {
