@@ -37,16 +37,14 @@ class Room {
 
   std::byte *take(std::int64_t bytes) {
     constexpr std::size_t line = 64;
-    bytes_ = static_cast<std::size_t>(bytes);
-    begin_ = static_cast<std::byte *>(std::aligned_alloc(line, (bytes_ + line) / line * line));
+    const std::size_t lines = (static_cast<std::size_t>(bytes) + line) / line;
+    begin_ = static_cast<std::byte *>(std::aligned_alloc(line, lines * line));
     if (!begin_) throw std::bad_alloc();
     return begin_;
   }
-  std::span<std::byte> span() const { return {begin_, bytes_}; }
 
  private:
   std::byte *begin_ = nullptr;
-  std::size_t bytes_ = 0;
 };
 
 /// Elements of the caller's, and their image.
@@ -109,7 +107,7 @@ enum class Prefill { none, own, all };
 /// Fills in a call. Throws std::bad_alloc.
 class Arguments::Filler {
  public:
-  Filler(const Operation &o, int rank, nbc_call &call, std::unique_ptr<More> &more)
+  Filler(const Operation &o, int rank, nbc_call &call, std::shared_ptr<More> &more)
       : o_(o), rank_(rank), call_(call), more_(more) {}
 
   void move(int blocks_in, int blocks_out);
@@ -119,10 +117,10 @@ class Arguments::Filler {
   const Operation &o_;
   const int rank_;
   nbc_call &call_;
-  std::unique_ptr<More> &more_;
+  std::shared_ptr<More> &more_;
 
   More &more() {
-    if (!more_) more_.reset(new More);
+    if (!more_) more_ = std::make_shared<More>();
     return *more_;
   }
   void *side(const Side &, bool sent, bool row, int blocks, Prefill);

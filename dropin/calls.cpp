@@ -102,6 +102,7 @@ int run(Lock &lock, Communicator &c, Plan &plan, const Operation &o, const Outli
 
 int run_again(Lock &lock, const Habit &h, MPI_Comm comm) {
   nbc_request request;
+  const std::shared_ptr<const void> held = h.held;
   int error = start_call(*h.plan, h.call, h.bytes, &request);
   if (!error) error = wait_for(lock, request);
   return error ? raise(comm, error) : MPI_SUCCESS;
@@ -146,6 +147,7 @@ int start_again(Communicator &c, const Habit &h, const Operation &o, const char 
   r->operation.comm = o.comm;
   r->name = name;
   r->plan = h.plan;
+  r->held = h.held;
   int error = start_call(*h.plan, h.call, h.bytes, &r->call);
   if (error) {
     give_back(r);

@@ -53,8 +53,8 @@ void Arguments::clear() {
   more_.reset();
 }
 
-Arguments::Memory Arguments::memory() const {
-  return more_ ? Memory{more_->in.room.span(), more_->out.room.span()} : Memory{};
+bool Arguments::serves_again() const {
+  return !more_ || (more_->before.empty() && more_->behind.empty() && call_.op != NBC_USER);
 }
 
 }  // namespace nbcc::dropin

@@ -16,7 +16,6 @@
 #pragma once
 
 #include <memory>
-#include <span>
 
 #include "dropin/operation.h"
 #include "nbc.h"
@@ -42,6 +41,9 @@ struct Outline {
 /// looked at.
 Outline outline(const Operation &, int rank, int ranks, int blocks_in = -1, int blocks_out = -1);
 
+/// Where this rank's block begins in a row, in bytes from the buffer.
+std::int64_t own_offset(const Side &row, int rank);
+
 /// The arguments of one call under way, and the memory that it needs. A persistent one is filled
 /// and emptied once a start.
 class Arguments {
@@ -58,24 +60,21 @@ class Arguments {
   /// What to start with; packs first. False: no memory, or MPI could not pack.
   bool fill();
   const nbc_call &call() const { return call_; }
-  /// Whether there is nothing but the call: nothing to fill, to empty or to clear.
-  bool is_plain() const { return !more_; }
+  /// Whether another call with other buffers may have the same: there is nothing to fill or to
+  /// empty, and no operator of the user's.
+  bool serves_again() const;
+  /// What call() refers to beside the caller's buffers; null: nothing.
+  std::shared_ptr<const void> held() const { return more_; }
   /// Unpacks what has come. Once after each fill.
   bool empty();
   /// Gives memory and handles back; set() may be called again.
   void clear();
-  /// What the call uses of memory that clear() frees: to be deregistered before, where a device
-  /// knows it. Two pieces at most, of which either may be empty.
-  struct Memory {
-    std::span<std::byte> in, out;
-  };
-  Memory memory() const;
 
  private:
   nbc_call call_;  // from set() on
   struct More;     // what all but simple calls need
   class Filler;
-  std::unique_ptr<More> more_;
+  std::shared_ptr<More> more_;
 };
 
 }  // namespace nbcc::dropin

@@ -1,22 +1,38 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// habit.h - a call that differs from one before in its buffers alone.
 ///
-/// Programs make the same few calls again and again. What follows from a call's counts, types,
-/// operator and root is found out once for each kind on a communicator, and kept until a call is
-/// another one:
+/// Programs make the same few calls again and again. What follows from a call's counts,
+/// displacements, types, operator and root is found out once for each kind on a communicator, and
+/// kept until a call is another one:
 ///
-///   counts, types, op, root  ->  plan, nbc_call without buffers
+///   counts, displacements, types, op, root  ->  plan, nbc_call without buffers
 ///
-/// Only of calls whose arguments are handed on as they are: blocks of equal length, named types
-/// (a handle that was freed may come again as another type's), MPI's own operators, two buffers,
-/// neither of them null or MPI_IN_PLACE. Costs a comparison, and saves 40 to 50 ns a call.
+/// Only of calls whose buffers are handed on as they are: named types, one on each side (a handle
+/// that was freed may come again as another type's), MPI's own operators, two buffers, neither of
+/// them null or MPI_IN_PLACE. Costs a comparison.
 
 #pragma once
+
+#include <cstring>
+#include <memory>
+#include <vector>
 
 #include "dropin/communicator.h"
 #include "dropin/data.h"
 
 namespace nbcc::dropin {
+
+/// A row of the caller's, as it was.
+struct KeptRow {
+  std::vector<std::byte> values;  // none: there is no row, or MPI does not look at it here
+  bool wide = false;
+
+  void keep(const Row &, int blocks);  // may throw std::bad_alloc
+  bool is(const Row &row) const {
+    return values.empty() ||
+           (row.wide == wide && std::memcmp(values.data(), row.values, values.size()) == 0);
+  }
+};
 
 struct Habit {
   Plan *plan = nullptr;  // null: there is none
@@ -24,15 +40,19 @@ struct Habit {
   MPI_Datatype send_type, receive_type;
   MPI_Op op;
   int root;
+  KeptRow send_counts, send_displacements, receive_counts, receive_displacements;
   bool sends, receives;
+  bool discards;         // what is received goes to memory of ours: exscan's first rank
   std::ptrdiff_t apart;  // so far in front of what is sent: received there, it would be one buffer
   std::uint64_t bytes;   // as in an Outline
   nbc_call call;
+  std::shared_ptr<const void> held;  // what `call` refers to: whoever starts it keeps it
 };
 
 /// What to start such a call with; null: it is none, and is looked at. Valid until the next call.
 const Habit *habit_of(Communicator &, const Operation &, bool blocking);
-/// From a call that was looked at: its arguments, and the ready plan that it gets.
+/// From a call that was looked at: its arguments, and the ready plan that it gets. Without memory
+/// there is no habit.
 void get_used(Communicator &, const Operation &, const Arguments &, Plan *, const Outline &);
 
 }  // namespace nbcc::dropin

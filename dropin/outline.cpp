@@ -93,11 +93,6 @@ bool is_misplaced(const Operation &o, int rank) {
 
 // What a library finds of buffers that serve both sides, it finds at once, and says so.
 #ifdef MPICH
-const char *own_block(const Side &row, int rank) {
-  std::int64_t elements = row.displacements ? row.displacements[rank] : rank * row.count;
-  return static_cast<const char *>(row.buffer) + elements * type_of(row.type).extent;
-}
-
 bool objects_to_alias(const Operation &o, int rank) {
   const Shapes &s = shapes_of(o.kind);
   if (is_aliased(o, rank)) return true;
@@ -106,7 +101,7 @@ bool objects_to_alias(const Operation &o, int rank) {
     return false;
   const Side &row = s.send == Shape::ranks ? o.send : o.receive;
   const Side &one = s.send == Shape::ranks ? o.receive : o.send;
-  return one.count && one.buffer == own_block(row, rank);
+  return one.count && one.buffer == static_cast<const char *>(row.buffer) + own_offset(row, rank);
 }
 #else
 bool objects_to_alias(const Operation &o, int rank) {
@@ -179,6 +174,11 @@ Outline reduced(const Operation &o, int rank, int ranks) {
 }
 
 }  // namespace
+
+std::int64_t own_offset(const Side &row, int rank) {
+  std::int64_t elements = row.displacements ? row.displacements[rank] : rank * row.count;
+  return elements * type_of(row.type).extent;
+}
 
 Outline outline(const Operation &o, int rank, int ranks, int blocks_in, int blocks_out) {
   const Shapes &s = shapes_of(o.kind);

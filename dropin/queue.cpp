@@ -93,7 +93,8 @@ Plan *choose_plan(Communicator &c, const Operation &o, const Outline &line) {
     found = slot(c, o, line);
   }
   for (auto &of_kind : calls_of(c).habits)
-    for (Habit &h : of_kind) h.plan = nullptr;
+    for (auto &of_form : of_kind)
+      for (Habit &h : of_form) h.plan = nullptr;
   return *found = plan;
 }
 

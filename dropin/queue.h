@@ -21,7 +21,7 @@ struct Calls {
   };
   std::deque<Request *> queue;
   std::vector<Chosen> chosen[NBC_KINDS][2][2][2];  // by kind, `each`, `commutes`, `blocking`
-  Habit habits[NBC_KINDS][2];                      // by kind, `blocking`
+  Habit habits[NBC_KINDS][2][2];                   // by kind, `each`, `blocking`
 };
 
 Calls &calls_of(Communicator &);

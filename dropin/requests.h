@@ -43,6 +43,7 @@ struct Request {
   Outline line;  // refused: the MPI's, in any case; it only keeps the order
   Arguments arguments;
   nbc_request call = {};
+  std::shared_ptr<const void> held;              // what a habit's call refers to
   std::function<int(MPI_Request *)> hand_over;   // the call, to the MPI: while that may be needed
   Handles handles;                               // what it then names
   MPI_Request of_mpi = MPI_REQUEST_NULL;         // below

@@ -62,6 +62,56 @@ void roots() {
   }
 }
 
+// Rows, of which one number is another than before, on all ranks or where MPI looks at it.
+void rows() {
+  const std::size_t blocks = std::size_t(ranks);
+  for (int turn = 0; turn < 12; ++turn) {
+    const int longer = turn / 2 % ranks, apart = turn / 3 % 2, root = turn / 4 % ranks;
+    std::vector<int> counts(blocks, 1), places(blocks), own(blocks, me == longer ? 2 : 1),
+        from(blocks);
+    counts[std::size_t(longer)] = 2;
+    for (int i = 0; i < ranks; ++i) {
+      places[std::size_t(i)] = (3 + apart) * i;
+      from[std::size_t(i)] = 2 * i;
+    }
+    std::vector<int> given(2 * blocks), all(5 * blocks, -1), one(5 * blocks, -1), turned(all);
+    for (int i = 0; i < 2 * ranks; ++i) given[std::size_t(i)] = element(me, i, turn);
+    MPI_Request requests[2];
+    MPI_Allgatherv(given.data(), own[0], MPI_INT, all.data(), counts.data(), places.data(), MPI_INT,
+                   MPI_COMM_WORLD);
+    // Elsewhere than at the root there are no counts.
+    MPI_Igatherv(given.data(), own[0], MPI_INT, one.data(), me == root ? counts.data() : nullptr,
+                 me == root ? places.data() : nullptr, MPI_INT, root, MPI_COMM_WORLD, &requests[0]);
+    MPI_Ialltoallv(given.data(), own.data(), from.data(), MPI_INT, turned.data(), counts.data(),
+                   places.data(), MPI_INT, MPI_COMM_WORLD, &requests[1]);
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    for (int i = 0; i < 5 * ranks; ++i) {
+      const int r = std::min(i / (3 + apart), ranks - 1), k = i - (3 + apart) * r;
+      const bool came = k < counts[std::size_t(r)];
+      const std::size_t at = std::size_t(i);
+      expect(all[at] == (came ? element(r, k, turn) : -1), "allgatherv %d: %d", turn, all[at]);
+      expect(one[at] == (came && me == root ? element(r, k, turn) : -1), "gatherv %d: %d", turn,
+             one[at]);
+      expect(turned[at] == (came ? element(r, 2 * me + k, turn) : -1), "alltoallv %d: %d", turn,
+             turned[at]);
+    }
+  }
+}
+
+// What the first rank has in an exscan's second buffer it keeps.
+void exscans() {
+  for (int turn = 0; turn < 4; ++turn) {
+    int given = element(me, 0, turn), got = -1, also = -1;
+    MPI_Request request;
+    MPI_Iexscan(&given, &also, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request);
+    MPI_Exscan(&given, &got, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    int wanted = me ? 0 : -1;
+    for (int r = 0; r < me; ++r) wanted += element(r, 0, turn);
+    expect(got == wanted && also == wanted, "exscan %d: %d and %d", turn, got, also);
+  }
+}
+
 // A type that is freed may leave its handle to the next one, which is longer.
 void handles() {
   for (int length = 1; length <= most; ++length) {
@@ -113,6 +163,8 @@ int main(int argc, char **argv) {
   }
   types();
   roots();
+  rows();
+  exscans();
   handles();
   under_way();
   return end_program("habits");
