@@ -330,6 +330,15 @@ __attribute__((always_inline)) static inline void look_ahead(const struct lane *
     __builtin_prefetch(l->in.slots + (size_t)index * l->in.sizes.slot);
 }
 
+// Whether the sender has to know that the message in the cell is taken: of a long one, which it keeps
+// until then; of others twice a round of cells. A sender that waits for a free one looks all the
+// time, and each word to it would cost both a line.
+static bool is_to_be_told(const struct lane *l, const struct cell *cell) {
+  uint32_t half = l->in.sizes.cells / 2;
+  return (l->taken & (half - 1)) == 0 ||
+         atomic_load_explicit(&cell->kind, memory_order_relaxed) > KIND_SLOT;
+}
+
 static int move_receives(struct nbc_shm_lanes *lanes, struct lane *l) {
   while (l->receives.first) {
     uint32_t index = l->taken & (l->in.sizes.cells - 1);
@@ -341,8 +350,10 @@ static int move_receives(struct nbc_shm_lanes *lanes, struct lane *l) {
     l->asked = false;
     l->patience = 0;
     ++l->taken;
-    told_release();
-    atomic_store_explicit(&l->in.note->taken, l->taken, memory_order_release);
+    if (is_to_be_told(l, cell)) {
+      told_release();
+      atomic_store_explicit(&l->in.note->taken, l->taken, memory_order_release);
+    }
     look_ahead(l, l->receives.first->bytes);
     finish_first(lanes, &l->receives);
   }

@@ -16,9 +16,10 @@
 //   inbox    note | window's count | cell 0 | cell 1 | ... | slot 0 | slot 1 | ... | window
 //
 // Message k of a lane takes cell k mod cells, whatever its length. The sender fills the cell and
-// then its flag, with k + 1; the receiver, once all bytes are where they belong, says in the note
-// that it has taken k + 1 messages. Who writes what is in lines of its own, so a short message
-// costs one line from one core's cache to the other's, and one back when the ring has come round.
+// then its flag, with k + 1; the receiver, once all bytes are where they belong, has taken it. How
+// many it has taken it says in the note, at once of a long message and else twice a round. Who
+// writes what is in lines of its own, so a short message costs one line from one core's cache to
+// the other's, and one back when the ring has come round.
 
 #pragma once
 

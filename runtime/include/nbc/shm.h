@@ -113,7 +113,8 @@ struct nbc_shm_message {
 /* What a plan wants: a lane to and from each of these ranks. */
 struct nbc_shm_wish {
   const uint32_t *ranks;
-  uint32_t count, cells; /* cells: messages that a rank may be ahead of its peer */
+  uint32_t count, cells; /* cells: messages that a rank may be ahead of its peer, half of which
+                            it may not have heard of yet */
   uint64_t eager_bytes, memory;
 };
 
