@@ -33,13 +33,15 @@ bool readRange(std::string_view text, int64_t &from, int64_t &to) {
 
 /// `--run` alone runs the algorithm, `--run=<pass>` runs a pass: one word for both
 /// in the design. Only the second form takes a value, and only after a `=`, so that
-/// `--run FILE` is no pass.
-std::vector<std::string> splitRun(int argc, char **argv) {
+/// `--run FILE` is no pass. `--prove FILE` has no range either.
+std::vector<std::string> spellOut(int argc, char **argv) {
   std::vector<std::string> args;
   for (int i = argc - 1; i > 0; --i) {  // CLI11 wants them last first
     std::string a = argv[i];
     if (a.starts_with("--run=")) a = "--run-pass=" + a.substr(6);
-    if (a == "--prove") a = "--prove=1..64";
+    const std::string_view next = i + 1 < argc ? argv[i + 1] : "";
+    const bool range = next.find_first_not_of("0123456789.") == next.npos && !next.empty();
+    if (a == "--prove" && !range) a += "=1..64";
     args.push_back(a);
   }
   return args;
@@ -283,7 +285,7 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
     return 2;
   };
   try {
-    app.parse(splitRun(argc, argv));
+    app.parse(spellOut(argc, argv));
   } catch (const CLI::Success &e) {
     return app.exit(e);
   } catch (const CLI::ParseError &e) {
