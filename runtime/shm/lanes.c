@@ -17,13 +17,14 @@ enum {
   FEWEST_CELLS = 2,
   MOST_CELLS = 64,
   ENOUGH_CELLS = 16,
-  SMALL_WINDOW = 4096,  // where messages are pulled: only for what cannot be, later
-  LARGE_WINDOW = 65536,
+  LARGEST_WINDOW = 65536,
+  SMALL_WINDOW = 4096,  // of many peers
   SMALLEST_WINDOW = 1024,
   LONGEST_SLOT = 65536
 };
-#define CHEAP (256 << 10)  // bytes of a plan's lanes
-#define PATIENCE 1         // s, for a peer that is reading
+#define CHEAP (256 << 10)          // bytes of a plan's cells and slots
+#define CHEAP_WINDOWS (256 << 10)  // and of its windows
+#define PATIENCE 1                 // s, for a peer that is reading
 
 static size_t round_up(size_t n, size_t to) {
   return (n + to - 1) / to * to;
@@ -44,18 +45,19 @@ static struct inbox inbox_at(unsigned char *at, const struct sizes *z) {
 }
 
 // As wished, or what fits into so much memory; but never nothing.
-static struct sizes choose_sizes(const struct nbc_shm_wish *wish, bool pulls) {
+static struct sizes choose_sizes(const struct nbc_shm_wish *wish) {
   size_t slot = wish->eager_bytes < LONGEST_SLOT ? (size_t)wish->eager_bytes : LONGEST_SLOT;
   struct sizes z = {.cells = FEWEST_CELLS,
                     .slot = slot <= INLINE ? 0 : (uint32_t)round_up(slot, LINE),
-                    .window = pulls ? SMALL_WINDOW : LARGE_WINDOW};
+                    .window = LARGEST_WINDOW};
+  while (z.window > SMALL_WINDOW && (size_t)wish->count * z.window > CHEAP_WINDOWS) z.window /= 2;
   while (z.cells < wish->cells && z.cells < MOST_CELLS) z.cells *= 2;
   // Whether there is a free cell is looked up once a round of them, in a line that the peer has
   // just written: a short message costs half as much with 16 as with 4.
   while (z.cells < ENOUGH_CELLS) {
-    struct sizes more = {2 * z.cells, z.slot, z.window};
+    struct sizes more = {2 * z.cells, z.slot, 0};
     if (wish->count * inbox_bytes(&more) > CHEAP) break;
-    z = more;
+    z.cells = more.cells;
   }
   while (wish->count * inbox_bytes(&z) > wish->memory) {
     size_t slots = (size_t)z.cells * z.slot;
@@ -80,17 +82,14 @@ static int near(const struct nbc_shm *base, uint32_t rank) {
 static int make(struct nbc_shm *base, const struct nbc_shm_wish *wish,
                 struct nbc_shm_lanes **result, const char **why) {
   struct shm *shm = shm_of(base);
-  bool pulls = true;
-  for (uint32_t i = 0; i < wish->count; ++i) {
+  for (uint32_t i = 0; i < wish->count; ++i)
     if (!near(base, wish->ranks[i])) return NBC_ERROR_ARGUMENT;
-    pulls = pulls && shm->peers[wish->ranks[i]].pulls;
-  }
   struct nbc_shm_lanes *lanes =
       (struct nbc_shm_lanes *)calloc(1, sizeof *lanes + wish->count * sizeof *lanes->lanes);
   if (!lanes) return NBC_ERROR_MEMORY;
   lanes->shm = shm;
   lanes->count = wish->count;
-  lanes->sizes = choose_sizes(wish, pulls);
+  lanes->sizes = choose_sizes(wish);
   size_t each = inbox_bytes(&lanes->sizes);
   int status =
       object_make(&lanes->own, sizeof(struct head) + wish->count * each, shm->topology, why);
@@ -128,7 +127,7 @@ static bool believable(const struct nbc_shm_address *a) {
   struct sizes z = {a->cells, a->slot, a->window};
   return power_of_two(z.cells) && z.cells <= MOST_CELLS && z.slot % LINE == 0 &&
          z.slot <= LONGEST_SLOT && power_of_two(z.window) && z.window >= SMALLEST_WINDOW &&
-         z.window <= LARGE_WINDOW && a->bytes <= SIZE_MAX / 2 && a->offset % LINE == 0 &&
+         z.window <= LARGEST_WINDOW && a->bytes <= SIZE_MAX / 2 && a->offset % LINE == 0 &&
          a->offset >= sizeof(struct head) && a->offset <= a->bytes &&
          inbox_bytes(&z) <= a->bytes - a->offset;
 }
@@ -178,7 +177,7 @@ static int close_lane(struct lane *l) {
   atomic_store(&l->in.note->closed, 1);
   if (!l->mapped) return 0;
   for (const struct nbc_shm_message *m = l->posted.first; m; m = m->next)
-    if (m->kind == KIND_MEMORY) touched |= take_back(l, m);
+    if (m->kind != KIND_WINDOW) touched |= take_back(l, m);
   for (const struct nbc_shm_message *m = l->owed.first; m; m = m->next) touched |= take_back(l, m);
   atomic_store(&l->out.supply->closed, 1);
   munmap(l->mapped, l->mapped_bytes);

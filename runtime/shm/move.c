@@ -6,9 +6,11 @@
 //          be read go through the window
 //
 // To copy a few KiB takes longer than a start may, and to read them from another process as long
-// again. So who sends says where they lie and copies them when it next comes by; the receiver
-// gives it a moment, and then reads. Both may happen: what the sender gives back, it has found
-// that nobody is reading (or taken, which says that it has been read).
+// again, of long messages longer still. So who sends says where they lie, and copies them when it
+// next comes by, into the slot, or when it waits, part by part through the window; the receiver
+// gives it a moment, and then reads. With the slot both may happen: what the sender gives back, it
+// has found that nobody is reading (or taken, which says that it has been read). Which of them has
+// a long message the cell's kind says, and it changes once.
 //
 // The messages of a lane are received in the order in which they are sent. A long one keeps its
 // cell until its bytes are where they belong, so `taken` is the acknowledgement; those behind it
@@ -22,8 +24,10 @@
 
 enum {
   SOON = 2048,            // bytes that are copied at once
+  WORTH_IT = 8192,        // bytes of a window: in smaller parts copying twice takes longer
   LEAST_PATIENCE = 1000,  // ns
-  BYTES_IN_NS = 4         // copied, at least, while it waits
+  COPIED_IN_NS = 4,       // bytes, at least, while it waits
+  READ_IN_NS = 16         // likewise: it waits as long as it would read, at most
 };
 
 #ifdef NBC_SHM_TOLD
@@ -130,7 +134,7 @@ static bool may_wait(const struct lane *l, const struct nbc_shm_message *m) {
 }
 
 // Into the next cell, which is free. Returns whether the message is done.
-static int post(struct lane *l, struct nbc_shm_message *m) {
+static int post(const struct nbc_shm_lanes *lanes, struct lane *l, struct nbc_shm_message *m) {
   uint32_t index = l->sent & (l->out.sizes.cells - 1);
   struct cell *cell = &l->out.cells[index];
   unsigned char *slot = l->out.slots + (size_t)index * l->out.sizes.slot;
@@ -141,7 +145,9 @@ static int post(struct lane *l, struct nbc_shm_message *m) {
     gather_runs(m, 0, slot, m->bytes);
     kind = KIND_SLOT;
   } else {
-    kind = !l->never && say_where(l, cell, slot, m) ? KIND_MEMORY : KIND_WINDOW;
+    kind = l->never || !say_where(l, cell, slot, m)            ? KIND_WINDOW
+           : m->bytes > l->out.sizes.slot && lanes->longs != 0 ? KIND_READ
+                                                               : KIND_MEMORY;
   }
   cell->bytes = m->bytes;
   atomic_store_explicit(&cell->kind, (uint16_t)kind, memory_order_relaxed);
@@ -153,20 +159,41 @@ static int post(struct lane *l, struct nbc_shm_message *m) {
   return kind <= KIND_SLOT;
 }
 
+// How a long message goes whose sender waits before it is read. Through the window both ends copy
+// at once, which takes half as long as to read it; but who has several to send has them read, by
+// as many processors, and who only tests may be gone for long.
+static void choose_way(const struct nbc_shm_lanes *lanes, const struct lane *l,
+                       struct nbc_shm_message *m) {
+  struct cell *cell = &l->out.cells[m->number & (l->out.sizes.cells - 1)];
+  bool window = lanes->longs == 1 && !l->peer->same && l->out.sizes.window >= WORTH_IT;
+  uint16_t kind = KIND_MEMORY;
+  bool ours = atomic_compare_exchange_strong(&cell->kind, &kind,
+                                             (uint16_t)(window ? KIND_WINDOW : KIND_READ));
+  m->kind = ours && window ? KIND_WINDOW : KIND_READ;
+}
+
 static void append_posted(struct nbc_shm_lanes *lanes, struct lane *l, struct nbc_shm_message *m) {
-  bool owed = m->kind == KIND_MEMORY && m->bytes <= l->out.sizes.slot && m->run_count == 1;
-  append(owed ? &l->owed : &l->posted, m);
-  lanes->owed += owed;
+  if (m->kind == KIND_MEMORY && m->bytes <= l->out.sizes.slot && m->run_count == 1) {
+    append(&l->owed, m);
+    ++lanes->owed;
+    return;
+  }
+  append(&l->posted, m);
+  if (++lanes->longs == 1) lanes->only = l;
+  // No longer the only one: whoever is to read it need not wait for that.
+  struct nbc_shm_message *first = lanes->longs == 2 ? lanes->only->posted.first : NULL;
+  if (first && first->kind == KIND_MEMORY) choose_way(lanes, lanes->only, first);
 }
 
 int lane_send(struct nbc_shm_lanes *lanes, uint32_t lane, struct nbc_shm_message *m) {
   struct lane *l = &lanes->lanes[lane];
   m->moved = 0;
+  lanes->waits = false;
   int status = 0;
   if (l->sent - l->seen == l->out.sizes.cells) status = look(l);
   if (status) return status;
   bool waits = l->waiting.first || l->sent - l->seen == l->out.sizes.cells;
-  if (!waits && post(l, m)) return 1;
+  if (!waits && post(lanes, l, m)) return 1;
   m->open = 1;
   if (waits)
     append(&l->waiting, m);
@@ -233,10 +260,13 @@ static int move_sends(struct nbc_shm_lanes *lanes, struct lane *l) {
   if (!l->posted.first && !l->owed.first && !l->waiting.first) return 0;
   int status = look(l);
   if (!status) finish_owed(lanes, l);
-  while (!status && l->posted.first && (int32_t)(l->seen - l->posted.first->number) > 0)
+  while (!status && l->posted.first && (int32_t)(l->seen - l->posted.first->number) > 0) {
     finish_first(lanes, &l->posted);
+    --lanes->longs;
+  }
   struct nbc_shm_message *m = l->posted.first;
   if (m && !status) {
+    if (m->kind == KIND_MEMORY && lanes->waits) choose_way(lanes, l, m);
     uint32_t asked = atomic_load_explicit(&l->out.note->asked, memory_order_acquire);
     told_acquire();
     if (m->kind == KIND_WINDOW || asked == m->number + 1) status = fill_window(lanes, l, m);
@@ -244,7 +274,7 @@ static int move_sends(struct nbc_shm_lanes *lanes, struct lane *l) {
   while (!status && (m = l->waiting.first) && l->sent - l->seen < l->out.sizes.cells) {
     l->waiting.first = m->next;
     lanes->idle = 0;
-    if (post(l, m))
+    if (post(lanes, l, m))
       m->open = 0;
     else
       append_posted(lanes, l, m);
@@ -279,12 +309,15 @@ static int draw_window(struct nbc_shm_lanes *lanes, struct lane *l, struct nbc_s
 }
 
 // Whether the sender may be about to copy the message: what is read instead takes twice as long.
-static bool is_patient(struct lane *l, uint64_t bytes) {
-  if (bytes > l->in.sizes.slot || l->peer->same) return false;
+// From when this rank waits on, if it only looked before: then its peers do, too, as a rule.
+static bool is_patient(const struct nbc_shm_lanes *lanes, struct lane *l, uint64_t bytes) {
+  if (l->peer->same) return false;
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
   int64_t now = t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
-  if (!l->patience) l->patience = now + LEAST_PATIENCE + (int64_t)(bytes / BYTES_IN_NS);
+  uint64_t in_ns = bytes <= l->in.sizes.slot ? COPIED_IN_NS : READ_IN_NS;
+  if (!l->patience || lanes->idle == 1)
+    l->patience = now + LEAST_PATIENCE + (int64_t)(bytes / in_ns);
   return now < l->patience;
 }
 
@@ -305,9 +338,19 @@ static int take(struct nbc_shm_lanes *lanes, struct lane *l, struct cell *cell, 
       scatter_runs(m, 0, slot, m->bytes);
       return 1;
     case KIND_MEMORY:
+      if (!l->asked && is_patient(lanes, l, m->bytes)) return 0;
+      // What fits into the slot may be copied there meanwhile; of the window one end has to know.
+      if (m->bytes > l->in.sizes.slot &&
+          !atomic_compare_exchange_strong(&cell->kind, &kind, (uint16_t)KIND_READ))
+        return 0;  // the sender has found a way; the next look sees it
+      // fall through
+    case KIND_READ:
       if (!l->asked) {
-        if (is_patient(l, m->bytes)) return 0;
         int status = pull_message(l, cell, slot, m);
+        if (status == PART_OF_IT) {
+          lanes->idle = 0;
+          return 0;
+        }
         if (status) return status;
         l->asked = true;
         told_release();
@@ -330,9 +373,9 @@ __attribute__((always_inline)) static inline void look_ahead(const struct lane *
     __builtin_prefetch(l->in.slots + (size_t)index * l->in.sizes.slot);
 }
 
-// Whether the sender has to know that the message in the cell is taken: of a long one, which it keeps
-// until then; of others twice a round of cells. A sender that waits for a free one looks all the
-// time, and each word to it would cost both a line.
+// Whether the sender has to know that the message in the cell is taken: of a long one, which it
+// keeps until then; of others twice a round of cells. A sender that waits for a free one looks all
+// the time, and each word to it would cost both a line.
 static bool is_to_be_told(const struct lane *l, const struct cell *cell) {
   uint32_t half = l->in.sizes.cells / 2;
   return (l->taken & (half - 1)) == 0 ||

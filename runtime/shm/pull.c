@@ -13,17 +13,22 @@
 
 #include "runtime/shm/shm.h"
 
-// What of a list of runs lies behind `offset`, as a list of at most MOST_RUNS.
+enum { PART = 1 << 18 };  // bytes; this rank's own messages wait meanwhile
+
+// What of a list of runs lies behind `offset`, PART of it at most, as a list of at most MOST_RUNS.
 static unsigned long rest_of(const struct iovec *runs, uint32_t count, uint64_t offset,
                              struct iovec rest[MOST_RUNS]) {
   unsigned long n = 0;
-  for (uint32_t i = 0; i < count && n < MOST_RUNS; ++i) {
+  uint64_t left = PART;
+  for (uint32_t i = 0; i < count && n < MOST_RUNS && left; ++i) {
     if (offset >= runs[i].iov_len) {
       offset -= runs[i].iov_len;
       continue;
     }
     rest[n].iov_base = (char *)runs[i].iov_base + offset;
-    rest[n++].iov_len = runs[i].iov_len - offset;
+    uint64_t bytes = runs[i].iov_len - offset;
+    rest[n].iov_len = bytes < left ? bytes : left;
+    left -= rest[n++].iov_len;
     offset = 0;
   }
   return n;
@@ -39,16 +44,14 @@ static int copy(const struct iovec *from, struct nbc_shm_message *m) {
 
 static int read_memory(const struct peer *peer, const struct iovec *from, uint32_t runs,
                        struct nbc_shm_message *m) {
-  while (m->moved < m->bytes) {
-    struct iovec remote[MOST_RUNS], local[MOST_RUNS];
-    unsigned long remotes = rest_of(from, runs, m->moved, remote);
-    unsigned long locals = rest_of(m->runs, m->run_count, m->moved, local);
-    errno = 0;
-    ssize_t n = process_vm_readv((pid_t)peer->pid, local, locals, remote, remotes, 0);
-    if (n <= 0) return n < 0 && errno == ESRCH ? NBC_ERROR_DEVICE : 0;
-    m->moved += (uint64_t)n;
-  }
-  return 1;
+  struct iovec remote[MOST_RUNS], local[MOST_RUNS];
+  unsigned long remotes = rest_of(from, runs, m->moved, remote);
+  unsigned long locals = rest_of(m->runs, m->run_count, m->moved, local);
+  errno = 0;
+  ssize_t n = process_vm_readv((pid_t)peer->pid, local, locals, remote, remotes, 0);
+  if (n <= 0) return n < 0 && errno == ESRCH ? NBC_ERROR_DEVICE : 0;
+  m->moved += (uint64_t)n;
+  return m->moved == m->bytes ? 1 : PART_OF_IT;
 }
 
 // The list of runs, as one that nobody else can change; it must be as long as the message.
@@ -77,7 +80,7 @@ int pull_message(struct lane *l, const struct cell *cell, const void *slot,
   if (kind == KIND_SLOT && m->bytes <= l->in.sizes.slot) {  // meanwhile
     scatter_runs(m, 0, slot, m->bytes);
     status = 1;
-  } else if (kind == KIND_MEMORY) {
+  } else if (kind == KIND_MEMORY || kind == KIND_READ) {
     status = l->peer->same ? copy(from, m) : read_memory(l->peer, from, runs, m);
   }
   atomic_store_explicit(&l->in.note->reading, 0, memory_order_release);

@@ -56,7 +56,8 @@ enum kind {
   KIND_CELL,    // in the cell
   KIND_SLOT,    // in the slot; it may have been KIND_MEMORY before
   KIND_MEMORY,  // in the sender's memory: `from`, or the runs that are in the slot
-  KIND_WINDOW,  // through the window
+  KIND_READ,    // there, and the receiver is to read it: it was KIND_MEMORY, as either end found
+  KIND_WINDOW,  // through the window; it may have been KIND_MEMORY, as the sender found
   KIND_GONE     // it was, but the sender has given up
 };
 struct cell {
@@ -124,9 +125,12 @@ struct nbc_shm_lanes {
   struct object own;
   struct sizes sizes;
   uint32_t count;
-  uint32_t owed;  // messages that are to be copied
-  uint32_t idle;  // rests since something moved
+  uint32_t owed;      // messages that are to be copied
+  uint32_t longs;     // posted messages that are longer
+  struct lane *only;  // on which the first of them was posted
+  uint32_t idle;      // rests since something moved
   uint32_t glances;
+  bool waits;      // since the last message was sent
   int64_t looked;  // when, for those who have died
   struct lane lanes[];
 };
@@ -201,6 +205,7 @@ void scatter_runs(const struct nbc_shm_message *, uint64_t offset, const void *f
 // pull.c
 
 // 1: all bytes are there. 0: the system does not allow it. Or a negative status.
+enum { PART_OF_IT = 2 };
 int pull_message(struct lane *, const struct cell *, const void *slot, struct nbc_shm_message *);
 
 // rest.c

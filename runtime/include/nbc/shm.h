@@ -17,15 +17,17 @@
  *   to eager_bytes     likewise, but copied there only when the sender next tests or waits. Until
  *                      then the cell says where the bytes lie, as of longer ones: who waits for
  *                      them gives the sender some us, and then reads them
- *   longer             the cell says where the bytes lie; the receiver reads them straight from
- *                      the sender's memory to where they belong (process_vm_readv; within one
- *                      process memcpy) and says so
+ *   longer             where both ends wait, and the sender has no other such message to send: part
+ *                      by part through a window of the lane, both copying at once. Else the
+ *                      receiver reads them straight from the sender's memory to where they belong
+ *                      (process_vm_readv; within one process memcpy). It gives the sender as long
+ *                      to come by as reading takes, some 60 us for 1 MiB
  *
  * Where the system lets no process read another's memory (a seccomp filter, another user or pid
- * namespace), the sender puts long messages through a window of the lane, part by part, while
- * either rank tests or waits. That is found out when the device is opened, and again should it
- * fail later. (Where Yama restricts ptrace, a program may allow it by prctl(PR_SET_PTRACER)
- * before.) A message may consist of several runs of memory on either side; nothing is packed.
+ * namespace), all long messages go through the window, while either rank tests or waits. That is
+ * found out when the device is opened, and again should it fail later. (Where Yama restricts
+ * ptrace, a program may allow it by prctl(PR_SET_PTRACER) before.) A message may consist of several
+ * runs of memory on either side; nothing is packed.
  *
  * Memory. All is reserved when plans are made: there is no SIGBUS later, but NBC_ERROR_MEMORY from
  * nbc_plan_create when /dev/shm is full. nbc_plan_options.slot_memory bounds what a plan takes
