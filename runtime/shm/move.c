@@ -188,7 +188,7 @@ static void append_posted(struct nbc_shm_lanes *lanes, struct lane *l, struct nb
 int lane_send(struct nbc_shm_lanes *lanes, uint32_t lane, struct nbc_shm_message *m) {
   struct lane *l = &lanes->lanes[lane];
   m->moved = 0;
-  lanes->waits = false;
+  lanes->looks = 0;
   int status = 0;
   if (l->sent - l->seen == l->out.sizes.cells) status = look(l);
   if (status) return status;
@@ -266,7 +266,7 @@ static int move_sends(struct nbc_shm_lanes *lanes, struct lane *l) {
   }
   struct nbc_shm_message *m = l->posted.first;
   if (m && !status) {
-    if (m->kind == KIND_MEMORY && lanes->waits) choose_way(lanes, l, m);
+    if (m->kind == KIND_MEMORY && lanes->looks++ >= WAITS) choose_way(lanes, l, m);
     uint32_t asked = atomic_load_explicit(&l->out.note->asked, memory_order_acquire);
     told_acquire();
     if (m->kind == KIND_WINDOW || asked == m->number + 1) status = fill_window(lanes, l, m);

@@ -25,7 +25,7 @@ void lanes_rest(struct nbc_shm_lanes *lanes) {
   uint32_t spins = lanes->shm->own_cores ? SPINS : 0;
   uint32_t idle = lanes->idle;
   if (idle < UINT32_MAX) ++lanes->idle;
-  lanes->waits = true;
+  lanes->looks = WAITS;
   if (idle < spins) {
 #if defined __x86_64__
     __builtin_ia32_pause();

@@ -130,7 +130,7 @@ struct nbc_shm_lanes {
   struct lane *only;  // on which the first of them was posted
   uint32_t idle;      // rests since something moved
   uint32_t glances;
-  bool waits;      // since the last message was sent
+  uint32_t looks;  // without a way for a long message, since the last one was sent
   int64_t looked;  // when, for those who have died
   struct lane lanes[];
 };
@@ -209,6 +209,8 @@ enum { PART_OF_IT = 2 };
 int pull_message(struct lane *, const struct cell *, const void *slot, struct nbc_shm_message *);
 
 // rest.c
+
+enum { WAITS = 8 };  // looks, or a rest: who only tests has not come so often as a rule
 void lanes_rest(struct nbc_shm_lanes *);
 int lanes_lost(struct nbc_shm_lanes *);
 
