@@ -309,15 +309,13 @@ static int draw_window(struct nbc_shm_lanes *lanes, struct lane *l, struct nbc_s
 }
 
 // Whether the sender may be about to copy the message: what is read instead takes twice as long.
-// From when this rank waits on, if it only looked before: then its peers do, too, as a rule.
-static bool is_patient(const struct nbc_shm_lanes *lanes, struct lane *l, uint64_t bytes) {
+static bool is_patient(struct lane *l, uint64_t bytes) {
   if (l->peer->same) return false;
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
   int64_t now = t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
   uint64_t in_ns = bytes <= l->in.sizes.slot ? COPIED_IN_NS : READ_IN_NS;
-  if (!l->patience || lanes->idle == 1)
-    l->patience = now + LEAST_PATIENCE + (int64_t)(bytes / in_ns);
+  if (!l->patience) l->patience = now + LEAST_PATIENCE + (int64_t)(bytes / in_ns);
   return now < l->patience;
 }
 
@@ -338,7 +336,7 @@ static int take(struct nbc_shm_lanes *lanes, struct lane *l, struct cell *cell, 
       scatter_runs(m, 0, slot, m->bytes);
       return 1;
     case KIND_MEMORY:
-      if (!l->asked && is_patient(lanes, l, m->bytes)) return 0;
+      if (!l->asked && is_patient(l, m->bytes)) return 0;
       // What fits into the slot may be copied there meanwhile; of the window one end has to know.
       if (m->bytes > l->in.sizes.slot &&
           !atomic_compare_exchange_strong(&cell->kind, &kind, (uint16_t)KIND_READ))
