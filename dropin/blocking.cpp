@@ -160,7 +160,7 @@ ALSO(MPI_Mprobe)
 extern "C" int MPI_Iprobe(int rank, int tag, MPI_Comm comm, int *found, MPI_Status *status) {
   if (!leave()) {
     Lock lock;
-    progress();
+    move_on();
   }
   return PASS(MPI_Iprobe)(rank, tag, comm, found, status);
 }
@@ -170,7 +170,7 @@ extern "C" int MPI_Improbe(int rank, int tag, MPI_Comm comm, int *found, MPI_Mes
                            MPI_Status *status) {
   if (!leave()) {
     Lock lock;
-    progress();
+    move_on();
   }
   return PASS(MPI_Improbe)(rank, tag, comm, found, message, status);
 }

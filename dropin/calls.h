@@ -72,12 +72,11 @@ class Lock {
 bool not_for_us();
 /// Whether calls of ours are under way, or communicators or plans being made.
 bool busy();
-/// Moves on all that is under way.
-void progress();
-/// For loops that wait: `round` counts from 0. move_on: progress, of the MPI's own calls now and
-/// then. rest: others may run; `ours` is a call of ours that is waited for, under way.
-/// wait_a_while: both.
+/// Moves on all that is under way, of the MPI's own now and then. `round`: of a loop that waits,
+/// from 0; who only looks, and again as a rule, has none.
 void move_on(unsigned round);
+void move_on();
+/// Others may run; `ours` is a call of ours that is waited for, under way. wait_a_while: both.
 void rest(Lock &, unsigned round, nbc_request *ours = nullptr);
 void wait_a_while(Lock &, unsigned round, nbc_request *ours = nullptr);
 

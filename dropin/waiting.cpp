@@ -184,7 +184,7 @@ ALSO(MPI_Wait)
 extern "C" int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status) {
   if (!request || leave(1, request)) return PASS(MPI_Test)(request, flag, status);
   Lock lock;
-  progress();
+  move_on();
   if (!is_ours(*request)) return PMPI_Test(request, flag, status);
   Request *r = request_of(*request);
   if (!r) return no_request();
@@ -210,7 +210,7 @@ extern "C" int MPI_Testall(int count, MPI_Request requests[], int *flag, MPI_Sta
   if (leave(count, requests)) return PASS(MPI_Testall)(count, requests, flag, statuses);
   Lock lock;
   if (!all_there(count, requests)) return no_request();
-  progress();
+  move_on();
   return test_all(count, requests, flag, statuses);
 }
 ALSO(MPI_Testall)
@@ -233,7 +233,7 @@ extern "C" int MPI_Testany(int count, MPI_Request requests[], int *index, int *f
   if (leave(count, requests)) return PASS(MPI_Testany)(count, requests, index, flag, status);
   Lock lock;
   if (!all_there(count, requests)) return no_request();
-  progress();
+  move_on();
   return test_any(count, requests, index, flag, status);
 }
 ALSO(MPI_Testany)
@@ -256,7 +256,7 @@ extern "C" int MPI_Testsome(int count, MPI_Request requests[], int *found, int i
   if (leave(count, requests)) return PASS(MPI_Testsome)(count, requests, found, indices, statuses);
   Lock lock;
   if (!all_there(count, requests)) return no_request();
-  progress();
+  move_on();
   return test_some(count, requests, found, indices, statuses);
 }
 ALSO(MPI_Testsome)
@@ -293,7 +293,7 @@ ALSO(MPI_Request_free)
 extern "C" int MPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status) {
   if (leave(1, &request)) return PASS(MPI_Request_get_status)(request, flag, status);
   Lock lock;
-  progress();
+  move_on();
   if (!is_ours(request)) return PMPI_Request_get_status(request, flag, status);
   const Request *r = request_of(request);
   if (!r) return no_request();
