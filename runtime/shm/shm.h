@@ -204,13 +204,15 @@ void scatter_runs(const struct nbc_shm_message *, uint64_t offset, const void *f
 
 // pull.c
 
-// 1: all bytes are there. 0: the system does not allow it. Or a negative status.
+// 1: all bytes are there. PART_OF_IT: they are not yet. 0: the system does not allow it. Or a
+// negative status.
 enum { PART_OF_IT = 2 };
 int pull_message(struct lane *, const struct cell *, const void *slot, struct nbc_shm_message *);
 
 // rest.c
 
-enum { WAITS = 8 };  // looks, or a rest: who only tests has not come so often as a rule
+// Looks after which, or after a rest, it counts as waiting: who only tests comes by less often.
+enum { WAITS = 8 };
 void lanes_rest(struct nbc_shm_lanes *);
 int lanes_lost(struct nbc_shm_lanes *);
 

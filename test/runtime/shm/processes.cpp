@@ -99,6 +99,10 @@ TEST(Processes, whoDoesNotComeByIsReadFrom) {
       char nothing;
       size_t bytes;
       if (rank == 0) Files::get(&p.files, 1, has.c_str(), &nothing, 1, &bytes);
+      // The other waits, or has only rested once.
+      if (rank == 1 && call % 2) Process::must(nbc_rest(&request) == 0, "a rest");
+      while (rank == 1 && call % 2 && !done)
+        Process::must(nbc_test(&request, &done) == 0, "a call is looked at");
       Process::must(done || nbc_wait(&request) == 0, "a call ends well");
       if (rank == 0) continue;
       for (size_t i = 0; i < n; ++i)
