@@ -100,12 +100,12 @@ TEST(ProveRange, tellsOnceWhereRequiresCannotBeWorkedOut) {
 }
 
 TEST(ProveAhead, hasAllBelowTheSmallestThatFailsAndSaysNothing) {
-  Range range(ring("P > 0", kWrongAt11), 2, 80, 3);
+  Range range(ring("P > 0", kWrongAt11), 2, 5000, 3);
   const std::map<int64_t, NumberProof> found = range.ahead();
   for (int64_t ranks = 2; ranks < 11; ++ranks)
     EXPECT_EQ(found.at(ranks).result, NumberProof::Result::proven) << ranks;
   EXPECT_EQ(found.at(11).result, NumberProof::Result::failed);
-  EXPECT_LT(found.size(), 20u);  // those that were under way
+  EXPECT_LT(found.size(), 1000u);  // those that were under way, however late the eleventh's is
   EXPECT_EQ(range.said(), "");
 }
 
