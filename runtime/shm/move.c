@@ -145,9 +145,10 @@ static int post(const struct nbc_shm_lanes *lanes, struct lane *l, struct nbc_sh
     gather_runs(m, 0, slot, m->bytes);
     kind = KIND_SLOT;
   } else {
-    kind = l->never || !say_where(l, cell, slot, m)            ? KIND_WINDOW
-           : m->bytes > l->out.sizes.slot && lanes->longs != 0 ? KIND_READ
-                                                               : KIND_MEMORY;
+    const bool others = lanes->longs > (l->posted.first != NULL);
+    kind = l->never || !say_where(l, cell, slot, m) ? KIND_WINDOW
+           : m->bytes > l->out.sizes.slot && others ? KIND_READ
+                                                    : KIND_MEMORY;
   }
   cell->bytes = m->bytes;
   atomic_store_explicit(&cell->kind, (uint16_t)kind, memory_order_relaxed);
@@ -160,8 +161,8 @@ static int post(const struct nbc_shm_lanes *lanes, struct lane *l, struct nbc_sh
 }
 
 // How a long message goes whose sender waits before it is read. Through the window both ends copy
-// at once, which takes half as long as to read it; but who has several to send has them read, by
-// as many processors, and who only tests may be gone for long.
+// at once, which takes half as long as to read it; but who has some for several peers has them
+// read, by as many processors, and who only tests may be gone for long.
 static void choose_way(const struct nbc_shm_lanes *lanes, const struct lane *l,
                        struct nbc_shm_message *m) {
   struct cell *cell = &l->out.cells[m->number & (l->out.sizes.cells - 1)];
@@ -178,7 +179,9 @@ static void append_posted(struct nbc_shm_lanes *lanes, struct lane *l, struct nb
     ++lanes->owed;
     return;
   }
+  const bool behind = l->posted.first;
   append(&l->posted, m);
+  if (behind) return;
   if (++lanes->longs == 1) lanes->only = l;
   // No longer the only one: whoever is to read it need not wait for that.
   struct nbc_shm_message *first = lanes->longs == 2 ? lanes->only->posted.first : NULL;
@@ -262,7 +265,7 @@ static int move_sends(struct nbc_shm_lanes *lanes, struct lane *l) {
   if (!status) finish_owed(lanes, l);
   while (!status && l->posted.first && (int32_t)(l->seen - l->posted.first->number) > 0) {
     finish_first(lanes, &l->posted);
-    --lanes->longs;
+    if (!l->posted.first) --lanes->longs;
   }
   struct nbc_shm_message *m = l->posted.first;
   if (m && !status) {

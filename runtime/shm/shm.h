@@ -126,8 +126,8 @@ struct nbc_shm_lanes {
   struct sizes sizes;
   uint32_t count;
   uint32_t owed;      // messages that are to be copied
-  uint32_t longs;     // posted messages that are longer
-  struct lane *only;  // on which the first of them was posted
+  uint32_t longs;     // lanes with posted messages, which are longer
+  struct lane *only;  // the first of those
   uint32_t idle;      // rests since something moved
   uint32_t glances;
   uint32_t looks;  // without a way for a long message, since the last one was sent
