@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "tools/overlap/algorithms.h"
 #include "tools/overlap/buffers.h"
 #include "tools/overlap/collectives.h"
 #include "tools/overlap/walk.h"
@@ -60,14 +61,34 @@ void Walk::known(const CallExpr *call, const KnownCall &k) {
     const bool ofLength = k.name == "memcpy" || k.name == "memmove" || k.name == "memset";
     const Access here =
         from(argument, ofLength && call->getNumArgs() == 3 ? call->getArg(2) : nullptr);
-    if (how == 'r' || how == 'u') add(Effect::reads, argument, text(argument), objects, here);
-    if (how == 'w' || how == 'u' || how == 'f')
-      add(Effect::writes, argument, text(argument), objects, here);
+    touches(argument, how, objects, here);
   }
   const std::string name(k.name);
   if (k.kind == CallKind::prints)
     add(toTerminal(*call) ? Effect::prints : Effect::files, call, name);
   if (k.kind == CallKind::times) add(Effect::times, call, name);
+}
+
+void Walk::touches(const Expr *e, char how, const Objects &objects, const Access &here) {
+  if (how == 'r' || how == 'u') add(Effect::reads, e, text(e), objects, here);
+  if (how == 'w' || how == 'u' || how == 'f') add(Effect::writes, e, text(e), objects, here);
+}
+
+void Walk::algorithm(const CallExpr *call, const KnownCall &k) {
+  constexpr long kLoop = 1000;
+  out_.work += kLoop;
+  for (unsigned i = 0; i < call->getNumArgs(); ++i) {
+    const Expr *argument = call->getArg(i);
+    const std::optional<Iterator> in = iteratorOf(argument);
+    const Expr *of = in ? in->container : argument;
+    of->isGLValue() ? address(of) : value(of);
+    if (in)
+      for (const Expr *distance : in->distances) value(distance);
+    if (k.arguments[i] == '-' && of->isGLValue() && !isa<MaterializeTemporaryExpr>(of))
+      access(of, true, false);
+    if (k.arguments[i] != '-' && k.arguments[i] != 'e')
+      touches(argument, k.arguments[i], given(of), in ? Access() : from(argument));
+  }
 }
 
 bool Walk::collective(const CallExpr *call, const FunctionDecl &f) {
@@ -91,6 +112,7 @@ bool Walk::collective(const CallExpr *call, const FunctionDecl &f) {
 void Walk::call(const CallExpr *call) {
   constexpr long kCost = 10;
   out_.work += kCost;
+  if (const KnownCall *k = findAlgorithm(*call)) return algorithm(call, *k);
   if (const auto *m = dyn_cast<CXXMemberCallExpr>(call); m && isContainer(m->getObjectType()))
     return method(m);
   const FunctionDecl *f = call->getDirectCallee();

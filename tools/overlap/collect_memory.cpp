@@ -6,6 +6,7 @@
 #include <clang/AST/Attr.h>
 #include <clang/AST/RecursiveASTVisitor.h>
 
+#include "tools/overlap/algorithms.h"
 #include "tools/overlap/known_calls.h"
 #include "tools/overlap/memory.h"
 
@@ -98,6 +99,19 @@ class Collect : public RecursiveASTVisitor<Collect> {
   }
   bool VisitCallExpr(CallExpr *call) {
     if (!assignments_) passed(call);
+    return true;
+  }
+
+  // Its iterators are gone when it returns.
+  bool TraverseCallExpr(CallExpr *call) {
+    if (!findAlgorithm(*call)) return RecursiveASTVisitor::TraverseCallExpr(call);
+    for (Expr *argument : call->arguments()) {
+      const std::optional<Iterator> in = iteratorOf(argument);
+      if (!TraverseStmt(in ? const_cast<Expr *>(in->container) : argument)) return false;
+      if (!in) continue;
+      for (const Expr *distance : in->distances)
+        if (!TraverseStmt(const_cast<Expr *>(distance))) return false;
+    }
     return true;
   }
 

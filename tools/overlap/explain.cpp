@@ -48,8 +48,8 @@ What stands between start and wait
     begins: by counts of MPI's own types, of memcpy(), and the sizes of what is read or written. An array of pointers
     whose elements only ever get what was just allocated for them points at different memory with each.
   - Functions have the effects of their bodies, where these are in the same source, or of a table: C's library,
-    mathematics, calls of MPI that are local. Others could do anything, unless they are declared
-    __attribute__((const)) or pure, or --local names them.
+    mathematics, calls of MPI that are local, std::fill() and such where the iterators stand in the call. Others
+    could do anything, unless they are declared __attribute__((const)) or pure, or --local names them.
   - It does not leave the block: no return, goto, break or continue out of it, no label, no exception. Where no source
     has a try or an operator new, a std::vector of numbers may be made or resized, unless it is a buffer.
   - It touches nothing volatile or atomic, and asks for no time: the call would no longer be what is measured.

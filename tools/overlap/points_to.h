@@ -84,6 +84,7 @@ class PointsTo {
   // points_to_calls.cpp
   Places call(const clang::CallExpr *);
   Places known(const clang::CallExpr *, const KnownCall &);
+  void algorithm(const clang::CallExpr *);
   void copiesBytes(const Places &to, const Places &from);
   Places ofContainer(const clang::CallExpr *, const clang::Expr *container, llvm::StringRef method,
                      unsigned first);

@@ -5,6 +5,7 @@
 #include <clang/AST/Attr.h>
 #include <clang/AST/DeclCXX.h>
 
+#include "tools/overlap/algorithms.h"
 #include "tools/overlap/known_calls.h"
 #include "tools/overlap/memory.h"
 #include "tools/overlap/points_to.h"
@@ -105,7 +106,18 @@ Places PointsTo::ofContainer(const CallExpr *call, const Expr *container, llvm::
   return Places::anything();
 }
 
+/// Numbers are copied, and no pointers.
+void PointsTo::algorithm(const CallExpr *call) {
+  for (const Expr *argument : call->arguments()) {
+    const std::optional<Iterator> in = iteratorOf(argument);
+    either(in ? in->container : argument);
+    if (in)
+      for (const Expr *distance : in->distances) value(distance);
+  }
+}
+
 Places PointsTo::call(const CallExpr *call) {
+  if (findAlgorithm(*call)) return algorithm(call), Places();
   const FunctionDecl *f = call->getDirectCallee();
   const auto *op = dyn_cast<CXXOperatorCallExpr>(call);
   const auto *method = dyn_cast<CXXMemberCallExpr>(call);

@@ -49,6 +49,8 @@ class Walk {
   void call(const clang::CallExpr *);
   void method(const clang::CXXMemberCallExpr *);
   void known(const clang::CallExpr *, const KnownCall &);
+  void algorithm(const clang::CallExpr *, const KnownCall &);
+  void touches(const clang::Expr *, char how, const Objects &, const Access &);
   bool collective(const clang::CallExpr *, const clang::FunctionDecl &);
   void body(const clang::CallExpr *, const clang::FunctionDecl &);
   void arguments(const clang::CallExpr *);
