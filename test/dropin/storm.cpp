@@ -2,7 +2,8 @@
 // storm.cpp [SEED [TURNS]] - collectives and messages in random order, twenty under way on four
 // communicators, ended by every function there is for it, while ranks sleep now and then.
 //
-// Which call comes next all ranks draw from one sequence; how they wait each from its own.
+// Which call comes next all ranks draw from one sequence; how they wait each from its own, and
+// which of MPI's ways to send and to receive they take.
 
 #include <unistd.h>
 
@@ -15,7 +16,7 @@
 
 namespace {
 
-enum { window = 20, communicators = 4, most = 600 };
+enum { window = 20, communicators = 4, most = 600, messages = 13, kinds = 16 };
 
 // A call under way: its buffers, and what should stand in `out` when it is done.
 struct Call {
@@ -34,6 +35,7 @@ std::size_t size(int n) {
 struct Drawn {
   MPI_Comm comm;
   int me, ranks, root, count, salt;
+  int way;  // this rank's own
 };
 
 // Sums of elements `first` and on, of ranks [from, to).
@@ -52,6 +54,26 @@ std::vector<int> blocks(int ranks_there, int first, int count, int salt) {
     all.insert(all.end(), part.begin(), part.end());
   }
   return all;
+}
+
+// From each even rank to the next.
+MPI_Request message(const Drawn &d, Call &c) {
+  enum { tag = 3, ways = 3 };
+  MPI_Request request = MPI_REQUEST_NULL;
+  const int n = d.count, from = d.me - 1;
+  c.name = "message";
+  if (d.me % 2 == 0 && d.me + 1 < d.ranks) {
+    auto *send = d.way % ways == 0 ? MPI_Issend : MPI_Isend;
+    send(c.in.data(), n, MPI_INT, d.me + 1, tag, d.comm, &request);
+  }
+  if (d.me % 2 == 0) return request;
+  c.wanted = elements(from, 0, n, d.salt);
+  if (d.way % ways == 1) MPI_Probe(from, tag, d.comm, MPI_STATUS_IGNORE);
+  if (d.way % ways == 2)
+    MPI_Irecv(c.out.data(), n, MPI_INT, from, tag, d.comm, &request);
+  else
+    MPI_Recv(c.out.data(), n, MPI_INT, from, tag, d.comm, MPI_STATUS_IGNORE);
+  return request;
 }
 
 MPI_Request begin(int which, const Drawn &d, Call &c) {
@@ -129,14 +151,19 @@ MPI_Request begin(int which, const Drawn &d, Call &c) {
       MPI_Ialltoall(MPI_IN_PLACE, 0, MPI_INT, out, n, MPI_INT, d.comm, &request);
       c.wanted = blocks(d.ranks, d.me * n, n, d.salt);
       break;
-    default:  // a message from each even rank to the next
-      c.name = "message";
-      if (d.me % 2 == 0 && d.me + 1 < d.ranks)
-        MPI_Isend(in, n, MPI_INT, d.me + 1, 3, d.comm, &request);
-      if (d.me % 2 == 1) {
-        MPI_Irecv(out, n, MPI_INT, d.me - 1, 3, d.comm, &request);
-        c.wanted = elements(d.me - 1, 0, n, d.salt);
-      }
+    case 11:
+      c.name = "bcast, waited for";
+      if (d.me == d.root) std::copy(in, in + n, out);
+      MPI_Bcast(out, n, MPI_INT, d.root, d.comm);
+      c.wanted = elements(d.root, 0, n, d.salt);
+      break;
+    case 12:
+      c.name = "allreduce, waited for";
+      MPI_Allreduce(in, out, n, MPI_INT, MPI_SUM, d.comm);
+      c.wanted = sums(0, d.ranks, 0, n, d.salt);
+      break;
+    default:
+      request = message(d, c);
   }
   return request;
 }
@@ -169,11 +196,13 @@ int main(int argc, char **argv) {
     d.comm = comms[draw(ours, communicators)];
     MPI_Comm_rank(d.comm, &d.me);
     MPI_Comm_size(d.comm, &d.ranks);
-    const int which = draw(ours, 12), root = draw(ours, 1000),
-              length = draw(ours, 10) ? 1 + draw(ours, 9) : draw(ours, most);
+    const int which = draw(ours, kinds), root = draw(ours, 1000);
+    const int longest = which < messages ? most : 50 * most;
+    const int length = draw(ours, 10) ? 1 + draw(ours, 9) : draw(ours, longest);
     d.root = root % d.ranks;
     d.count = length;
     d.salt = turn;
+    d.way = draw(mine, 100);
 
     // A place for it: one that is free, else one that comes free.
     int at = 0;
