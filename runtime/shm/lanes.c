@@ -15,14 +15,15 @@
 
 enum {
   FEWEST_CELLS = 2,
-  MOST_CELLS = 64,
-  ENOUGH_CELLS = 16,
+  FEWEST_SLOTS = 2,  // of the longest, in a ring
+  ENOUGH_SLOTS = 16,
   LARGEST_WINDOW = 65536,
   SMALL_WINDOW = 4096,  // of many peers
   SMALLEST_WINDOW = 1024,
   LONGEST_SLOT = 65536
 };
-#define CHEAP (256 << 10)          // bytes of a plan's cells and slots
+#define CHEAP_CELLS (64 << 10)     // bytes of a plan's cells
+#define CHEAP (256 << 10)          // of its cells and rings
 #define CHEAP_WINDOWS (256 << 10)  // and of its windows
 #define PATIENCE 1                 // s, for a peer that is reading
 
@@ -31,17 +32,23 @@ static size_t round_up(size_t n, size_t to) {
 }
 
 size_t inbox_bytes(const struct sizes *z) {
-  return sizeof(struct note) + sizeof(struct supply) +
-         z->cells * (sizeof(struct cell) + (size_t)z->slot) + z->window;
+  return sizeof(struct note) + sizeof(struct supply) + z->cells * sizeof(struct cell) +
+         (size_t)z->ring + z->window;
 }
 
 static struct inbox inbox_at(unsigned char *at, const struct sizes *z) {
   struct inbox in = {.sizes = *z, .note = (struct note *)at};
   in.supply = (struct supply *)(in.note + 1);
   in.cells = (struct cell *)(in.supply + 1);
-  in.slots = (unsigned char *)(in.cells + z->cells);
-  in.window = in.slots + (size_t)z->cells * z->slot;
+  in.ring = (unsigned char *)(in.cells + z->cells);
+  in.window = in.ring + z->ring;
   return in;
+}
+
+static uint32_t smallest_ring(uint32_t slot) {
+  uint32_t ring = slot ? LINE : 0;
+  while (ring < FEWEST_SLOTS * slot) ring *= 2;
+  return ring;
 }
 
 // As wished, or what fits into so much memory; but never nothing.
@@ -51,25 +58,33 @@ static struct sizes choose_sizes(const struct nbc_shm_wish *wish) {
                     .slot = slot <= INLINE ? 0 : (uint32_t)round_up(slot, LINE),
                     .window = LARGEST_WINDOW};
   while (z.window > SMALL_WINDOW && (size_t)wish->count * z.window > CHEAP_WINDOWS) z.window /= 2;
-  while (z.cells < wish->cells && z.cells < MOST_CELLS) z.cells *= 2;
-  // Whether there is a free cell is looked up once a round of them, in a line that the peer has
-  // just written: a short message costs half as much with 16 as with 4.
-  while (z.cells < ENOUGH_CELLS) {
-    struct sizes more = {2 * z.cells, z.slot, 0};
+  // Where ranks outnumber cores, as many short messages as there are cells go out while one has a
+  // core. And whether there is a free one is looked up once a round.
+  while (z.cells < MOST_CELLS &&
+         (z.cells < wish->cells || 2 * wish->count * z.cells * sizeof(struct cell) <= CHEAP_CELLS))
+    z.cells *= 2;
+  z.ring = smallest_ring(z.slot);
+  const uint32_t wished = wish->cells < MOST_CELLS ? wish->cells : MOST_CELLS;
+  while (z.ring < wished * z.slot) z.ring *= 2;
+  while (z.ring < ENOUGH_SLOTS * z.slot) {
+    struct sizes more = {.cells = z.cells, .ring = 2 * z.ring};
     if (wish->count * inbox_bytes(&more) > CHEAP) break;
-    z.cells = more.cells;
+    z.ring = more.ring;
   }
   while (wish->count * inbox_bytes(&z) > wish->memory) {
-    size_t slots = (size_t)z.cells * z.slot;
-    if (z.window > SMALLEST_WINDOW && z.window >= slots)
+    if (z.window > SMALLEST_WINDOW && z.window >= z.ring) {
       z.window /= 2;
-    else if (z.cells > FEWEST_CELLS)
+    } else if (z.ring > smallest_ring(z.slot)) {
+      z.ring /= 2;
+    } else if (z.slot) {
+      const uint32_t half = (uint32_t)round_up(z.slot / 2, LINE);
+      z.slot = half < z.slot ? half : 0;
+      z.ring = smallest_ring(z.slot);
+    } else if (z.cells > FEWEST_CELLS) {
       z.cells /= 2;
-    else if (z.slot)
-      z.slot =
-          (uint32_t)round_up(z.slot / 2, LINE) < z.slot ? (uint32_t)round_up(z.slot / 2, LINE) : 0;
-    else
+    } else {
       break;
+    }
   }
   return z;
 }
@@ -113,6 +128,7 @@ static void describe(const struct nbc_shm_lanes *lanes, uint32_t lane, struct nb
   *a = (struct nbc_shm_address){.bytes = lanes->own.bytes,
                                 .offset = sizeof(struct head) + lane * inbox_bytes(&lanes->sizes),
                                 .cells = lanes->sizes.cells,
+                                .ring = lanes->sizes.ring,
                                 .slot = lanes->sizes.slot,
                                 .window = lanes->sizes.window,
                                 .peers = lanes->count};
@@ -124,11 +140,12 @@ static bool power_of_two(uint32_t n) {
 }
 
 static bool believable(const struct nbc_shm_address *a) {
-  struct sizes z = {a->cells, a->slot, a->window};
-  return power_of_two(z.cells) && z.cells <= MOST_CELLS && z.slot % LINE == 0 &&
-         z.slot <= LONGEST_SLOT && power_of_two(z.window) && z.window >= SMALLEST_WINDOW &&
-         z.window <= LARGEST_WINDOW && a->bytes <= SIZE_MAX / 2 && a->offset % LINE == 0 &&
-         a->offset >= sizeof(struct head) && a->offset <= a->bytes &&
+  struct sizes z = {a->cells, a->ring, a->slot, a->window};
+  return power_of_two(z.cells) && z.cells >= FEWEST_CELLS && z.cells <= MOST_CELLS &&
+         z.slot % LINE == 0 && z.slot <= LONGEST_SLOT && z.ring >= FEWEST_SLOTS * z.slot &&
+         (z.slot ? power_of_two(z.ring) : !z.ring) && power_of_two(z.window) &&
+         z.window >= SMALLEST_WINDOW && z.window <= LARGEST_WINDOW && a->bytes <= SIZE_MAX / 2 &&
+         a->offset % LINE == 0 && a->offset >= sizeof(struct head) && a->offset <= a->bytes &&
          inbox_bytes(&z) <= a->bytes - a->offset;
 }
 
@@ -139,7 +156,7 @@ static int connect_lane(struct nbc_shm_lanes *lanes, uint32_t lane,
   int status = object_find(a, &l->mapped, &l->mapped_bytes);
   if (status) return status;
   l->out = inbox_at((unsigned char *)l->mapped + a->offset,
-                    &(struct sizes){a->cells, a->slot, a->window});
+                    &(struct sizes){a->cells, a->ring, a->slot, a->window});
   l->never = atomic_load(&l->out.note->never);
   struct head *head = (struct head *)l->mapped;
   if (atomic_fetch_add(&head->mapped, 1) + 1 == a->peers) shm_unlink(a->name);

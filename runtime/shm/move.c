@@ -97,6 +97,7 @@ static int look(struct lane *l) {
   uint32_t taken = atomic_load_explicit(&l->out.note->taken, memory_order_acquire);
   told_acquire();
   if (taken - l->seen > l->sent - l->seen) return NBC_ERROR_DEVICE;
+  if (l->seen != taken) l->free = l->ends[(taken - 1) & (l->out.sizes.cells - 1)];
   l->seen = taken;
   l->never = atomic_load_explicit(&l->out.note->never, memory_order_relaxed);
   return 0;
@@ -133,11 +134,42 @@ static bool may_wait(const struct lane *l, const struct nbc_shm_message *m) {
   return m->bytes > SOON && m->run_count == 1 && !l->never;
 }
 
-// Into the next cell, which is free. Returns whether the message is done.
+// --- the ring: positions in it are counted on from round to round ---
+
+// Bytes of a message's slot: itself, or the list of its runs.
+static uint32_t slot_bytes(const struct sizes *z, uint64_t bytes) {
+  if (bytes <= INLINE) return 0;
+  const uint32_t list = MOST_RUNS * sizeof(struct iovec);
+  if (bytes > z->slot) return z->slot < list ? z->slot : list;
+  return ((uint32_t)bytes + LINE - 1) / LINE * LINE;
+}
+
+// Where one begins, if the one before ends at `end`: it is in one piece.
+static uint32_t slot_begin(const struct sizes *z, uint32_t end, uint32_t bytes) {
+  const uint32_t rest = z->ring - (end & (z->ring - 1));
+  return bytes <= rest ? end : end + rest;
+}
+
+static unsigned char *slot_at(const struct inbox *in, uint32_t place) {
+  return in->ring + (place & (in->sizes.ring - 1));
+}
+
+// Whether the next message finds a free cell, and a free slot if it needs one.
+static bool has_room(const struct lane *l, const struct nbc_shm_message *m) {
+  const struct sizes *z = &l->out.sizes;
+  if (l->sent - l->seen >= z->cells) return false;
+  const uint32_t bytes = slot_bytes(z, m->bytes);
+  return !bytes || slot_begin(z, l->end, bytes) + bytes - l->free <= z->ring;
+}
+
+// Where there is room. Returns whether the message is done.
 static int post(const struct nbc_shm_lanes *lanes, struct lane *l, struct nbc_shm_message *m) {
-  uint32_t index = l->sent & (l->out.sizes.cells - 1);
+  const uint32_t index = l->sent & (l->out.sizes.cells - 1);
+  const uint32_t bytes = slot_bytes(&l->out.sizes, m->bytes);
   struct cell *cell = &l->out.cells[index];
-  unsigned char *slot = l->out.slots + (size_t)index * l->out.sizes.slot;
+  m->place = bytes ? slot_begin(&l->out.sizes, l->end, bytes) : l->end;
+  l->ends[index] = l->end = m->place + bytes;
+  unsigned char *slot = slot_at(&l->out, m->place);
   enum kind kind = KIND_CELL;
   if (m->bytes <= INLINE) {
     gather_runs(m, 0, cell->data, m->bytes);
@@ -193,9 +225,9 @@ int lane_send(struct nbc_shm_lanes *lanes, uint32_t lane, struct nbc_shm_message
   m->moved = 0;
   lanes->looks = 0;
   int status = 0;
-  if (l->sent - l->seen == l->out.sizes.cells) status = look(l);
+  if (!has_room(l, m)) status = look(l);
   if (status) return status;
-  bool waits = l->waiting.first || l->sent - l->seen == l->out.sizes.cells;
+  bool waits = l->waiting.first || !has_room(l, m);
   if (!waits && post(lanes, l, m)) return 1;
   m->open = 1;
   if (waits)
@@ -222,10 +254,9 @@ static int copy_owed(struct nbc_shm_lanes *lanes, struct lane *l) {
     if (m->kind == KIND_SLOT) continue;
     // What has been taken has left its cell and slot to others.
     if ((int32_t)(l->seen - m->number) <= 0) {
-      uint32_t index = m->number & (l->out.sizes.cells - 1);
-      gather_runs(m, 0, l->out.slots + (size_t)index * l->out.sizes.slot, m->bytes);
+      gather_runs(m, 0, slot_at(&l->out, m->place), m->bytes);
       told_release();
-      atomic_store(&l->out.cells[index].kind, KIND_SLOT);
+      atomic_store(&l->out.cells[m->number & (l->out.sizes.cells - 1)].kind, KIND_SLOT);
     }
     m->kind = KIND_SLOT;
     --lanes->owed;
@@ -274,7 +305,7 @@ static int move_sends(struct nbc_shm_lanes *lanes, struct lane *l) {
     told_acquire();
     if (m->kind == KIND_WINDOW || asked == m->number + 1) status = fill_window(lanes, l, m);
   }
-  while (!status && (m = l->waiting.first) && l->sent - l->seen < l->out.sizes.cells) {
+  while (!status && (m = l->waiting.first) && has_room(l, m)) {
     l->waiting.first = m->next;
     lanes->idle = 0;
     if (post(lanes, l, m))
@@ -323,9 +354,9 @@ static bool is_patient(struct lane *l, uint64_t bytes) {
 }
 
 // 1: the message in the cell is where it belongs. 0: not all of it yet.
-static int take(struct nbc_shm_lanes *lanes, struct lane *l, struct cell *cell, uint32_t index,
+static int take(struct nbc_shm_lanes *lanes, struct lane *l, struct cell *cell, uint32_t place,
                 struct nbc_shm_message *m) {
-  const unsigned char *slot = l->in.slots + (size_t)index * l->in.sizes.slot;
+  const unsigned char *slot = slot_at(&l->in, place);
   uint16_t kind = atomic_load_explicit(&cell->kind, memory_order_acquire);
   told_acquire();
   if (cell->bytes != m->bytes) return NBC_ERROR_DEVICE;
@@ -368,37 +399,44 @@ static int take(struct nbc_shm_lanes *lanes, struct lane *l, struct cell *cell, 
 // written costs nothing, since the line is that of a round ago. Inline, or GCC takes it for a
 // function without effect.
 __attribute__((always_inline)) static inline void look_ahead(const struct lane *l, uint64_t bytes) {
-  uint32_t index = l->taken & (l->in.sizes.cells - 1);
-  __builtin_prefetch(&l->in.cells[index]);
+  __builtin_prefetch(&l->in.cells[l->taken & (l->in.sizes.cells - 1)]);
   if (bytes > INLINE && bytes <= l->in.sizes.slot)
-    __builtin_prefetch(l->in.slots + (size_t)index * l->in.sizes.slot);
+    __builtin_prefetch(slot_at(&l->in, l->ring_taken));
 }
 
 // Whether the sender has to know that the message in the cell is taken: of a long one, which it
-// keeps until then; of others twice a round of cells. A sender that waits for a free one looks all
-// the time, and each word to it would cost both a line.
+// keeps until then; of others twice a round. A sender that waits for room looks all the time, and
+// each word to it would cost both a line. Of the ring the longest slot always finds room once all
+// is told but this: it may have to begin anew at the ring's beginning, and so need twice as much.
 static bool is_to_be_told(const struct lane *l, const struct cell *cell) {
-  uint32_t half = l->in.sizes.cells / 2;
-  return (l->taken & (half - 1)) == 0 ||
+  const struct sizes *z = &l->in.sizes;
+  const uint64_t most = least(z->ring / 2, z->ring - 2 * z->slot);
+  return l->taken - l->told >= z->cells / 2 || l->ring_taken - l->ring_told > most ||
          atomic_load_explicit(&cell->kind, memory_order_relaxed) > KIND_SLOT;
 }
 
+static void tell(struct lane *l) {
+  l->told = l->taken;
+  l->ring_told = l->ring_taken;
+  told_release();
+  atomic_store_explicit(&l->in.note->taken, l->taken, memory_order_release);
+}
+
 static int move_receives(struct nbc_shm_lanes *lanes, struct lane *l) {
-  while (l->receives.first) {
-    uint32_t index = l->taken & (l->in.sizes.cells - 1);
-    struct cell *cell = &l->in.cells[index];
+  for (struct nbc_shm_message *m; (m = l->receives.first);) {
+    struct cell *cell = &l->in.cells[l->taken & (l->in.sizes.cells - 1)];
     if (atomic_load_explicit(&cell->flag, memory_order_acquire) != l->taken + 1) return 0;
     told_acquire();
-    int status = take(lanes, l, cell, index, l->receives.first);
+    const uint32_t bytes = slot_bytes(&l->in.sizes, m->bytes);
+    const uint32_t place = bytes ? slot_begin(&l->in.sizes, l->ring_taken, bytes) : l->ring_taken;
+    int status = take(lanes, l, cell, place, m);
     if (status <= 0) return status;
     l->asked = false;
     l->patience = 0;
     ++l->taken;
-    if (is_to_be_told(l, cell)) {
-      told_release();
-      atomic_store_explicit(&l->in.note->taken, l->taken, memory_order_release);
-    }
-    look_ahead(l, l->receives.first->bytes);
+    l->ring_taken = place + bytes;
+    if (is_to_be_told(l, cell)) tell(l);
+    look_ahead(l, m->bytes);
     finish_first(lanes, &l->receives);
   }
   return 0;

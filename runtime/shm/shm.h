@@ -13,11 +13,13 @@
 // A plan has one object on each rank: its inboxes, one for each peer.
 //
 //   object   head | inbox | inbox | ...
-//   inbox    note | window's count | cell 0 | cell 1 | ... | slot 0 | slot 1 | ... | window
+//   inbox    note | window's count | cell 0 | cell 1 | ... | ring | window
 //
-// Message k of a lane takes cell k mod cells, whatever its length. The sender fills the cell and
-// then its flag, with k + 1; the receiver, once all bytes are where they belong, has taken it. How
-// many it has taken it says in the note, at once of a long message and else twice a round. Who
+// Message k of a lane takes cell k mod cells, whatever its length; what does not fit into a cell
+// has a slot, too: so many bytes of the ring, behind those of the message before. The sender fills
+// them and then the cell's flag, with k + 1; the receiver, once all bytes are where they belong,
+// has taken it. How many it has taken it says in the note, at once of a long message and else twice
+// a round of the cells, or of the ring. Both ends know where a slot begins from the lengths. Who
 // writes what is in lines of its own, so a short message costs one line from one core's cache to
 // the other's, and one back when the ring has come round.
 
@@ -28,7 +30,7 @@
 
 #include "nbc/shm.h"
 
-enum { LINE = 64, INLINE = LINE - 16, MOST_RUNS = 64, NAME = 56 };
+enum { LINE = 64, INLINE = LINE - 16, MOST_CELLS = 64, MOST_RUNS = 64, NAME = 56 };
 
 // --- shared ---
 
@@ -75,7 +77,7 @@ _Static_assert(sizeof(struct cell) == LINE && sizeof(struct note) == LINE, "line
 // --- private ---
 
 struct sizes {
-  uint32_t cells, slot, window;  // cells and window: powers of two
+  uint32_t cells, ring, slot, window;  // powers of two, but for the longest slot
 };
 
 // The parts of an inbox, in this rank's address space.
@@ -83,7 +85,7 @@ struct inbox {
   struct note *note;
   struct supply *supply;
   struct cell *cells;
-  unsigned char *slots, *window;
+  unsigned char *ring, *window;
   struct sizes sizes;
 };
 
@@ -99,11 +101,14 @@ struct lane {
   struct queue owed;     // likewise those that fit into their slot, and are to be copied there
   struct queue waiting;  // for a cell
   struct queue receives;
-  uint32_t sent, seen;  // cells used, and known to be taken
-  bool never;           // the peer said that it cannot read our memory
-  bool asked;           // for the message that is next
-  uint32_t taken;
-  struct inbox in;  // receiving: our memory
+  uint32_t sent, seen;             // cells used, and known to be taken
+  uint32_t end, free;              // of the ring: where what was posted ends, and what is taken
+  uint32_t ends[MOST_CELLS];       // by cell: where its slot does
+  bool never;                      // the peer said that it cannot read our memory
+  bool asked;                      // for the message that is next
+  uint32_t taken, told;            // cells, and as the note has it
+  uint32_t ring_taken, ring_told;  // bytes of the ring, likewise
+  struct inbox in;                 // receiving: our memory
   uint64_t drawn, filled;
   int64_t patience;  // until then the next message may still be copied by its sender; 0: not asked
   const struct peer *peer;

@@ -9,17 +9,17 @@
  *
  * Library: libnbc-shm. Its ranks may be processes or threads of one.
  *
- * How bytes travel. Each plan has a lane for each pair of ranks and direction: a ring of cells in
- * memory that the receiver owns.
+ * How bytes travel. Each plan has a lane for each pair of ranks and direction: up to 64 cells and a
+ * ring of bytes, in memory that the receiver owns.
  *
  *   to 48 bytes        in the cell itself, one cache line with its flag
- *   to 2 KiB           in the cell's slot; like the above, the sender is done when it has posted
+ *   to 2 KiB           in the ring; like the above, the sender is done when it has posted
  *   to eager_bytes     likewise, but copied there only when the sender next tests or waits. Until
  *                      then the cell says where the bytes lie, as of longer ones: who waits for
  *                      them gives the sender some us, and then reads them
- *   longer             where both ends wait, and the sender has no other such message to send: part
- *                      by part through a window of the lane, both copying at once. Else the
- *                      receiver reads them straight from the sender's memory to where they belong
+ *   longer             where both ends wait, and the sender has none for another peer: part by part
+ *                      through a window of the lane, both copying at once. Else the receiver reads
+ *                      them straight from the sender's memory to where they belong
  *                      (process_vm_readv; within one process memcpy). It gives the sender as long
  *                      to come by as reading takes, some 60 us for 1 MiB
  *
@@ -107,7 +107,7 @@ struct nbc_shm_message {
   uint64_t bytes;
   uint32_t run_count;
   uint32_t open; /* the device's from here on. 1: under way */
-  uint32_t number, kind;
+  uint32_t number, place, kind;
   uint64_t moved;
   struct nbc_shm_message *next;
 };
@@ -124,7 +124,7 @@ struct nbc_shm_wish {
 struct nbc_shm_address {
   char name[56];
   uint64_t bytes, offset;
-  uint32_t cells, slot, window;
+  uint32_t cells, ring, slot, window;
   uint32_t peers; /* that map it; the last one takes its name away */
 };
 
