@@ -71,8 +71,12 @@ static struct sizes choose_sizes(const struct nbc_shm_wish *wish) {
     if (wish->count * inbox_bytes(&more) > CHEAP) break;
     z.ring = more.ring;
   }
+  // The largest first, and the longest slot only where nothing else is left.
   while (wish->count * inbox_bytes(&z) > wish->memory) {
-    if (z.window > SMALLEST_WINDOW && z.window >= z.ring) {
+    const size_t cells = z.cells * sizeof(struct cell);
+    if (z.cells > FEWEST_CELLS && cells >= z.ring && cells >= z.window) {
+      z.cells /= 2;
+    } else if (z.window > SMALLEST_WINDOW && z.window >= z.ring) {
       z.window /= 2;
     } else if (z.ring > smallest_ring(z.slot)) {
       z.ring /= 2;

@@ -9,6 +9,8 @@
 #include <sys/mount.h>
 #include <sys/syscall.h>
 
+#include <random>
+
 #include "test/runtime/gather.h"
 
 namespace {
@@ -112,6 +114,38 @@ TEST(Processes, whoDoesNotComeByIsReadFrom) {
     p.close(comm, plan);
   });
   expectAllWell(all);
+}
+
+TEST(Processes, aSenderIsAheadOfWhoSleepsWhateverItSends) {
+  const size_t lengths[] = {8,    49, 0,    2048, 1,    64,  500,   4097, 65,
+                            8192, 48, 2049, 2800, 8129, 128, 20000, 1200};
+  enum { CALLS = 1200 };
+  // Of 17000 bytes the ring is less than three times as long as the longest in it.
+  for (uint64_t memory : {0, 16384, 17000, 17001, 17002, 17003, 17004, 17005, 17006, 65536}) {
+    Processes all(2, [&](Process &p) {
+      nbc_comm *comm = p.open();
+      const bool root = p.files.rank == 0;
+      nbc_plan *plan = Process::plan(comm, build::pairsBcast(2, uint32_t(p.files.rank), 1),
+                                     {.depth = 1, .slot_memory = memory});
+      std::mt19937 drawn(unsigned(memory) + 1);
+      for (size_t call = 0; call < CALLS; ++call) {
+        // Now all of one length, now in any order.
+        const size_t n = lengths[(call / 20 % 2 ? call / 40 : drawn()) % std::size(lengths)];
+        std::vector<uint8_t> data(n + 1, 0x77);
+        for (size_t i = 0; i < n && root; ++i) data[i] = byteOf(0, call, i);
+        nbc_call c = {.data = data.data(), .count = n};
+        nbc_request request;
+        if (!root && call % 200 == 0) usleep(10000);
+        Process::must(nbc_start(plan, &c, &request) == 0, "a call starts");
+        Process::must(nbc_wait(&request) == 0, "a call ends well");
+        for (size_t i = 0; i < n; ++i)
+          Process::must(data[i] == byteOf(0, call, i), "the data are right");
+        Process::must(data[n] == 0x77, "nothing is written behind them");
+      }
+      p.close(comm, plan);
+    });
+    expectAllWell(all);
+  }
 }
 
 TEST(Processes, whoeverWaitsForTheDeadIsTold) {
