@@ -171,7 +171,7 @@ static int connect_lane(struct nbc_shm_lanes *lanes, uint32_t lane,
 static const void *hot(const struct nbc_shm_lanes *lanes, size_t *bytes) {
   enum { FEW = 4 };
   uint32_t count = lanes->count < FEW ? lanes->count : FEW;
-  *bytes = (count - 1) * sizeof *lanes->lanes + offsetof(struct lane, in);
+  *bytes = (count - 1) * sizeof *lanes->lanes + offsetof(struct lane, ends);
   return lanes->lanes;
 }
 

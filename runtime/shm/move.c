@@ -154,12 +154,12 @@ static unsigned char *slot_at(const struct inbox *in, uint32_t place) {
   return in->ring + (place & (in->sizes.ring - 1));
 }
 
-// Whether the next message finds a free cell, and a free slot if it needs one.
+// Whether the next message finds a free cell, and room for its slot.
 static bool has_room(const struct lane *l, const struct nbc_shm_message *m) {
   const struct sizes *z = &l->out.sizes;
   if (l->sent - l->seen >= z->cells) return false;
   const uint32_t bytes = slot_bytes(z, m->bytes);
-  return !bytes || slot_begin(z, l->end, bytes) + bytes - l->free <= z->ring;
+  return slot_begin(z, l->end, bytes) + bytes - l->free <= z->ring;
 }
 
 // Where there is room. Returns whether the message is done.
@@ -167,7 +167,7 @@ static int post(const struct nbc_shm_lanes *lanes, struct lane *l, struct nbc_sh
   const uint32_t index = l->sent & (l->out.sizes.cells - 1);
   const uint32_t bytes = slot_bytes(&l->out.sizes, m->bytes);
   struct cell *cell = &l->out.cells[index];
-  m->place = bytes ? slot_begin(&l->out.sizes, l->end, bytes) : l->end;
+  m->place = slot_begin(&l->out.sizes, l->end, bytes);
   l->ends[index] = l->end = m->place + bytes;
   unsigned char *slot = slot_at(&l->out, m->place);
   enum kind kind = KIND_CELL;
@@ -428,7 +428,7 @@ static int move_receives(struct nbc_shm_lanes *lanes, struct lane *l) {
     if (atomic_load_explicit(&cell->flag, memory_order_acquire) != l->taken + 1) return 0;
     told_acquire();
     const uint32_t bytes = slot_bytes(&l->in.sizes, m->bytes);
-    const uint32_t place = bytes ? slot_begin(&l->in.sizes, l->ring_taken, bytes) : l->ring_taken;
+    const uint32_t place = slot_begin(&l->in.sizes, l->ring_taken, bytes);
     int status = take(lanes, l, cell, place, m);
     if (status <= 0) return status;
     l->asked = false;

@@ -95,7 +95,7 @@ struct queue {
 
 struct peer;
 struct lane {
-  // What posting a message looks at, in two lines.
+  // What posting a message looks at, in three lines; and one of `ends`.
   struct inbox out;      // sending: the peer's memory
   struct queue posted;   // long ones that have their cell
   struct queue owed;     // likewise those that fit into their slot, and are to be copied there
@@ -103,11 +103,11 @@ struct lane {
   struct queue receives;
   uint32_t sent, seen;             // cells used, and known to be taken
   uint32_t end, free;              // of the ring: where what was posted ends, and what is taken
-  uint32_t ends[MOST_CELLS];       // by cell: where its slot does
   bool never;                      // the peer said that it cannot read our memory
   bool asked;                      // for the message that is next
   uint32_t taken, told;            // cells, and as the note has it
   uint32_t ring_taken, ring_told;  // bytes of the ring, likewise
+  uint32_t ends[MOST_CELLS];       // by cell that was sent: where its slot does
   struct inbox in;                 // receiving: our memory
   uint64_t drawn, filled;
   int64_t patience;  // until then the next message may still be copied by its sender; 0: not asked
