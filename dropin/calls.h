@@ -19,6 +19,7 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 #include <type_traits>
 
 #include "dropin/below.h"
@@ -127,6 +128,8 @@ int raise(MPI_Comm, int error);
 /// Ends what is left, and says what was done. Before MPI_Finalize.
 void end();
 
+/// On stderr, without being asked: one rank says what all would say.
+void complain(const std::string &what);
 /// For the report: one call that was passed on; what a plan has done, when it ends.
 void count_passed(const char *name, const char *why);
 void count_plan(const Plan &);

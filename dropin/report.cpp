@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// report.cpp - NBC_VERBOSE=1: what was taken over, and what was not and why; all ranks together.
+// report.cpp - what is said on stderr. With NBC_VERBOSE=1: what was taken over, and what was not
+// and why; all ranks together.
 //
 //   nbc: 4 ranks, 4804 collective calls in all, 99.9 % of them ours
 //   nbc: calls     bytes     algorithm                        target
@@ -111,6 +112,12 @@ void print(int ranks) {
 }
 
 }  // namespace
+
+void complain(const std::string &what) {
+  int rank = 0;
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (rank == 0) std::fprintf(stderr, "nbc: %s\n", what.c_str());
+}
 
 void count_passed(const char *name, const char *why) {
   add(std::string(1, passed) + name + ": " + why, 1, 0);

@@ -6,26 +6,19 @@
 
 #include "dropin/selection.h"
 
-#include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <string>
 
 #include "compiler/selection/able.h"
+#include "dropin/calls.h"
 #include "dropin/default_table.h"
 #include "dropin/shipped.h"
 
 namespace nbcc::dropin {
 
 namespace {
-
-// One rank says what all would say.
-void complain(const std::string &what) {
-  int rank = 0;
-  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  if (rank == 0) std::fprintf(stderr, "nbc: %s\n", what.c_str());
-}
 
 std::optional<Table> read_given() {
   const char *given = std::getenv("NBC_TABLE");

@@ -10,6 +10,7 @@
 #include <new>
 #include <string_view>
 
+#include "dropin/calls.h"
 #include "nbc/devx.h"
 #include "nbc/hca.h"
 #include "nbc/sci.h"
@@ -48,7 +49,10 @@ Opened open() {
     const char *why = "";
     const char *said = std::getenv("NBC_LIBRARY");
     const std::string file = said && *said ? said : find_file("libnbc-colls.so");
-    if (nbc_library_open(file.c_str(), &o.library, &why)) o.why = file + ": " + why;
+    if (nbc_library_open(file.c_str(), &o.library, &why)) {
+      o.why = file + ": " + why;
+      complain("there are no algorithms, so all calls go to the MPI: " + o.why);
+    }
   } catch (const std::bad_alloc &) {
   }
   return o;

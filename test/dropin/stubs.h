@@ -20,6 +20,8 @@ Lock::~Lock() {
 void Lock::enter() {}
 void Lock::leave() {}
 
+void complain(const std::string &) {}
+
 void count_plan(const Plan &p) {
   ++plans_counted;
   calls_counted += p.calls;
