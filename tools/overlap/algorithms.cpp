@@ -7,8 +7,6 @@
 #include <clang/AST/DeclCXX.h>
 #include <clang/AST/ExprCXX.h>
 
-#include <initializer_list>
-
 #include "tools/overlap/memory.h"
 #include "tools/overlap/site.h"
 
@@ -38,8 +36,36 @@ bool isNumber(QualType type) {
   return type.getNonReferenceType()->isArithmeticType();
 }
 
-bool isNamed(const FunctionDecl &f, std::initializer_list<llvm::StringRef> names) {
-  return f.getIdentifier() && llvm::is_contained(names, f.getName());
+bool isBeginOrEnd(const FunctionDecl &f) {
+  if (!f.getIdentifier()) return false;
+  const llvm::StringRef name = f.getName();
+  return name == "begin" || name == "end" || name == "cbegin" || name == "cend";
+}
+
+/// As partsOf(); empty: it is no iterator.
+std::vector<const Expr *> iteratorParts(const Expr *e) {
+  e = e->IgnoreImplicit()->IgnoreParens();
+  if (const auto *made = dyn_cast<CXXConstructExpr>(e); made && made->isElidable())
+    return iteratorParts(made->getArg(0));
+  const auto *call = dyn_cast<CallExpr>(e);
+  const FunctionDecl *f = call ? call->getDirectCallee() : nullptr;
+  if (!f) return {};
+  if (const auto *op = dyn_cast<CXXOperatorCallExpr>(call)) {
+    const bool moves = op->getOperator() == OO_Plus || op->getOperator() == OO_Minus;
+    if (!moves || op->getNumArgs() != 2 || !op->getArg(1)->getType()->isIntegerType()) return {};
+    std::vector<const Expr *> parts = iteratorParts(op->getArg(0));
+    if (!parts.empty()) parts.push_back(op->getArg(1));
+    return parts;
+  }
+  if (!isBeginOrEnd(*f)) return {};
+  if (const auto *method = dyn_cast<CXXMemberCallExpr>(call)) {
+    if (!isContainerOfNumbers(method->getObjectType())) return {};
+    return {method->getImplicitObjectArgument()};
+  }
+  const bool ofContainer = f->isInStdNamespace() && call->getNumArgs() == 1 &&
+                           isContainerOfNumbers(call->getArg(0)->getType());
+  if (!ofContainer) return {};
+  return {call->getArg(0)};
 }
 
 bool fits(const Expr *argument, char letter) {
@@ -47,7 +73,7 @@ bool fits(const Expr *argument, char letter) {
   if (letter == '-') return isNumber(type);
   if (type->isPointerType())
     return isNumber(type->getPointeeType()) && !type->getPointeeType().isVolatileQualified();
-  return iteratorOf(argument).has_value();
+  return !iteratorParts(argument).empty();
 }
 
 /// What is returned points nowhere, or is let go at once.
@@ -74,29 +100,9 @@ const KnownCall *findAlgorithm(const CallExpr &call) {
   return nullptr;
 }
 
-std::optional<Iterator> iteratorOf(const Expr *e) {
-  e = e->IgnoreImplicit()->IgnoreParens();
-  if (const auto *made = dyn_cast<CXXConstructExpr>(e); made && made->isElidable())
-    return iteratorOf(made->getArg(0));
-  const auto *call = dyn_cast<CallExpr>(e);
-  const FunctionDecl *f = call ? call->getDirectCallee() : nullptr;
-  if (!f) return std::nullopt;
-  if (const auto *op = dyn_cast<CXXOperatorCallExpr>(call)) {
-    const bool moves = op->getOperator() == OO_Plus || op->getOperator() == OO_Minus;
-    if (!moves || op->getNumArgs() != 2 || !op->getArg(1)->getType()->isIntegerType())
-      return std::nullopt;
-    std::optional<Iterator> from = iteratorOf(op->getArg(0));
-    if (from) from->distances.push_back(op->getArg(1));
-    return from;
-  }
-  if (!isNamed(*f, {"begin", "end", "cbegin", "cend"})) return std::nullopt;
-  if (const auto *method = dyn_cast<CXXMemberCallExpr>(call)) {
-    if (!isContainerOfNumbers(method->getObjectType())) return std::nullopt;
-    return Iterator{method->getImplicitObjectArgument(), {}};
-  }
-  const bool ofContainer = f->isInStdNamespace() && call->getNumArgs() == 1 &&
-                           isContainerOfNumbers(call->getArg(0)->getType());
-  return ofContainer ? std::optional<Iterator>({call->getArg(0), {}}) : std::nullopt;
+std::vector<const Expr *> partsOf(const Expr *argument) {
+  std::vector<const Expr *> parts = iteratorParts(argument);
+  return parts.empty() ? std::vector<const Expr *>{argument} : parts;
 }
 
 }  // namespace nbcc::overlap

@@ -7,7 +7,6 @@
 
 #pragma once
 
-#include <optional>
 #include <vector>
 
 #include "tools/overlap/known_calls.h"
@@ -24,11 +23,8 @@ namespace nbcc::overlap {
 ///   e  the end of what the argument before begins
 const KnownCall *findAlgorithm(const clang::CallExpr &);
 
-struct Iterator {
-  const clang::Expr *container;                // a vector of numbers, or a pointer to one
-  std::vector<const clang::Expr *> distances;  // from its begin or end
-};
-/// None: an expression of another kind.
-std::optional<Iterator> iteratorOf(const clang::Expr *);
+/// What is computed for an argument of such a call: itself; or, of an iterator, the container (a
+/// vector of numbers, or a pointer to one) and then the distances from its begin or end.
+std::vector<const clang::Expr *> partsOf(const clang::Expr *argument);
 
 }  // namespace nbcc::overlap

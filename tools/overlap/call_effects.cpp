@@ -79,15 +79,13 @@ void Walk::algorithm(const CallExpr *call, const KnownCall &k) {
   out_.work += kLoop;
   for (unsigned i = 0; i < call->getNumArgs(); ++i) {
     const Expr *argument = call->getArg(i);
-    const std::optional<Iterator> in = iteratorOf(argument);
-    const Expr *of = in ? in->container : argument;
-    of->isGLValue() ? address(of) : value(of);
-    if (in)
-      for (const Expr *distance : in->distances) value(distance);
+    const std::vector<const Expr *> parts = partsOf(argument);
+    const Expr *of = parts.front();
+    for (const Expr *part : parts) part->isGLValue() ? address(part) : value(part);
     if (k.arguments[i] == '-' && of->isGLValue() && !isa<MaterializeTemporaryExpr>(of))
       access(of, true, false);
     if (k.arguments[i] != '-' && k.arguments[i] != 'e')
-      touches(argument, k.arguments[i], given(of), in ? Access() : from(argument));
+      touches(argument, k.arguments[i], given(of), of == argument ? from(argument) : Access());
   }
 }
 

@@ -105,13 +105,9 @@ class Collect : public RecursiveASTVisitor<Collect> {
   // Its iterators are gone when it returns.
   bool TraverseCallExpr(CallExpr *call) {
     if (!findAlgorithm(*call)) return RecursiveASTVisitor::TraverseCallExpr(call);
-    for (Expr *argument : call->arguments()) {
-      const std::optional<Iterator> in = iteratorOf(argument);
-      if (!TraverseStmt(in ? const_cast<Expr *>(in->container) : argument)) return false;
-      if (!in) continue;
-      for (const Expr *distance : in->distances)
-        if (!TraverseStmt(const_cast<Expr *>(distance))) return false;
-    }
+    for (const Expr *argument : call->arguments())
+      for (const Expr *part : partsOf(argument))
+        if (!TraverseStmt(const_cast<Expr *>(part))) return false;
     return true;
   }
 

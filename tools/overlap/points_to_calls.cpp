@@ -108,12 +108,8 @@ Places PointsTo::ofContainer(const CallExpr *call, const Expr *container, llvm::
 
 /// Numbers are copied, and no pointers.
 void PointsTo::algorithm(const CallExpr *call) {
-  for (const Expr *argument : call->arguments()) {
-    const std::optional<Iterator> in = iteratorOf(argument);
-    either(in ? in->container : argument);
-    if (in)
-      for (const Expr *distance : in->distances) value(distance);
-  }
+  for (const Expr *argument : call->arguments())
+    for (const Expr *part : partsOf(argument)) either(part);
 }
 
 Places PointsTo::call(const CallExpr *call) {
