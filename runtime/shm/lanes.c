@@ -181,7 +181,7 @@ static size_t memory(const struct nbc_shm_lanes *lanes) {
 
 // Until the peer does not read any more, or cannot. Returns whether it may still.
 static int take_back(const struct lane *l, const struct nbc_shm_message *m) {
-  struct cell *cell = &l->out.cells[m->number & (l->out.sizes.cells - 1)];
+  struct cell *cell = cell_of(&l->out, m->number);
   struct timespec begin, now;
   atomic_store(&cell->kind, KIND_GONE);
   clock_gettime(CLOCK_MONOTONIC, &begin);

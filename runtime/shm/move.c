@@ -120,7 +120,7 @@ static bool say_where(const struct lane *l, struct cell *cell, unsigned char *sl
 // The next cell, to be written to: its line comes while this message is on its way. A store would
 // wait for it, and so would all stores behind that.
 static void own_next_cell(const struct lane *l) {
-  const struct cell *cell = &l->out.cells[l->sent & (l->out.sizes.cells - 1)];
+  const struct cell *cell = cell_of(&l->out, l->sent);
 #if defined __x86_64__
   __asm__ volatile("prefetchw %0" : : "m"(*cell));  // nothing, to processors without it
 #else
@@ -164,11 +164,10 @@ static bool has_room(const struct lane *l, const struct nbc_shm_message *m) {
 
 // Where there is room. Returns whether the message is done.
 static int post(const struct nbc_shm_lanes *lanes, struct lane *l, struct nbc_shm_message *m) {
-  const uint32_t index = l->sent & (l->out.sizes.cells - 1);
   const uint32_t bytes = slot_bytes(&l->out.sizes, m->bytes);
-  struct cell *cell = &l->out.cells[index];
+  struct cell *cell = cell_of(&l->out, l->sent);
   m->place = slot_begin(&l->out.sizes, l->end, bytes);
-  l->ends[index] = l->end = m->place + bytes;
+  l->ends[cell - l->out.cells] = l->end = m->place + bytes;
   unsigned char *slot = slot_at(&l->out, m->place);
   enum kind kind = KIND_CELL;
   if (m->bytes <= INLINE) {
@@ -197,7 +196,7 @@ static int post(const struct nbc_shm_lanes *lanes, struct lane *l, struct nbc_sh
 // read, by as many processors, and who only tests may be gone for long.
 static void choose_way(const struct nbc_shm_lanes *lanes, const struct lane *l,
                        struct nbc_shm_message *m) {
-  struct cell *cell = &l->out.cells[m->number & (l->out.sizes.cells - 1)];
+  struct cell *cell = cell_of(&l->out, m->number);
   bool window = lanes->longs == 1 && !l->peer->same && l->out.sizes.window >= WORTH_IT;
   uint16_t kind = KIND_MEMORY;
   bool ours = atomic_compare_exchange_strong(&cell->kind, &kind,
@@ -224,10 +223,13 @@ int lane_send(struct nbc_shm_lanes *lanes, uint32_t lane, struct nbc_shm_message
   struct lane *l = &lanes->lanes[lane];
   m->moved = 0;
   lanes->looks = 0;
-  int status = 0;
-  if (!has_room(l, m)) status = look(l);
-  if (status) return status;
-  bool waits = l->waiting.first || !has_room(l, m);
+  bool room = has_room(l, m);
+  if (!room) {
+    int status = look(l);
+    if (status) return status;
+    room = has_room(l, m);
+  }
+  bool waits = l->waiting.first || !room;
   if (!waits && post(lanes, l, m)) return 1;
   m->open = 1;
   if (waits)
@@ -256,7 +258,7 @@ static int copy_owed(struct nbc_shm_lanes *lanes, struct lane *l) {
     if ((int32_t)(l->seen - m->number) <= 0) {
       gather_runs(m, 0, slot_at(&l->out, m->place), m->bytes);
       told_release();
-      atomic_store(&l->out.cells[m->number & (l->out.sizes.cells - 1)].kind, KIND_SLOT);
+      atomic_store(&cell_of(&l->out, m->number)->kind, KIND_SLOT);
     }
     m->kind = KIND_SLOT;
     --lanes->owed;
@@ -399,7 +401,7 @@ static int take(struct nbc_shm_lanes *lanes, struct lane *l, struct cell *cell, 
 // written costs nothing, since the line is that of a round ago. Inline, or GCC takes it for a
 // function without effect.
 __attribute__((always_inline)) static inline void look_ahead(const struct lane *l, uint64_t bytes) {
-  __builtin_prefetch(&l->in.cells[l->taken & (l->in.sizes.cells - 1)]);
+  __builtin_prefetch(cell_of(&l->in, l->taken));
   if (bytes > INLINE && bytes <= l->in.sizes.slot)
     __builtin_prefetch(slot_at(&l->in, l->ring_taken));
 }
@@ -424,7 +426,7 @@ static void tell(struct lane *l) {
 
 static int move_receives(struct nbc_shm_lanes *lanes, struct lane *l) {
   for (struct nbc_shm_message *m; (m = l->receives.first);) {
-    struct cell *cell = &l->in.cells[l->taken & (l->in.sizes.cells - 1)];
+    struct cell *cell = cell_of(&l->in, l->taken);
     if (atomic_load_explicit(&cell->flag, memory_order_acquire) != l->taken + 1) return 0;
     told_acquire();
     const uint32_t bytes = slot_bytes(&l->in.sizes, m->bytes);

@@ -89,6 +89,10 @@ struct inbox {
   struct sizes sizes;
 };
 
+static inline struct cell *cell_of(const struct inbox *in, uint32_t number) {
+  return &in->cells[number & (in->sizes.cells - 1)];
+}
+
 struct queue {
   struct nbc_shm_message *first, *last;
 };
