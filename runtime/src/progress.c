@@ -2,16 +2,17 @@
 // progress.c - the thread: look at all plans, pause, look again; where it is told, or without
 // calls, sleep.
 //
-//   calls under way            looks again after PAUSE; at once, if the look has moved something on
+//   calls under way            pauses, then looks again; without, if a look has moved something on
 //   all of them tell           asleep, until the device has something (arm in targets.h)
 //   none, IDLE looks in a row  asleep, until nbc_start wakes it
 //
 // MPI has nothing to sleep on, so there are pauses: short ones take the core away from the
-// application, long ones leave the network without work. This one is less than a socket's buffers
-// last, and longer than a short call, which then never sees the thread (DESIGN.md has figures). It
-// does not sleep as soon as there is nothing to do, since waking it is a system call, which
-// nbc_start would pay between any two calls in a row. An adapter wakes it by itself, so there it
-// sleeps whenever there is nothing to do, and nbc_start wakes nobody.
+// application, long ones leave the network without work. The first is longer than a short call,
+// which then never sees the thread; the more time passes without anything to do, the longer they
+// are, up to what a socket's buffers last (DESIGN.md has figures). It does not sleep as soon as
+// there is nothing to do, since waking it is a system call, which nbc_start would pay between any
+// two calls in a row. An adapter wakes it by itself, so there it sleeps whenever there is nothing
+// to do, and nbc_start wakes nobody.
 //
 // No wake-up is lost. `asleep` is set first; then each plan is armed under its lock, and
 // looked at once more. Who starts a call later finds it armed, or wakes the thread. Who waits for a
@@ -30,20 +31,25 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PAUSE = 200000 /* nanoseconds */, IDLE = 10 };
+enum { IDLE = 20 };
+// Nanoseconds; PART: a pause is that part of the time in which nothing has happened.
+enum { SHORTEST = 100000, LONGEST = 1000000, PART = 4 };
 
 struct seen {
   bool busy, moved;
+  bool attended;   // somebody else is moving a plan on
+  uint64_t calls;  // that plans have had, if none is attended
 };
 
 // With the mutex held. A plan that somebody else is moving on is busy.
 static struct seen look_at_all(struct progress *p) {
-  struct seen seen = {false, false};
+  struct seen seen = {0};
   for (nbc_plan *plan = p->plans; plan; plan = plan->next_of_thread) {
     if (pthread_mutex_trylock(&plan->lock)) {
-      seen.busy = true;
+      seen.busy = seen.attended = true;
       continue;
     }
+    seen.calls += plan->info.calls;
     seen.moved |= plan_move(plan);
     seen.busy |= plan->oldest != NULL;
     pthread_mutex_unlock(&plan->lock);
@@ -52,8 +58,8 @@ static struct seen look_at_all(struct progress *p) {
 }
 
 // With the mutex held, which others get meanwhile.
-static void wait_a_while(struct progress *p) {
-  const struct timespec t = {0, PAUSE};
+static void wait_a_while(struct progress *p, long pause) {
+  const struct timespec t = {0, pause};
   pthread_mutex_unlock(&p->mutex);
   nanosleep(&t, NULL);
   pthread_mutex_lock(&p->mutex);
@@ -121,15 +127,24 @@ static bool sleep_until_woken(struct progress *p, bool *called) {
   return ready != NOT_YET;
 }
 
+static long pause_after(long quiet) {
+  const long pause = quiet / PART;
+  return pause < SHORTEST ? SHORTEST : pause > LONGEST ? LONGEST : pause;
+}
+
 static void *run(void *context) {
   struct progress *p = (struct progress *)context;
   const struct nbc_bootstrap *b = &p->comm->bootstrap;
   int idle = 0;
+  long quiet = 0;      // nanoseconds in which nothing has happened
+  uint64_t calls = 0;  // at the last look
   if (b->thread) b->thread(b->context);
   prctl(PR_SET_TIMERSLACK, 1000);  // or pauses would be longer by 50 us
   pthread_mutex_lock(&p->mutex);
   while (!p->stop) {
-    struct seen seen = look_at_all(p);
+    const struct seen seen = look_at_all(p);
+    if (seen.moved || seen.attended || !seen.busy || seen.calls != calls) quiet = 0;
+    calls = seen.calls;
     if (seen.moved) {
       pthread_mutex_unlock(&p->mutex);  // for who makes or frees a plan
       sched_yield();
@@ -145,7 +160,9 @@ static void *run(void *context) {
       // Those that are armed next need no pause.
       if (called && p->tells) continue;
     }
-    wait_a_while(p);
+    const long pause = pause_after(quiet);
+    quiet += pause;
+    wait_a_while(p, pause);
   }
   pthread_mutex_unlock(&p->mutex);
   return NULL;

@@ -187,7 +187,7 @@ TEST(VerbsThread, sleepsUntilItIsTold) {
   std::vector<int64_t> in(5000, 1), out(5000);
   nbc_request request;
   nbc_call call = sumOf(in, out);
-  // The other does not come: a thread that looked every 200 us would do so 2,500 times.
+  // The other does not come: a thread that looked after each 1 ms would do so 500 times.
   ASSERT_EQ(nbc_start(t.w.plans[0], &call, &request), 0);
   std::this_thread::sleep_for(50ms);
   const int before = t.channels.arms;
