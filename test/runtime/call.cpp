@@ -2,6 +2,7 @@
 // Calls: right data by each protocol, in order, any number ahead, errors as promised.
 
 #include "test/runtime/gather.h"
+#include "test/runtime/rank_order.h"
 #include "test/runtime/world.h"
 
 namespace {
@@ -185,50 +186,14 @@ TEST(Call, manyBarriers) {
   }
 }
 
-// x -> a x + b, composed: associative, not commutative.
-struct Affine {
-  uint32_t a, b;
-  bool operator==(const Affine &) const = default;
-};
-void compose(void *to, const void *left, const void *right, size_t n, void *context) {
-  ++*static_cast<int *>(context);
-  for (size_t i = 0; i < 2 * n; i += 2) {  // of NBC_U64: two halves
-    const auto *l = static_cast<const Affine *>(left) + i / 2;
-    const auto *r = static_cast<const Affine *>(right) + i / 2;
-    static_cast<Affine *>(to)[i / 2] = {l->a * r->a, l->a * r->b + l->b};
-  }
-}
-
 TEST(Call, hostsReduceInRankOrder) {
+  constexpr size_t calls = 7;
   for (uint32_t ranks : {2, 3, 6})
     for (uint64_t seed = 0; seed < 5; ++seed) {
       World w(
           ranks, [&](uint32_t r) { return build::chainAllreduce(ranks, r); }, {},
           World::options(seed));
-      constexpr size_t calls = 7, n = 5;
-      std::vector<Affine> in(ranks * calls * n), out(in.size());
-      for (size_t i = 0; i < in.size(); ++i) in[i] = {uint32_t(i * 2 + 3), uint32_t(i * 5 + 1)};
-      std::vector<nbc_request> requests(ranks * calls);
-      int context = 0;
-      for (size_t at = 0; at < requests.size(); ++at) {
-        nbc_call call = {.in = &in[at * n],
-                         .out = &out[at * n],
-                         .count = n,
-                         .type = NBC_U64,
-                         .op = NBC_USER,
-                         .user = compose,
-                         .user_context = &context};
-        ASSERT_EQ(nbc_start(w.plans[at / calls], &call, &requests[at]), 0);
-      }
-      ASSERT_TRUE(w.finish(requests));
-      EXPECT_EQ(context, int(calls * (ranks - 1)));
-      for (size_t at = 0; at < out.size(); ++at) {
-        size_t element = at % (calls * n);
-        Affine all = in[element];
-        for (uint32_t r = 1; r < ranks; ++r)
-          compose(&all, &all, &in[r * calls * n + element], 1, &context);
-        ASSERT_EQ(out[at], all) << at;
-      }
+      reduceInRankOrder(w, ranks, calls);
       nbc_plan_info info;
       nbc_plan_query(w.plans[ranks - 1], &info);
       EXPECT_EQ(info.host_steps, calls);

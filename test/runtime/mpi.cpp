@@ -5,6 +5,7 @@
 
 #include "test/runtime/gather.h"
 #include "test/runtime/messages.h"
+#include "test/runtime/rank_order.h"
 
 namespace {
 
@@ -55,48 +56,13 @@ TEST(Mpi, aRankMayRunAheadByAnyNumberOfCalls) {
   }
 }
 
-// x -> a x + b, composed: associative, not commutative.
-void compose(void *to, const void *left, const void *right, size_t n, void *context) {
-  ++*static_cast<int *>(context);
-  for (size_t i = 0; i < n; ++i) {
-    uint32_t l[2], r[2];
-    std::memcpy(l, static_cast<const char *>(left) + 8 * i, 8);
-    std::memcpy(r, static_cast<const char *>(right) + 8 * i, 8);
-    uint32_t t[2] = {l[0] * r[0], l[0] * r[1] + l[1]};
-    std::memcpy(static_cast<char *>(to) + 8 * i, t, 8);
-  }
-}
-
 TEST(Mpi, hostsReduceBetweenStages) {
   for (uint32_t ranks : {1, 2, 3, 6})
     for (uint64_t seed = 0; seed < 8; ++seed) {
       MessageWorld w(
           ranks, [&](uint32_t r) { return build::messageAllreduce(ranks, r); },
           {.depth = 1 + uint32_t(seed % 4)}, MessageWorld::options(seed));
-      constexpr size_t calls = 7, n = 5;
-      std::vector<uint64_t> in(ranks * calls * n), out(in.size());
-      for (size_t i = 0; i < in.size(); ++i) in[i] = (i * 5 + 1) << 32 | (i * 2 + 3);
-      std::vector<nbc_request> requests(ranks * calls);
-      int context = 0;
-      for (size_t at = 0; at < requests.size(); ++at) {
-        nbc_call call = {.in = &in[at * n],
-                         .out = &out[at * n],
-                         .count = n,
-                         .type = NBC_U64,
-                         .op = NBC_USER,
-                         .user = compose,
-                         .user_context = &context};
-        ASSERT_EQ(nbc_start(w.plans[at / calls], &call, &requests[at]), 0);
-      }
-      ASSERT_TRUE(w.finish(requests));
-      EXPECT_EQ(context, int(calls * (ranks - 1)));
-      for (size_t at = 0; at < out.size(); ++at) {
-        size_t element = at % (calls * n);
-        uint64_t all = in[element];
-        for (uint32_t r = 1; r < ranks; ++r)
-          compose(&all, &all, &in[r * calls * n + element], 1, &context);
-        ASSERT_EQ(out[at], all) << at;
-      }
+      reduceInRankOrder(w, ranks, 7);
     }
 }
 

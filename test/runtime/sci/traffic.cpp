@@ -10,29 +10,6 @@ namespace {
 
 constexpr uint32_t slot = 192;
 
-/// Several calls of all ranks, started when it happens, looked at when it happens.
-void run(SciWorld &w, const Traffic &t, uint32_t calls, unsigned seed) {
-  std::mt19937 random(seed);
-  std::vector<std::vector<uint8_t>> data(t.ranks * calls);
-  std::vector<nbc_request> requests(t.ranks * calls);
-  std::vector<uint32_t> next(t.ranks), scales;
-  for (uint32_t c = 0; c < calls; ++c) scales.push_back(random() % 4 ? 1 : random() % 3);
-  for (uint32_t left = t.ranks * calls; left; --left) {
-    uint32_t r = random() % t.ranks;
-    while (next[r] == calls) r = (r + 1) % t.ranks;
-    uint32_t c = next[r]++, at = r * calls + c;
-    data[at] = t.before(r, scales[c], c);
-    nbc_call call = {.data = data[at].data(), .count = data[at].size()};
-    ASSERT_EQ(nbc_start(w.plans[r], &call, &requests[at]), 0);
-    w.fabric.run({}, {.events = random() % 20});
-  }
-  ASSERT_TRUE(w.finish(requests, seed)) << "seed " << seed;
-  for (uint32_t r = 0; r < t.ranks; ++r)
-    for (uint32_t c = 0; c < calls; ++c)
-      ASSERT_TRUE(data[r * calls + c] == t.after(r, scales[c], c))
-          << "rank " << r << " call " << c << " seed " << seed;
-}
-
 nbc_sci_options optionsOf(unsigned seed) {
   std::mt19937 random(seed);
   nbc_sci_options o = {};
