@@ -295,6 +295,21 @@ extern "C" int MPI_Comm_disconnect(MPI_Comm *comm) {
 }
 ALSO(MPI_Comm_disconnect)
 
+#if !defined(OPEN_MPI)
+// MPI_Comm_idup copies attributes by these.
+#define ATTRIBUTES(name, Copy, Delete)                                          \
+  extern "C" int name(Copy *copy, Delete *gone, int *made, void *extra_state) { \
+    if (copy && !not_for_us()) {                                                \
+      Lock lock;                                                                \
+      Communicator::attributes_are_copied();                                    \
+    }                                                                           \
+    return PASS(name)(copy, gone, made, extra_state);                           \
+  }                                                                             \
+  ALSO(name)
+ATTRIBUTES(MPI_Comm_create_keyval, MPI_Comm_copy_attr_function, MPI_Comm_delete_attr_function)
+ATTRIBUTES(MPI_Keyval_create, MPI_Copy_function, MPI_Delete_function)
+#endif
+
 // --- operators ---
 
 extern "C" int MPI_Op_free(MPI_Op *op) {

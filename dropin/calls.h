@@ -133,6 +133,8 @@ void complain(const std::string &what);
 /// For the report: one call that was passed on; what a plan has done, when it ends.
 void count_passed(const char *name, const char *why);
 void count_plan(const Plan &);
+/// One of several ranks, on its first one. served: by what a freed one left.
+void count_communicator(bool served);
 /// Collective over MPI_COMM_WORLD, before MPI_Finalize, once all plans have ended.
 void report();
 

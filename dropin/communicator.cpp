@@ -25,15 +25,16 @@
 #include <new>
 #include <optional>
 
-#include "dropin/calls.h"
+#include "dropin/queue.h"
 
 namespace nbcc::dropin {
 
-Communicator::List Communicator::settled, Communicator::watched;
+Communicator::List Communicator::settled, Communicator::watched, Communicator::left;
+bool Communicator::copies_attributes_ = false;
 
 namespace {
 
-enum : std::size_t { places = 64 };
+enum : std::size_t { places = 64, most_left = 8 };
 constexpr double patience = 5;  // s, at the end, for what other ranks do not join in any more
 
 int keyval = MPI_KEYVAL_INVALID;
@@ -166,6 +167,7 @@ std::unique_ptr<Communicator> Communicator::make(MPI_Comm comm) {
   if (PMPI_Comm_test_inter(comm, &inter) || inter) return nullptr;
   std::unique_ptr<Communicator> c(new Communicator);
   c->comm_ = comm;
+  c->exchange_ = std::make_unique<Exchange>();
   if (PMPI_Comm_rank(comm, &c->rank_) || PMPI_Comm_size(comm, &c->ranks_) ||
       c->neighbors_.read(comm, c->ranks_))
     return nullptr;
@@ -235,6 +237,9 @@ bool Communicator::sweep() {
       c.advance();
       all = false;
       ++at;
+    } else if (freed && c.leaves_something()) {
+      left.splice(left.end(), watched, at++);
+      if (left.size() > most_left) left.pop_front();
     } else if (freed) {
       at = watched.erase(at);
     } else {
@@ -253,6 +258,65 @@ bool Communicator::owes_farewell() const {
                      [](const Made &p) { return p.state == Plan::ready; });
 }
 
+/// Of the processes that MPI has started together: with others one may mean to have nothing more in
+/// common.
+static bool of_one_world(MPI_Comm comm) {
+  MPI_Group all, world, others;
+  int left = 1;
+  if (PMPI_Comm_group(comm, &all)) return false;
+  if (!PMPI_Comm_group(MPI_COMM_WORLD, &world)) {
+    if (!PMPI_Group_difference(all, world, &others)) {
+      PMPI_Group_size(others, &left);
+      if (others != MPI_GROUP_EMPTY) PMPI_Group_free(&others);
+    }
+    PMPI_Group_free(&world);
+  }
+  PMPI_Group_free(&all);
+  return left == 0;
+}
+
+/// An adapter's queues need a farewell, neighbours are no other communicator's, and what has failed
+/// here may fail again.
+bool Communicator::leaves_something() const {
+  return !over && !copies_attributes_ && ranks_ > 1 && state_ == Plan::ready && !adapter_ &&
+         !neighbors_.any() && of_one_world(context_) &&
+         std::all_of(plans_.begin(), plans_.end(), [](const Made &p) {
+           return p.state == Plan::ready && !p.taken && !p.neighbors;
+         });
+}
+
+// The youngest: ranks may have freed them in different orders, and then have let others go.
+std::unique_ptr<Communicator> Communicator::take_predecessor() const {
+  auto found = left.end();
+  for (auto at = left.begin(); at != left.end(); ++at) {
+    int same = MPI_UNEQUAL;
+    if (PMPI_Comm_compare(context_, (*at)->context_, &same) || same != MPI_CONGRUENT) continue;
+    if (found == left.end() || (*at)->number_ > (*found)->number_) found = at;
+  }
+  if (found == left.end()) return nullptr;
+  std::unique_ptr<Communicator> taken = std::move(*found);
+  left.erase(found);
+  return taken;
+}
+
+void Communicator::put_back(std::unique_ptr<Communicator> c) {
+  if (!over) left.push_front(std::move(c));
+}
+
+void Communicator::succeed(Communicator &c) {
+  std::swap(context_, c.context_);  // it frees the new one
+  std::swap(exchange_, c.exchange_);
+  ours_ = std::exchange(c.ours_, nullptr);
+  plans_ = std::move(c.plans_);
+  c.plans_.clear();
+  node_of_ = std::move(c.node_of_);
+  number_ = c.number_, nodes_ = c.nodes_;
+  has_messages_ = c.has_messages_, has_node_ = c.has_node_;
+  if (calls && c.calls) std::swap(calls->chosen, c.calls->chosen);
+  if (rank_ == 0) count_communicator(true);
+  state_ = Plan::ready;
+}
+
 Steps Communicator::farewell() {
   co_await agree(0);  // if the MPI cannot, so be it
 }
@@ -265,6 +329,7 @@ void Communicator::end_all() {
   const Within here;
   if (over) return;
   over = true;
+  left.clear();
   for (const double begin = PMPI_Wtime(); !sweep() && PMPI_Wtime() < begin + patience;)
     sched_yield();
   while (!settled.empty() &&

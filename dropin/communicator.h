@@ -15,6 +15,10 @@
 ///   plan        template; queues and memory; addresses by MPI_Ialltoall; connected (plans.cpp)
 ///   farewell    of an adapter's queues: all ranks are done; then they are taken down
 ///
+/// One that is freed leaves all that behind for the next of the same ranks in the same order: its
+/// calls are to the plans what further calls on the old one would have been. Ranks agree on which
+/// one it is; a few are kept.
+///
 /// Between steps ranks agree, by MPI_Iallreduce, whether all of them can go on. What one cannot do
 /// they all do without: calls are passed through. A group of one rank needs none of all this.
 ///
@@ -91,6 +95,9 @@ class Communicator {
   static void end_all();
   /// Moves on what is being made, and ends what has been freed and is used no more.
   static void advance_all();
+  /// From now on a program's own may be, to contexts that MPI_Comm_idup has made. Then those end
+  /// with the communicator.
+  static void attributes_are_copied() { copies_attributes_ = !duplicates_by_collectives; }
 
   int rank() const { return rank_; }
   int ranks() const { return ranks_; }
@@ -157,8 +164,16 @@ class Communicator {
   static bool sweep();  // true: nothing is being made, and nobody says farewell
   bool owes_farewell() const;
   Steps farewell();
+  bool leaves_something() const;
+  /// The one to propose, which nobody else does meanwhile; null: none is of these ranks.
+  std::unique_ptr<Communicator> take_predecessor() const;
+  /// One that not all ranks meant: it is the first to go.
+  static void put_back(std::unique_ptr<Communicator>);
+  void succeed(Communicator &);
   /// Those that are being made, or are freed and have not ended; and the others.
   static List watched, settled;
+  static List left;  // freed, and their calls have ended; oldest first
+  static bool copies_attributes_;
 
   // setup.cpp
   Steps set_up();
@@ -193,7 +208,8 @@ class Communicator {
   Neighbors neighbors_;
   bool neighbors_failed_ = false;  // on some rank
   std::vector<std::int32_t> node_of_;
-  Exchange exchange_;
+  std::int32_t number_ = 0;             // of its first rank's; 0: it has not met
+  std::unique_ptr<Exchange> exchange_;  // where ours_ knows it
   nbc_comm *ours_ = nullptr;
   std::list<Made> plans_;
   std::deque<Made *> to_make_;

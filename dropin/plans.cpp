@@ -184,8 +184,8 @@ Steps Communicator::meet_neighbors() {
 Posted Communicator::send_cards() {
   Posted p;
   if (ranks_ > 1)
-    p.error = PMPI_Ialltoall(exchange_.sent(), exchange_.bytes(), MPI_BYTE, exchange_.received(),
-                             exchange_.bytes(), MPI_BYTE, context_, &p.request);
+    p.error = PMPI_Ialltoall(exchange_->sent(), exchange_->bytes(), MPI_BYTE, exchange_->received(),
+                             exchange_->bytes(), MPI_BYTE, context_, &p.request);
   return p;
 }
 
@@ -228,34 +228,39 @@ Steps Communicator::make_plan(Made &p) {
   int status = p.neighbors && neighbors_failed_ ? NBC_ERROR_MEMORY : 0;
   if (!status) status = build(p, &template_data, &bytes, why);
   try {
-    exchange_.prepare(ranks_, p.target == "mpi" ? plain_card : card_with_address);
+    exchange_->prepare(ranks_, p.target == "mpi" ? plain_card : card_with_address);
   } catch (const std::bad_alloc &) {
     status = NBC_ERROR_MEMORY;
   }
   int error = co_await agree(status);
   int all = agreed_[0];
+  bool emptied = false;
   while (!error && !all) {
     status = create(p, template_data, bytes, why);
-    exchange_.sign(status);
+    exchange_->sign(status);
     error = co_await send_cards();
     if (error) break;
-    all = ranks_ > 1 ? exchange_.status() : status;
+    all = ranks_ > 1 ? exchange_->status() : status;
     if (!all) {
       status = nbc_plan_connect(p.plan);
       error = co_await agree(status);
       all = agreed_[0];
       break;
     }
-    // Where no more memory may be reserved than there is, less is asked for, once.
+    // Where no more memory may be reserved than there is, freed communicators leave nothing behind
+    // any more; then less is asked for.
     const std::uint64_t least = std::max(usual, std::bit_ceil(p.wanted));
-    if (all != NBC_ERROR_MEMORY || p.each || p.most <= least) break;
+    const bool less = !p.each && p.most > least;
+    if (all != NBC_ERROR_MEMORY || (emptied && !less)) break;
     nbc_plan_free(p.plan);
     p.plan = nullptr;
-    p.most = least;
+    if (emptied) p.most = least;
+    left.clear();
+    emptied = true;
     all = 0;
   }
   std::free(template_data);
-  exchange_.clear();
+  exchange_->clear();
   if (error || all)
     fail(p, status, error ? NBC_ERROR_DEVICE : all, why);
   else

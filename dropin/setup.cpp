@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // setup.cpp - from a communicator of MPI's to devices: context, meet, open.
 //
-// Three agreements and a gather of some 400 bytes a rank, one after the other, at the first
-// collective call on a communicator; nothing where it has one rank.
+// Four agreements and a gather of some 400 bytes a rank, one after the other, at the first
+// collective call on a communicator; one, if all ranks have a freed one's devices and plans;
+// nothing where it has one rank.
 
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <new>
 
-#include "dropin/communicator.h"
+#include "dropin/calls.h"
 #include "dropin/shipped.h"
 #include "nbc/shm.h"
 #include "runtime/mpi/nbc_mpi.h"
@@ -19,6 +20,7 @@ namespace nbcc::dropin {
 /// What ranks tell each other.
 struct Identity {
   std::uint64_t library;  // its checksum
+  std::int32_t number;    // of communicators that this rank has met on
   std::int32_t target;    // enum Wish
   std::int32_t node_status;
   char node[64];  // $NBC_NODE: ranks that say different ones are on different nodes
@@ -72,7 +74,9 @@ Wish wish() {
 }
 
 nbc_device *identify(Identity &mine, int rank, int ranks) {
+  static std::int32_t met = 0;
   mine = {};
+  mine.number = met = met % INT32_MAX + 1;
   mine.library = shipped()->checksum;
   mine.target = wish();
   const char *said = std::getenv("NBC_NODE");
@@ -151,7 +155,7 @@ Steps Communicator::set_up() {
     has_node_ = allows(wish(), node);
     adapter_ = adapter_of(wish());
     node_of_.assign(1, 0);
-    const nbc_bootstrap bootstrap = exchange_.bootstrap(0, 1);
+    const nbc_bootstrap bootstrap = exchange_->bootstrap(0, 1);
     nbc_device *device = nullptr;
     try {
       // Its copies go over a queue to itself.
@@ -183,6 +187,15 @@ Steps Communicator::set_up() {
   }
   PMPI_Comm_set_errhandler(context_, MPI_ERRORS_RETURN);
 
+  std::unique_ptr<Communicator> before = take_predecessor();
+  const std::int32_t number = before ? before->number_ : 0;
+  int error = co_await agree(number, -number);
+  if (!error && agreed_[0] > 0 && agreed_[0] == -agreed_[1]) {
+    succeed(*before);
+    co_return;
+  }
+  if (before) put_back(std::move(before));
+
   Identity mine;
   std::vector<Identity> all;
   nbc_device *device = nullptr;
@@ -192,7 +205,7 @@ Steps Communicator::set_up() {
   } catch (const std::bad_alloc &) {
     status = NBC_ERROR_MEMORY;
   }
-  int error = co_await agree(status);
+  if (!error) error = co_await agree(status);
   if (error || agreed_[0]) {
     give_up(error ? "MPI failed" : why_not(status, agreed_[0], why_));
     co_return;
@@ -208,6 +221,7 @@ Steps Communicator::set_up() {
   if (!error) {
     try {
       nodes_ = number_nodes(all, node_of_);
+      number_ = all[0].number;
       open(all, device);
       if (adapter_of(mine.target))
         status = open_adapter(adapter_of(mine.target), &devices[count], why_);
@@ -217,7 +231,7 @@ Steps Communicator::set_up() {
     if (!status && !adapter_of(mine.target)) status = nbc_mpi_device(context_, &devices[count]);
     if (!status) ++count;
     if (!status && has_node_) devices[count++] = device;
-    const nbc_bootstrap bootstrap = exchange_.bootstrap(rank_, ranks_);
+    const nbc_bootstrap bootstrap = exchange_->bootstrap(rank_, ranks_);
     if (!status) status = nbc_comm_create(&bootstrap, devices, count, &ours_);
     // Who has read others' memory here says so by this: no device is closed before.
     error = co_await agree(status, has_node_);
@@ -232,6 +246,7 @@ Steps Communicator::set_up() {
   }
   adapter_ = adapter_of(mine.target);
   has_messages_ = allows(mine.target, messages);
+  if (rank_ == 0) count_communicator(false);
   // Where each rank is alone, there is nobody to share memory with.
   has_node_ = has_node_ && allows(mine.target, node) && (nodes_ < ranks_ || mine.target == node);
   if (has_node_ || has_messages_ || adapter_)

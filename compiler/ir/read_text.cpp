@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // read_text.cpp - schedules from their text form, which schedule.h shows.
 //
-// One line says one thing, so the reader looks at one line at a time. The first mistake of a line is
-// reported with its place, the rest of that line is skipped, and the next one is read: all mistakes
-// of a text come out at once. Linear in the text.
+// One line says one thing, so the reader looks at one line at a time. The first mistake of a line
+// is reported with its place, the rest of that line is skipped, and the next one is read: all
+// mistakes of a text come out at once. Linear in the text.
 
 #include <algorithm>
 #include <charconv>
