@@ -66,6 +66,7 @@ void Walk::known(const CallExpr *call, const KnownCall &k) {
   const std::string name(k.name);
   if (k.kind == CallKind::prints)
     add(toTerminal(*call) ? Effect::prints : Effect::files, call, name);
+  if (k.kind == CallKind::stops) add(Effect::stops, call, name);
   if (k.kind == CallKind::times) add(Effect::times, call, name);
 }
 

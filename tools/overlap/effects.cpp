@@ -53,7 +53,28 @@ void Walk::access(const Expr *e, bool read, bool write) {
 
 void Walk::statements(const Stmt *parent) {
   for (const Stmt *child : parent->children())
-    if (child) statement(child);
+    if (child) isa<Expr>(parent) ? statement(child) : whole(child);
+}
+
+/// The macro that a statement is: with nothing in it, or with what does nothing, as assert() where
+/// NDEBUG is.
+static std::string vanished(const Stmt *s, const ASTContext &context) {
+  const auto *nothing = dyn_cast<NullStmt>(s);
+  if (nothing && nothing->hasLeadingEmptyMacro()) return "a macro in front of ;";
+  const auto *e = dyn_cast<Expr>(s);
+  const auto *cast = e ? dyn_cast<ExplicitCastExpr>(e->IgnoreParens()) : nullptr;
+  const SourceLocation at = s->getBeginLoc();
+  if (!cast || !at.isMacroID() || !cast->getType()->isVoidType() ||
+      !isa<IntegerLiteral>(cast->getSubExpr()->IgnoreParenImpCasts()))
+    return {};
+  return Lexer::getImmediateMacroName(at, context.getSourceManager(), context.getLangOpts()).str();
+}
+
+void Walk::whole(const Stmt *s) {
+  if (const std::string name = vanished(s, context_); !name.empty())
+    add(Effect::vanishes, s, name);
+  else
+    statement(s);
 }
 
 void Walk::statement(const Stmt *s) {
@@ -277,7 +298,7 @@ Effects effectsOf(const Stmt *s, const FunctionDecl &inside, Program &program,
                   const CallExpr *but) {
   Effects result;
   Walk walk(program, program.memory(inside), inside.getASTContext(), result, but);
-  walk.statement(s);
+  walk.whole(s);
   return result;
 }
 

@@ -40,6 +40,8 @@ struct Effect {
     leaves,      // return, break, continue, goto, throw out of the statement; or it may throw
     enters,      // a label, to which something may jump
     exits,       // ends this rank
+    stops,       // ends all ranks
+    vanishes,    // a macro that stands for nothing here; elsewhere it may be any other code
     times,       // asks for the time
     prints,      // output to stdout or stderr, which is in no order among the ranks
     files,       // output that another rank may read, or write behind

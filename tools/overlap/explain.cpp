@@ -59,7 +59,10 @@ What stands between start and wait
   - It may hold other blocking collectives, since all ranks start them in the same order as before, but no
     other communication: messages could meet receives that they could not meet before.
   - #if and the like end it: other code may stand there in another configuration. So do #define and #undef, since
-    the call, or the check of it, may name a macro that is another one there.
+    the call, or the check of it, may name a macro that is another one there, and a macro that stands for nothing
+    here, as assert() where NDEBUG is.
+  - In front of the call nothing ends the program, by MPI_Abort(), abort() or assert(): that may be what its arguments
+    are checked by.
   - Of a macro of several statements it holds all or none.
   - It writes to no file: the call may be what orders who writes there, and who reads. What goes to stdout or stderr
     is in no order among the ranks.

@@ -193,6 +193,8 @@ const Stmt *invariantIn(const Site &site, Program &program, Persistent names, st
     if (writes && !needed.empty() && memory.mayOverlap(e.objects, needed))
       return no(e.what + " may change what the call is given");
     if (e.kind == Effect::opaque) return no(e.what + " cannot be seen into");
+    if (e.kind == Effect::stops)
+      return no(e.what + " ends the program where the call may not be made");
     if (e.kind == Effect::leaves || e.kind == Effect::enters || e.kind == Effect::exits)
       return no(e.what + " passes by the end of the loop");
     if (e.kind == Effect::mpi) return no(e.what + " may change what the call is given");

@@ -5,7 +5,11 @@
 #include <clang/Frontend/ASTUnit.h>
 #include <clang/Frontend/CompilerInstance.h>
 #include <clang/Tooling/Tooling.h>
+#include <llvm/ADT/SmallString.h>
+#include <llvm/Support/Error.h>
+#include <llvm/Support/FileSystem.h>
 #include <llvm/Support/MemoryBuffer.h>
+#include <llvm/Support/raw_ostream.h>
 
 #include <algorithm>
 #include <fstream>
@@ -159,7 +163,36 @@ std::vector<Finding> look(Program &program, const Options &o) {
   return findings;
 }
 
-/// False: a file could not be written.
+std::string realName(const std::string &name) {
+  llvm::SmallString<256> real;
+  return llvm::sys::fs::real_path(name, real) ? name : real.str().str();
+}
+
+/// Whether there was one.
+bool complain(llvm::Error error, const std::string &name) {
+  if (!error) return false;
+  std::cerr << "nbc-overlap: cannot write " << name << ": " << llvm::toString(std::move(error))
+            << '\n';
+  return true;
+}
+
+/// Beside the file, with its permissions. False: it could not be written.
+bool write(const std::string &name, const std::string &text,
+           std::vector<llvm::sys::fs::TempFile> &written) {
+  const auto mode = llvm::sys::fs::getPermissions(name);
+  auto file = llvm::sys::fs::TempFile::create(realName(name) + ".%%%%%%%%",
+                                              mode ? *mode : llvm::sys::fs::owner_all);
+  if (!file) return !complain(file.takeError(), name);
+  llvm::raw_fd_ostream out(file->FD, /*shouldClose=*/false);
+  out << text;
+  out.flush();
+  const std::error_code failed = out.error();
+  out.clear_error();
+  written.push_back(std::move(*file));
+  return !complain(llvm::errorCodeToError(failed), name);
+}
+
+/// False: a file could not be written, and none is changed, unless replacing them failed.
 bool rewrite(const std::vector<Finding> &findings) {
   struct Changed {
     llvm::StringRef original;
@@ -181,15 +214,16 @@ bool rewrite(const std::vector<Finding> &findings) {
       return false;
     }
   }
-  for (const auto &[name, changed] : files) {
-    std::ofstream out(name, std::ios::binary);
-    out << edited(changed.original, changed.edits);
-    if (!out.flush()) {
-      std::cerr << "nbc-overlap: cannot write " << name << '\n';
-      return false;
-    }
-  }
-  return true;
+  // What was read may be the file itself, mapped. So each is replaced by a new one, which is whole.
+  std::vector<llvm::sys::fs::TempFile> written;
+  bool good = true;
+  for (const auto &[name, changed] : files)
+    good = good && write(name, edited(changed.original, changed.edits), written);
+  auto at = written.begin();
+  for (auto file = files.begin(); good && file != files.end(); ++file)
+    good = !complain(at++->keep(realName(file->first)), file->first);
+  for (; at != written.end(); ++at) llvm::consumeError(at->discard());
+  return good;
 }
 
 int run(int argc, char **argv) {

@@ -42,10 +42,10 @@ void PointsTo::solve() {
   // Each round passes on what the one before has found; a chain of calls takes as many as it is
   // long.
   constexpr int most = 200;
-  for (int round = 0; round < most; ++round) {
+  for (int round = 0; round < most && !tooMuch(); ++round) {
     changed_ = false;
     bodies();
-    if (!changed_) {
+    if (!changed_ && !tooMuch()) {
       solved_ = true;
       return;
     }
@@ -59,6 +59,7 @@ void PointsTo::bodies() {
   }
   for (const FunctionDecl *f : program_.bodies()) {
     if (f->isDependentContext()) continue;
+    if (tooMuch()) return;
     in_ = returning_ = f;
     enters(*f);
     statement(f->getBody());
@@ -160,6 +161,7 @@ Places PointsTo::load(const Places &from) const {
     for (const auto &[field, held] : fields->second)
       if (!apart(p.field, field)) result.add(held);
   }
+  work_ += 1 + result.known.size();
   if (exchanged_ && std::ranges::any_of(result.known, [&](const Place &p) {
         return escaped_.contains(p.object) && hold_.contains(p);
       }))

@@ -41,6 +41,8 @@ class PointsTo {
 
   bool mayOverlap(const Places &, const Places &) const;
   bool escaped(const void *object) const { return escaped_.contains(object); }
+  /// False: there was too much to go through, and a pointer may point at anything.
+  bool solved() const { return solved_; }
 
  private:
   // points_to.cpp: the sources, what is stored, and what overlaps.
@@ -60,6 +62,8 @@ class PointsTo {
   void readsBytes(const Places &);
   void exchanges(const Places &);
   void pointedAtAsBytes(const Places &);
+  /// Half a minute, perhaps.
+  bool tooMuch() const { return work_ > std::size_t{8} << 20; }
   void note(bool changed) { changed_ = changed_ || changed; }
 
   // points_to_statements.cpp
@@ -106,6 +110,7 @@ class PointsTo {
   std::set<Place> hold_;    // containers, or what holds them, into which something points
   bool exchanged_ = false;  // some were swapped or moved: older pointers point into others
   bool changed_ = false, solved_ = false;
+  mutable std::size_t work_ = 0;  // places that were looked at
 };
 
 /// What is copied whole, and no pointer.

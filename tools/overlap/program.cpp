@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iostream>
 
 #include "tools/overlap/buffers.h"
 #include "tools/overlap/changes.h"
@@ -164,6 +165,9 @@ Program::Program(std::vector<std::unique_ptr<ASTUnit>> sources, Promises promise
     Collector(*this, context.getSourceManager()).TraverseDecl(context.getTranslationUnitDecl());
   }
   pointsTo_ = std::make_unique<PointsTo>(*this);
+  if (!pointsTo_->solved())
+    std::cerr << "nbc-overlap: there is too much to follow each pointer through all sources; some "
+                 "may point at anything\n";
 }
 
 Program::~Program() = default;

@@ -49,7 +49,7 @@ const Effect *moreThanStop(const Site &site, const Effects &effects, const Memor
                                                        memory.mayOverlap(e.objects, site.reads)));
     const bool harmless = e.kind == Effect::reads || e.kind == Effect::writes ||
                           e.kind == Effect::prints || e.kind == Effect::files ||
-                          e.kind == Effect::exits ||
+                          e.kind == Effect::exits || e.kind == Effect::stops ||
                           (mayReturn && e.kind == Effect::leaves && e.what == "return");
     if (touches || !harmless) return &e;
   }

@@ -33,6 +33,8 @@ class Walk {
         callees_(callees),
         inCallee_(true) {}
 
+  /// One that is no part of an expression.
+  void whole(const clang::Stmt *);
   void statement(const clang::Stmt *);
   void lengths(clang::QualType);
 

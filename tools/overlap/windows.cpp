@@ -67,6 +67,8 @@ class Obstacle {
     }
     if (e.kind == Effect::collective)
       return Remark{e.at, e.what + " is started first, and collectives keep their order"};
+    if (e.kind == Effect::stops)
+      return Remark{e.at, e.what + " ends the program where the call may not be made"};
     return otherwise(e);
   }
 
@@ -131,8 +133,13 @@ class Obstacle {
       case Effect::collective:
         if (barrier) return Remark{e.at, e.what + " comes behind the barrier for a reason"};
         return std::nullopt;
+      case Effect::vanishes:
+        return Remark{e.at, e.what +
+                                " stands for nothing here, and in another configuration for "
+                                "other code"};
       case Effect::reads:
       case Effect::writes:
+      case Effect::stops:
         break;
     }
     return std::nullopt;

@@ -1,0 +1,27 @@
+// A macro that stands for nothing here may read the result in another configuration.
+// REQUIRES: openmpi
+// RUN: nbc-overlap %s -- mpicc.openmpi -DNDEBUG | FileCheck %s
+// RUN: cp %s %t.c && nbc-overlap --fix %t.c -- mpicc.openmpi -DNDEBUG > /dev/null && cmp %s %t.c
+#include <assert.h>
+#include <mpi.h>
+
+#define TRACE(...)
+
+int main(int argc, char **argv) {
+  double in = 1, out, x[1000];
+  MPI_Init(&argc, &argv);
+  // CHECK: [[#@LINE+2]]:3: remark: MPI_Allreduce: nothing can run
+  // CHECK-NEXT: [[#@LINE+2]]:3: note: it must be complete here: assert stands for nothing here
+  MPI_Allreduce(&in, &out, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  assert(out > 0);
+  for (int i = 0; i < 1000; ++i) x[i] = i;
+  x[1] += out;
+  // CHECK: [[#@LINE+2]]:3: remark: MPI_Allreduce: nothing can run
+  // CHECK-NEXT: [[#@LINE+2]]:19: note: it must be complete here: a macro in front of ; stands for nothing here
+  MPI_Allreduce(&in, &out, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  TRACE("%g", out);
+  for (int i = 0; i < 1000; ++i) x[i] = i;
+  x[1] += out;
+  MPI_Finalize();
+  return (int)x[1];
+}
