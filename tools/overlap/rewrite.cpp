@@ -108,7 +108,18 @@ Fix overlapInBlock(const Site &site, const Window &w, bool early, Names &names) 
   return fix;
 }
 
+/// With the ends of lines that the file has.
+static std::string ended(const std::string &text, bool byReturns) {
+  std::string result;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (byReturns && text[i] == '\n' && (i == 0 || text[i - 1] != '\r')) result += '\r';
+    result += text[i];
+  }
+  return result;
+}
+
 std::string edited(StringRef text, const std::vector<Edit> &edits) {
+  const bool byReturns = text.contains("\r\n");
   // At one place what is put in comes before what is taken out; otherwise their order is kept.
   std::multimap<std::pair<unsigned, bool>, const Edit *> inOrder;
   for (const Edit &e : edits) inOrder.emplace(std::pair(e.offset, e.length > 0), &e);
@@ -117,7 +128,7 @@ std::string edited(StringRef text, const std::vector<Edit> &edits) {
   for (const auto &[place, e] : inOrder) {
     const unsigned offset = place.first;
     assert(offset >= at && "edits touch each other");
-    result += text.slice(at, offset).str() + e->text;
+    result += text.slice(at, offset).str() + ended(e->text, byReturns);
     at = offset + e->length;
   }
   return result + text.substr(at).str();
