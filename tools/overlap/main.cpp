@@ -226,6 +226,27 @@ bool rewrite(const std::vector<Finding> &findings) {
   return good;
 }
 
+/// Reads, tells and rewrites once. again: only what is changed now is told. An exit status.
+int goOver(const Options &o, const Profile &profile, bool again, bool &changed) {
+  std::optional<std::vector<std::unique_ptr<clang::ASTUnit>>> sources = parse(o);
+  if (!sources) return 1;
+  Program program(std::move(*sources), o.promises);
+  std::vector<Finding> findings = look(program, o);
+  const Measure measure = profile.rank(findings);
+  for (const Finding &f : findings)
+    if (!again || f.fix) printFinding(f, o.profile.empty() ? nullptr : &measure, std::cout);
+  if (!o.exportFixes.empty() && !again) {
+    std::ofstream out(o.exportFixes);
+    out << fixesAsYaml(findings);
+    if (!out.flush()) {
+      std::cerr << "nbc-overlap: cannot write " << o.exportFixes << '\n';
+      return 2;
+    }
+  }
+  changed = o.fix && std::ranges::any_of(findings, [](const Finding &f) { return bool(f.fix); });
+  return o.fix && !rewrite(findings) ? 2 : 0;
+}
+
 int run(int argc, char **argv) {
   Options o;
   if (const std::optional<int> done = readOptions(argc, argv, o)) return *done;
@@ -235,22 +256,13 @@ int run(int argc, char **argv) {
   }
   Profile profile;
   if (!o.profile.empty() && !profile.read(o.profile, std::cerr)) return 2;
-  std::optional<std::vector<std::unique_ptr<clang::ASTUnit>>> sources = parse(o);
-  if (!sources) return 1;
-  Program program(std::move(*sources), o.promises);
-  std::vector<Finding> findings = look(program, o);
-  const Measure measure = profile.rank(findings);
-  for (const Finding &f : findings)
-    printFinding(f, o.profile.empty() ? nullptr : &measure, std::cout);
-  if (!o.exportFixes.empty()) {
-    std::ofstream out(o.exportFixes);
-    out << fixesAsYaml(findings);
-    if (!out.flush()) {
-      std::cerr << "nbc-overlap: cannot write " << o.exportFixes << '\n';
-      return 2;
-    }
+  // Where one call was moved up, another one may follow it there: then all is read again.
+  constexpr int kMost = 8;
+  for (int round = 0; round < kMost; ++round) {
+    bool changed = false;
+    if (const int failed = goOver(o, profile, round > 0, changed)) return failed;
+    if (!changed) break;
   }
-  if (o.fix && !rewrite(findings)) return 2;
   return 0;
 }
 
