@@ -73,7 +73,7 @@ std::optional<Site> asSite(const Site &site, const CallSite &at, Program &progra
         !b.objects.unknown && std::ranges::all_of(b.objects.known, [&](const Object &o) {
           return o.kind == Object::variable && !callee.escaped(o);
         });
-    if (!own) add({{}, true, b.objects.whole}, b.written);
+    if (!own) add({{}, true, b.objects.whole, true}, b.written);
   }
   if (const VarDecl *v = receives(statement, at.call))
     add(program.memory(*at.in).variable(*v), true);

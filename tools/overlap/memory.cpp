@@ -254,7 +254,7 @@ bool Memory::escaped(const Object &o) const {
 bool Memory::mayOverlap(const Objects &a, const Objects &b) const {
   if (PointsTo *pointsTo = others_.pointsTo(); pointsTo && !pointsTo->mayOverlap(a.whole, b.whole))
     return false;
-  if (a.unknown && b.unknown) return true;
+  if (a.elsewhere || b.elsewhere || (a.unknown && b.unknown)) return true;
   const auto anyEscaped = [&](const Objects &objects) {
     return std::ranges::any_of(objects.known, [&](const Object &o) { return escaped(o); });
   };

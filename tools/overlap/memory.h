@@ -44,18 +44,20 @@ struct Object {
 struct Objects {
   std::set<Object> known;
   bool unknown = false;
-  Places whole;  // the same memory, as the whole program tells it apart
+  Places whole;            // the same memory, as the whole program tells it apart
+  bool elsewhere = false;  // seen from another function, where only that is known of it
 
   bool empty() const { return known.empty() && !unknown; }
   void add(const Objects &other) {
     known.insert(other.known.begin(), other.known.end());
     unknown = unknown || other.unknown;
+    elsewhere = elsewhere || other.elsewhere;
     whole.add(other.whole);
   }
   static Objects one(Object::Kind kind, const void *what) {
-    return {{{kind, what}}, false, Places::anything()};
+    return {{{kind, what}}, false, Places::anything(), false};
   }
-  static Objects anything() { return {{}, true, Places::anything()}; }
+  static Objects anything() { return {{}, true, Places::anything(), false}; }
 };
 
 class PointsTo;
