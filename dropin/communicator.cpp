@@ -280,9 +280,8 @@ static bool of_one_world(MPI_Comm comm) {
 bool Communicator::leaves_something() const {
   return !over && !copies_attributes_ && ranks_ > 1 && state_ == Plan::ready && !adapter_ &&
          !neighbors_.any() && of_one_world(context_) &&
-         std::all_of(plans_.begin(), plans_.end(), [](const Made &p) {
-           return p.state == Plan::ready && !p.taken && !p.neighbors;
-         });
+         std::all_of(plans_.begin(), plans_.end(),
+                     [](const Made &p) { return p.state == Plan::ready && !p.taken; });
 }
 
 // The youngest: ranks may have freed them in different orders, and then have let others go.
@@ -306,10 +305,9 @@ void Communicator::put_back(std::unique_ptr<Communicator> c) {
 void Communicator::succeed(Communicator &c) {
   std::swap(context_, c.context_);  // it frees the new one
   std::swap(exchange_, c.exchange_);
-  ours_ = std::exchange(c.ours_, nullptr);
-  plans_ = std::move(c.plans_);
-  c.plans_.clear();
-  node_of_ = std::move(c.node_of_);
+  std::swap(ours_, c.ours_);
+  std::swap(plans_, c.plans_);
+  std::swap(node_of_, c.node_of_);
   number_ = c.number_, nodes_ = c.nodes_;
   has_messages_ = c.has_messages_, has_node_ = c.has_node_;
   if (calls && c.calls) std::swap(calls->chosen, c.calls->chosen);

@@ -95,8 +95,8 @@ class Communicator {
   static void end_all();
   /// Moves on what is being made, and ends what has been freed and is used no more.
   static void advance_all();
-  /// From now on a program's own may be, to contexts that MPI_Comm_idup has made. Then those end
-  /// with the communicator.
+  /// From now on contexts that MPI_Comm_idup makes may have a program's own, so they end with the
+  /// communicator.
   static void attributes_are_copied() { copies_attributes_ = !duplicates_by_collectives; }
 
   int rank() const { return rank_; }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // setup.cpp - from a communicator of MPI's to devices: context, meet, open.
 //
-// Four agreements and a gather of some 400 bytes a rank, one after the other, at the first
-// collective call on a communicator; one, if all ranks have a freed one's devices and plans;
-// nothing where it has one rank.
+// Three agreements and a gather of some 400 bytes a rank, one after the other, at the first
+// collective call on a communicator; the first alone, if all ranks have a freed one's devices and
+// plans; nothing where it has one rank.
 
 #include <cstdio>
 #include <cstdlib>
@@ -187,15 +187,6 @@ Steps Communicator::set_up() {
   }
   PMPI_Comm_set_errhandler(context_, MPI_ERRORS_RETURN);
 
-  std::unique_ptr<Communicator> before = take_predecessor();
-  const std::int32_t number = before ? before->number_ : 0;
-  int error = co_await agree(number, -number);
-  if (!error && agreed_[0] > 0 && agreed_[0] == -agreed_[1]) {
-    succeed(*before);
-    co_return;
-  }
-  if (before) put_back(std::move(before));
-
   Identity mine;
   std::vector<Identity> all;
   nbc_device *device = nullptr;
@@ -205,8 +196,16 @@ Steps Communicator::set_up() {
   } catch (const std::bad_alloc &) {
     status = NBC_ERROR_MEMORY;
   }
-  if (!error) error = co_await agree(status);
-  if (error || agreed_[0]) {
+  // The least and the greatest number that ranks propose; what has failed is less than any.
+  std::unique_ptr<Communicator> before = take_predecessor();
+  const std::int32_t number = before ? before->number_ : 0;
+  int error = co_await agree(status ? status : number, -number);
+  if (!error && agreed_[0] > 0 && agreed_[0] == -agreed_[1]) {
+    succeed(*before);
+    co_return;
+  }
+  if (before) put_back(std::move(before));
+  if (error || agreed_[0] < 0) {
     give_up(error ? "MPI failed" : why_not(status, agreed_[0], why_));
     co_return;
   }
