@@ -231,6 +231,9 @@ int goOver(const Options &o, const Profile &profile, bool again, bool &changed) 
   std::optional<std::vector<std::unique_ptr<clang::ASTUnit>>> sources = parse(o);
   if (!sources) return 1;
   Program program(std::move(*sources), o.promises);
+  if (!again && !program.followsPointers())
+    std::cerr << "nbc-overlap: there is too much to follow each pointer through all sources; some "
+                 "may point at anything\n";
   std::vector<Finding> findings = look(program, o);
   const Measure measure = profile.rank(findings);
   for (const Finding &f : findings)

@@ -42,10 +42,11 @@ void PointsTo::solve() {
   // Each round passes on what the one before has found; a chain of calls takes as many as it is
   // long.
   constexpr int most = 200;
-  for (int round = 0; round < most && !tooMuch(); ++round) {
+  for (int round = 0; round < most; ++round) {
     changed_ = false;
     bodies();
-    if (!changed_ && !tooMuch()) {
+    if (tooMuch()) return;
+    if (!changed_) {
       solved_ = true;
       return;
     }

@@ -14,7 +14,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <iostream>
 
 #include "tools/overlap/buffers.h"
 #include "tools/overlap/changes.h"
@@ -165,9 +164,6 @@ Program::Program(std::vector<std::unique_ptr<ASTUnit>> sources, Promises promise
     Collector(*this, context.getSourceManager()).TraverseDecl(context.getTranslationUnitDecl());
   }
   pointsTo_ = std::make_unique<PointsTo>(*this);
-  if (!pointsTo_->solved())
-    std::cerr << "nbc-overlap: there is too much to follow each pointer through all sources; some "
-                 "may point at anything\n";
 }
 
 Program::~Program() = default;
@@ -235,6 +231,10 @@ const VariableChanges &Program::changes(const FunctionDecl &f) {
   std::unique_ptr<VariableChanges> &known = changes_[&f];
   if (!known) known = std::make_unique<VariableChanges>(f);
   return *known;
+}
+
+bool Program::followsPointers() const {
+  return pointsTo_->solved();
 }
 
 bool Program::mayOverlap(const Places &a, const Places &b) const {

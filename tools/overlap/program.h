@@ -119,6 +119,8 @@ class Program {
 
   /// As far as all sources together tell.
   bool mayOverlap(const Places &, const Places &) const;
+  /// False: there was too much to go through, and a pointer may point at anything.
+  bool followsPointers() const;
 
   const Promises &promises() const { return promises_; }
   bool isLocal(const clang::FunctionDecl &f) const {
