@@ -180,14 +180,15 @@ bool complain(llvm::Error error, const std::string &name) {
 bool write(const std::string &name, const std::string &text,
            std::vector<llvm::sys::fs::TempFile> &written) {
   const auto mode = llvm::sys::fs::getPermissions(name);
-  auto file = llvm::sys::fs::TempFile::create(realName(name) + ".%%%%%%%%",
-                                              mode ? *mode : llvm::sys::fs::owner_all);
+  auto file = llvm::sys::fs::TempFile::create(
+      realName(name) + ".%%%%%%%%", llvm::sys::fs::owner_read | llvm::sys::fs::owner_write);
   if (!file) return !complain(file.takeError(), name);
   llvm::raw_fd_ostream out(file->FD, /*shouldClose=*/false);
   out << text;
   out.flush();
-  const std::error_code failed = out.error();
+  std::error_code failed = out.error();
   out.clear_error();
+  if (!failed && mode) failed = llvm::sys::fs::setPermissions(file->FD, *mode);
   written.push_back(std::move(*file));
   return !complain(llvm::errorCodeToError(failed), name);
 }
