@@ -215,10 +215,10 @@ class Builder {
 
   /// From here on the management queue stands behind the end of step d.
   void ensure(StepId d) {
-    todo_.assign(1, d);
-    while (!todo_.empty()) {
-      const StepId at = todo_.back();
-      todo_.pop_back();
+    worklist_.assign(1, d);
+    while (!worklist_.empty()) {
+      const StepId at = worklist_.back();
+      worklist_.pop_back();
       Place &place = places_[at];
       if (staysWithin(s_.steps[at])) {
         waitWithin(at);
@@ -233,7 +233,7 @@ class Builder {
       place.stage = states_[place.queue].stage[place.side];
       // A receive that was posted ahead has not waited for anything itself.
       if (eager_ && receives(s_.steps[at]))
-        for (const StepId e : s_.after(s_.steps[at])) todo_.push_back(e);
+        for (const StepId e : s_.after(s_.steps[at])) worklist_.push_back(e);
     }
   }
 
@@ -282,12 +282,12 @@ class Builder {
   void endStage() {
     const std::vector<StepId> hosts = std::move(pending_);
     pending_.clear();
-    std::vector<StepId> rest = std::move(todo_);
+    std::vector<StepId> rest = std::move(worklist_);
     for (const StepId i : hosts)
       for (const StepId d : s_.after(s_.steps[i]))
         if (!byHost(s_.steps[d])) ensure(d);
     awaitWithin(hosts);
-    todo_ = std::move(rest);
+    worklist_ = std::move(rest);
     openStage();
     program_.stages.back().hosts = hosts;
     for (const StepId i : hosts) places_[i].stage = hosts_ = stage();
@@ -411,7 +411,7 @@ class Builder {
   std::vector<Place> places_;
   std::vector<StepId> pending_;  // of the host, for the next stage
   std::vector<StepId> last_;     // of the host, when all else is done
-  std::vector<StepId> todo_;
+  std::vector<StepId> worklist_;
   int32_t hosts_ = 0;  // the stage of the last step of the host
   Program program_;
 };

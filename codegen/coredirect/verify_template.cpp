@@ -725,12 +725,13 @@ class Verifier {
     const bool within = staysWithin(step);
     if (place.stage < 0 && place.send == UINT32_MAX && !within) return;  // on to what waits for it
     if (!eager_ && step.peer >= 0 && !receives(step) && !within) leave(i);
-    todo_.assign(s_->after(step).begin(), s_->after(step).end());
-    while (!todo_.empty()) {
-      const StepId d = todo_.back();
-      todo_.pop_back();
+    worklist_.assign(s_->after(step).begin(), s_->after(step).end());
+    while (!worklist_.empty()) {
+      const StepId d = worklist_.back();
+      worklist_.pop_back();
       if (eager_ && receives(s_->steps[d]) && !staysWithin(s_->steps[d]))
-        todo_.insert(todo_.end(), s_->after(s_->steps[d]).begin(), s_->after(s_->steps[d]).end());
+        worklist_.insert(worklist_.end(), s_->after(s_->steps[d]).begin(),
+                         s_->after(s_->steps[d]).end());
       if (follows(i, d)) continue;
       diag_.error(step.loc, "coredirect: variant ", view_.variantName(variant_), ": ", say(i),
                   " may start before ", say(d), " is done: ", because(i, d));
@@ -791,7 +792,7 @@ class Verifier {
     bool clear;
   };
   std::vector<Wait> waits_;
-  std::vector<StepId> todo_;
+  std::vector<StepId> worklist_;
 };
 
 }  // namespace
