@@ -209,7 +209,7 @@ int nbc_comm_free(nbc_comm *);
 enum nbc_progress {
   NBC_PROGRESS_CALLS, /* the device; else nobody but nbc_start, nbc_test and nbc_wait [default] */
   NBC_PROGRESS_THREAD /* a thread of the communicator's: it sleeps while there are no calls, else
-                         looks after 0.2 to 1 ms; of verbs, and of sci with interrupts, when told */
+                         looks after 0.2 to 2 ms; of verbs, and of sci with interrupts, when told */
 };
 /* Says who, until nbc_comm_free; ranks may choose differently. With a thread, nbc_start, nbc_test
  * and nbc_wait lock the plan, and nbc_start wakes the thread, a system call, if it has slept. What

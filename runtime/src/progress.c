@@ -33,7 +33,7 @@
 
 enum { IDLE = 10 };
 // Nanoseconds; PART: a pause is that part of the time in which nothing has happened.
-enum { SHORTEST = 200000, LONGEST = 1000000, PART = 4 };
+enum { SHORTEST = 200000, LONGEST = 2000000, PART = 4 };
 
 struct seen {
   bool busy, moved;
