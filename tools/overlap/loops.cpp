@@ -166,6 +166,8 @@ const Stmt *invariantIn(const Site &site, Program &program, Persistent names, st
   };
   if (site.inBranch || !site.checkedBy.empty() || site.result)
     return no("the call is checked, or made in some turns only");
+  if (!site.byAll)
+    return no("a rank that does not come here would not make the request with the others");
   if (names == Persistent::mpix && site.collective->large)
     return no("the extension has no calls for large counts");
   if (names == Persistent::mpix && !includesMpi(mainFile(site.context())))

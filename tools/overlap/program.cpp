@@ -77,6 +77,8 @@ class Collector : public RecursiveASTVisitor<Collector> {
     if (f->getNameAsString() == "MPI_Comm_free" && call->getNumArgs() == 1)
       freed_.insert(call->getArg(0)->IgnoreParenCasts());
     if (in_) program_.calls_[in_].push_back({call, in_});
+    if (isMpi(*f) && findCollective(f->getName().str()))
+      program_.collectives_.push_back({call, in_});
     return true;
   }
 
@@ -121,6 +123,15 @@ class Collector : public RecursiveASTVisitor<Collector> {
     }
     if (f && isMpi(*f) && f->getName().ends_with("ddress")) program_.takesAddresses_ = true;
     if (f && !called_.contains(ref)) program_.addressTaken_.insert(nameInAll(*f));
+    if (f) use(f, called_.contains(ref));
+    return true;
+  }
+  bool VisitMemberExpr(MemberExpr *member) {
+    if (const auto *f = dyn_cast<FunctionDecl>(member->getMemberDecl())) use(f, true);
+    return true;
+  }
+  bool VisitCXXConstructExpr(CXXConstructExpr *made) {
+    use(made->getConstructor(), true);
     return true;
   }
 
@@ -134,6 +145,13 @@ class Collector : public RecursiveASTVisitor<Collector> {
       return std::pair(entry ? entry->getUniqueID() : llvm::sys::fs::UniqueID(), offset);
     };
     return place(a) == place(b);
+  }
+
+  void use(const FunctionDecl *f, bool called) {
+    // What a pointer to a collective is used for is not followed, nor its other name.
+    const bool collective = isMpi(*f) && findCollective(f->getName().str());
+    if (isMpi(*f) && (called || !collective) && !f->getName().starts_with("PMPI_")) return;
+    if (usedBefore_.insert(f->getCanonicalDecl()).second) program_.used_.push_back(f);
   }
 
   void gives(const Expr *to, const Stmt *at) {
@@ -155,6 +173,7 @@ class Collector : public RecursiveASTVisitor<Collector> {
   const FunctionDecl *in_ = nullptr;
   std::set<const Expr *> freed_;          // &comm of MPI_Comm_free(&comm)
   std::set<const DeclRefExpr *> called_;  // a call is visited before what it calls
+  std::set<const FunctionDecl *> usedBefore_;
 };
 
 Program::Program(std::vector<std::unique_ptr<ASTUnit>> sources, Promises promises)
@@ -164,6 +183,7 @@ Program::Program(std::vector<std::unique_ptr<ASTUnit>> sources, Promises promise
     Collector(*this, context.getSourceManager()).TraverseDecl(context.getTranslationUnitDecl());
   }
   pointsTo_ = std::make_unique<PointsTo>(*this);
+  unseen_ = findUnseen();
 }
 
 Program::~Program() = default;

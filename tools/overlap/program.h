@@ -60,6 +60,12 @@ class Program {
   const std::vector<CallSite> &callers(const clang::FunctionDecl &) const;
   bool addressTaken(const clang::FunctionDecl &) const;
 
+  /// All calls of MPI's blocking collectives.
+  const std::vector<CallSite> &collectives() const { return collectives_; }
+  /// Code of the program that is in none of the sources, and may call any of them; none: there is
+  /// no such code.
+  const std::optional<std::string> &unseen() const { return unseen_; }
+
   const std::vector<Use> &uses(const clang::ValueDecl &) const;
   const std::vector<CallSite> &callsIn(const clang::FunctionDecl &) const;
 
@@ -130,6 +136,8 @@ class Program {
  private:
   friend class Collector;
 
+  std::optional<std::string> findUnseen() const;
+  bool isSeen(const clang::FunctionDecl &) const;
   bool keeps(const clang::FunctionDecl &, unsigned argument);
   bool once(const clang::Stmt *, const clang::FunctionDecl *in, int depth) const;
 
@@ -138,6 +146,9 @@ class Program {
   std::vector<const clang::FunctionDecl *> functions_;
   std::map<std::string, std::vector<CallSite>> callers_;  // by USR
   std::set<std::string> addressTaken_;
+  std::vector<CallSite> collectives_;
+  std::vector<const clang::FunctionDecl *> used_;  // each function that is named or called
+  std::optional<std::string> unseen_;
   std::map<const clang::Decl *, std::vector<Use>> uses_;
   std::map<const clang::FunctionDecl *, std::vector<CallSite>> calls_;
   std::map<const clang::FunctionDecl *, std::unique_ptr<Memory>> memories_;

@@ -12,6 +12,7 @@
 #include <algorithm>
 
 #include "tools/overlap/buffers.h"
+#include "tools/overlap/meetings.h"
 #include "tools/overlap/returned_code.h"
 #include "tools/overlap/source_text.h"
 #include "tools/overlap/uniform.h"
@@ -64,6 +65,16 @@ bool hasCompoundLiteral(const Stmt *s) {
   return isa<CompoundLiteralExpr>(s) || std::ranges::any_of(s->children(), [](const Stmt *child) {
            return child && hasCompoundLiteral(child);
          });
+}
+
+/// In C++ a jump must not pass by the declaration of a request that has a value.
+bool isJumpedOver(const CallExpr &call, const Stmt *s, const SourceManager &files) {
+  const auto *jump = dyn_cast<GotoStmt>(s);
+  if (jump && files.isBeforeInTranslationUnit(jump->getBeginLoc(), call.getBeginLoc()) &&
+      files.isBeforeInTranslationUnit(call.getBeginLoc(), jump->getLabel()->getLocation()))
+    return true;
+  return std::ranges::any_of(
+      s->children(), [&](const Stmt *child) { return child && isJumpedOver(call, child, files); });
 }
 
 /// The function's buffers, and reasons that lie in the arguments.
@@ -188,11 +199,18 @@ Site makeSite(const Collective &collective, const CallExpr *call, const Function
   if (site.block &&
       ((site.index > 0 && !site.endsAlone(site.index - 1)) || !site.endsAlone(site.behind - 1)))
     refuse("a macro holds more than one statement here");
+  if (in->getASTContext().getLangOpts().CPlusPlus && isJumpedOver(*call, in->getBody(), files))
+    refuse("a goto jumps past it, and may not jump past its request");
   if (program.definition(*call->getDirectCallee()))
     refuse("the program has a " + collective.blocking() +
            "() of its own, which would no longer be called");
-  Uniform uniform(program, *call, *site.collective);
-  if (std::optional<Remark> why = uniform.whyNot()) site.against.push_back(*why);
+  std::optional<Remark> uneven = Uniform(program, *call, collective).whyNot();
+  site.byAll = !uneven;
+  if (uneven)
+    if (const std::optional<std::string> other = mayMeet(*call, collective, in, program)) {
+      uneven->text += "; so it may meet " + *other + ", which is not changed with it";
+      site.against.push_back(*uneven);
+    }
   return site;
 }
 

@@ -45,6 +45,7 @@ struct Site {
   std::vector<Buffer> buffers;
   Objects reads, writes;        // all of them
   Effects naming;               // what the arguments themselves do when they are evaluated
+  bool byAll = true;            // all ranks reach it alike
   std::vector<Remark> against;  // why it is not to be changed; none: it may be
 
   const clang::ASTContext &context() const { return in->getASTContext(); }

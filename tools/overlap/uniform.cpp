@@ -154,8 +154,7 @@ bool Uniform::condition(const Expr *e, const FunctionDecl *in) {
   if (!e || same(e, in) || asksWhoTakesPart(e)) return true;
   return no(e, in,
             "whether a rank comes here depends on '" + written(e, in->getASTContext()) +
-                "', which may differ among ranks: then this meets another call, which is not "
-                "changed with it");
+                "', which may differ among ranks");
 }
 
 bool Uniform::turns(const Expr *condition, const FunctionDecl *in) {

@@ -3,10 +3,10 @@
 //
 // A blocking collective must not meet a nonblocking one. A call in the source is changed for all
 // ranks at once, so the only danger is that it meets another place of the source: where what a rank
-// is decides which of the two it reaches. So every condition on the way, in the function and in
-// those that call it, back to main(), must be one that is the same on all ranks: constants, the
-// command line, the number of ranks, what a broadcast or an allreduce left in a variable, and what
-// is computed from these.
+// is decides which of the two it reaches. So, unless there is no such place (meetings.h), every
+// condition on the way, in the function and in those that call it, back to main(), must be one that
+// is the same on all ranks: constants, the command line, the number of ranks, what a broadcast or
+// an allreduce left in a variable, and what is computed from these.
 
 #pragma once
 

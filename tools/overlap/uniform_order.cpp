@@ -23,8 +23,7 @@
 #include <map>
 #include <utility>
 
-#include "tools/overlap/buffers.h"
-#include "tools/overlap/changes.h"
+#include "tools/overlap/communicators.h"
 #include "tools/overlap/known_calls.h"
 #include "tools/overlap/uniform.h"
 
@@ -34,49 +33,6 @@ namespace {
 using namespace clang;
 using llvm::dyn_cast;
 using llvm::isa;
-
-/// What a communicator's expression stands for, through parameters.
-struct Communicators {
-  std::set<std::string> constants;
-  std::set<std::string> made;  // variables that calls of MPI fill, so they are no constants
-  bool unknown = false;
-  std::set<const ValueDecl *> parameters;  // that have been looked through
-
-  bool mayBe(const Communicators &other) const {
-    const auto share = [](const auto &a, const auto &b) {
-      return std::ranges::any_of(a, [&](const auto &x) { return b.contains(x); });
-    };
-    return unknown || other.unknown || share(constants, other.constants) || share(made, other.made);
-  }
-};
-
-void stands(const Expr *e, const FunctionDecl *in, Program &program, Communicators &out) {
-  const std::string name = constantName(e, in->getASTContext());
-  e = e->IgnoreParenImpCasts();
-  const auto *ref = dyn_cast<DeclRefExpr>(e);
-  const auto *member = dyn_cast<MemberExpr>(e);
-  const ValueDecl *d = ref ? ref->getDecl() : member ? member->getMemberDecl() : nullptr;
-  const auto *p = d ? dyn_cast<ParmVarDecl>(d) : nullptr;
-  if (isMpiConstant(name)) {
-    out.constants.insert(name);
-  } else if (p && !program.addressTaken(*in) && p->getDeclContext() == in &&
-             program.changes(*in).never(*p)) {
-    if (!out.parameters.insert(p).second) return;
-    const std::vector<CallSite> &callers = program.callers(*in);
-    out.unknown = out.unknown || callers.empty();
-    for (const CallSite &at : callers) {
-      const unsigned i = p->getFunctionScopeIndex();
-      if (at.in && i < at.call->getNumArgs() && !isa<CXXOperatorCallExpr>(at.call))
-        stands(at.call->getArg(i), at.in, program, out);
-      else
-        out.unknown = true;
-    }
-  } else if (d && !p && program.madeByMpi(*d)) {
-    out.made.insert(nameInAll(*d));
-  } else {
-    out.unknown = true;
-  }
-}
 
 /// How many calls of the kind a statement makes; none: that is not the same each time, or depends.
 class Count {
@@ -114,9 +70,7 @@ class Count {
     const Collective *c = f && isMpi(*f) ? findCollective(f->getNameAsString()) : nullptr;
     if (c) {
       if (c->name != kind_.name || c->arguments.size() != call->getNumArgs()) return 0;
-      Communicators theirs;
-      stands(call->getArg(static_cast<unsigned>(c->arguments.find('c'))), in, program_, theirs);
-      return theirs.mayBe(own_) ? 1 : 0;
+      return communicatorsOf(*call, *c, in, program_).mayBe(own_) ? 1 : 0;
     }
     const FunctionDecl *body = f ? program_.definition(*f) : nullptr;
     if (!body) return 0;
@@ -174,9 +128,7 @@ bool Uniform::inOrder(const Stmt *before, const FunctionDecl *in, Ordered &seen)
   const auto *itself = before ? dyn_cast<CallExpr>(before) : nullptr;
   if (const FunctionDecl *f = itself && outermost ? called(*itself) : nullptr)
     if (!inOrder(nullptr, f, seen)) return false;
-  Communicators own;
-  stands(call_.getArg(static_cast<unsigned>(collective_.arguments.find('c'))), home_, program_,
-         own);
+  const Communicators own = communicatorsOf(call_, collective_, home_, program_);
   Count count(program_, collective_, own);
 
   std::vector<std::pair<const Stmt *, bool>> left{{in->getBody(), false}};  // within the loop
@@ -224,8 +176,7 @@ bool Uniform::inOrder(const Stmt *before, const FunctionDecl *in, Ordered &seen)
       why_.reset();
       return no(on, in,
                 "'" + written(on, context) + "' may differ among ranks and decides how often " +
-                    collective_.blocking() +
-                    " is called before: then this is another one in the order of each rank");
+                    collective_.blocking() + " is called before");
     }
   }
   return true;

@@ -35,6 +35,7 @@ int main(int argc, char **argv) {
 #else
   total(part);
   total(MPI_COMM_WORLD);
+  MPI_Allreduce(&in, &out, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
 #endif
   MPI_Finalize();
 }
