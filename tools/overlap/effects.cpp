@@ -275,6 +275,7 @@ void Walk::value(const Expr *e) {
   }
   if (isa<ArraySubscriptExpr, MemberExpr>(e)) return address(e);
   if (const auto *call = dyn_cast<CallExpr>(e)) return this->call(call);
+  if (const auto *block = dyn_cast<StmtExpr>(e)) return statement(block->getSubStmt());
   if (isa<BinaryOperator, UnaryOperator, ConditionalOperator, InitListExpr, CompoundLiteralExpr,
           MaterializeTemporaryExpr, ExprWithCleanups, ConstantExpr, DesignatedInitExpr,
           ArrayInitLoopExpr>(e))
@@ -288,8 +289,7 @@ void Walk::value(const Expr *e) {
                memory_.pointedAt(gone->getArgument()));
   }
   if (isa<CXXThrowExpr>(e)) add(Effect::leaves, e, "throw");
-  // new may throw; lambdas, statement expressions, temporaries with destructors and whatever else
-  // there is.
+  // new may throw; lambdas, temporaries with destructors and whatever else there is.
   add(Effect::opaque, e, "'" + text(e) + "'");
   statements(e);
 }

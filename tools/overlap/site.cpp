@@ -159,6 +159,8 @@ void findBlock(Site &site) {
                            : "the call is no statement of a block");
   }
   if (!parent) return refuse("the call is no statement of a block");
+  if (const Stmt *around = parentOf(parent, context); around && isa<StmtExpr>(around))
+    refuse("its block is part of an expression");
   for (const Stmt *s = at; s; s = parentOf(s, context))
     if (isa<OMPExecutableDirective>(s))
       refuse("threads may be at the call together: it stands in a directive of OpenMP");

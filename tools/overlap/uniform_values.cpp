@@ -99,7 +99,7 @@ bool Uniform::sameResult(const CallExpr *call) {
     const Stmt *s = left.back();
     left.pop_back();
     if (!s) continue;
-    if (isa<StmtExpr, LambdaExpr>(s)) return false;
+    if (isa<LambdaExpr>(s)) return false;
     if (const auto *r = dyn_cast<ReturnStmt>(s))
       if (!r->getRetValue() || !same(r->getRetValue(), f) || !reached(r, f)) return false;
     left.insert(left.end(), s->child_begin(), s->child_end());
