@@ -134,9 +134,15 @@ static bool may_be_near(const struct nbc_shm_options *o, int mine, int rank) {
   return !o->nodes || o->nodes[rank] == o->nodes[mine];
 }
 
+// A peer that was killed before all had mapped its memory has left the name.
 static void close_device(struct nbc_device *device) {
   struct shm *shm = (struct shm *)device;
-  for (int r = 0; r < shm->ranks; ++r) process_leave(shm->peers[r].process);
+  bool died = false;
+  for (int r = 0; r < shm->ranks; ++r) {
+    died = died || process_died(shm->peers[r].process);
+    process_leave(shm->peers[r].process);
+  }
+  if (died) objects_clean();
   numa_close(shm->topology);
   free(shm);
 }

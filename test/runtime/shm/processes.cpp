@@ -244,6 +244,31 @@ TEST(Processes, manyDevicesWatchAPeerByOneDescriptor) {
   EXPECT_EQ(all.status(1), 0);
 }
 
+TEST(Processes, whoIsLeftTakesAwayWhatTheKilledHadMade) {
+  Processes all(3, [&](Process &p) {
+    nbc_comm *comm = p.open();
+    build::Bytes b = build::ringAllgather(3, uint32_t(p.files.rank));
+    std::strcpy(b.header()->target, "shm");
+    b.seal();
+    nbc_plan *plan = nullptr;
+    pid_t victim = getpid();
+    size_t bytes = 0;
+    Process::must(nbc_plan_create(comm, b.data(), b.size(), nullptr, &plan) == 0, "create");
+    Files::put(&p.files, "made", &victim, sizeof victim);
+    if (p.files.rank == 1)
+      for (;;) pause();
+    Process::must(Files::get(&p.files, 1, "made", &victim, sizeof victim, &bytes) == 0, "its pid");
+    while (kill(victim, 0) == 0) usleep(1000);
+    Process::must(nbc_plan_free(plan) == 0 && nbc_comm_free(comm) == 0, "free");
+  });
+  for (int r : {0, 1, 2}) ASSERT_TRUE(all.has(r, "made"));
+  EXPECT_EQ(namesInSharedMemory(), 3);
+  kill(all.pids[1], SIGKILL);
+  EXPECT_EQ(all.status(1), -SIGKILL);
+  for (int r : {0, 2}) EXPECT_EQ(all.status(r), 0);
+  EXPECT_EQ(namesInSharedMemory(), 0);
+}
+
 TEST(Processes, whatTheKilledLeaveBehindTheNextTakesAway) {
   {
     Processes all(2, [&](Process &p) {
