@@ -4,7 +4,9 @@
 #include <sched.h>
 
 #include <atomic>
+#include <map>
 #include <mutex>
+#include <string>
 
 #include "dropin/queue.h"
 
@@ -202,6 +204,20 @@ bool finish_all(double seconds) {
   return !busy();
 }
 
+/// A code of the MPI's whose text says what went wrong. With the lock held. MPICH cannot add one to
+/// a class of its own.
+static int new_code(int status) {
+  static std::map<int, int> codes;
+  const auto [at, fresh] = codes.emplace(status, MPI_ERR_OTHER);
+  const std::string text = std::string("nbcc: ") + nbc_status_text(status);
+  int kind = 0, code = 0;
+  if (fresh && PMPI_Add_error_class(&kind) == MPI_SUCCESS &&
+      PMPI_Add_error_code(kind, &code) == MPI_SUCCESS &&
+      PMPI_Add_error_string(code, text.c_str()) == MPI_SUCCESS)
+    at->second = code;
+  return at->second;
+}
+
 int error_of(int status) {
   switch (status) {
     case NBC_OK:
@@ -214,7 +230,7 @@ int error_of(int status) {
     case NBC_ERROR_TOO_LONG:
       return MPI_ERR_COUNT;
     default:
-      return MPI_ERR_OTHER;
+      return new_code(status);
   }
 }
 
