@@ -24,9 +24,9 @@ All ranks
     the command line (taken to be the same everywhere), the size of MPI_COMM_WORLD or of the call's communicator,
     what a broadcast, allgather or allreduce over one of these left in a variable, and what is computed from such
     values.
-  - No rank leaves earlier by return, break, continue or exit(), unless it ends without a collective. A continue
-    behind the call is none: the next turn comes to it all the same. That a call of MPI fails is no way to
-    differ: nothing can be relied on then.
+  - No rank leaves earlier by return, break, continue, exit() or a goto forwards to what stands behind the call, unless
+    it ends without a collective. A continue behind the call is none: the next turn comes to it all the same. That
+    a call of MPI fails is no way to differ: nothing can be relied on then.
     The same goes for what a function returns that is computed so, and for a local number that such a call has
     just filled. A communicator counts as one where its variable is given one at a single place.
   - Nor may some ranks have made more calls of the same kind before: of a condition that may differ both sides make as

@@ -103,6 +103,17 @@ const Stmt *lastWithout(const Stmt *end, const FunctionDecl *in,
   return largest;
 }
 
+/// Whether a jump leads forwards, to its own block or one around it.
+bool goesOn(const GotoStmt &jump, const FunctionDecl *in) {
+  const LabelStmt *label = jump.getLabel()->getStmt();
+  const Stmt *block = parentOf(label, in);
+  const Stmt *around = &jump;
+  while (around && around != block) around = parentOf(around, in);
+  const SourceManager &files = in->getASTContext().getSourceManager();
+  return around && isa<CompoundStmt>(block) &&
+         files.isBeforeInTranslationUnit(jump.getBeginLoc(), label->getBeginLoc());
+}
+
 /// Whether the language itself calls a function: for another one that it overrides, as objects come
 /// and go, in a range-based for, before main().
 bool calledUnseen(const FunctionDecl &f) {
@@ -208,10 +219,10 @@ bool Uniform::exitsAlike(const Stmt *s, const FunctionDecl *in) {
   exits.TraverseStmt(in->getBody());
   for (const Stmt *exit : exits.found) {
     if (const auto *jump = dyn_cast<GotoStmt>(exit)) {
-      const SourceLocation from = jump->getBeginLoc(), to = jump->getLabel()->getLocation();
-      const bool behind = files.isBeforeInTranslationUnit(s->getBeginLoc(), from) &&
-                          files.isBeforeInTranslationUnit(from, to);
-      if (!behind) return no(exit, in, "goto is not followed");
+      if (!goesOn(*jump, in)) return no(exit, in, "goto is not followed");
+      // To what comes before it, so all the same to it.
+      if (files.isBeforeInTranslationUnit(jump->getLabel()->getLocation(), s->getBeginLoc()))
+        continue;
     }
     bool sharesLoop = false;
     const Stmt *target = nullptr;
