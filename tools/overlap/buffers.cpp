@@ -9,6 +9,7 @@
 #include <clang/Lex/Lexer.h>
 
 #include <algorithm>
+#include <set>
 
 namespace nbcc::overlap {
 
@@ -17,13 +18,19 @@ using llvm::dyn_cast;
 
 std::string constantName(const Expr *e, const ASTContext &context) {
   const SourceManager &files = context.getSourceManager();
+  std::set<FileID> ends;  // expansions that it ends in
+  for (SourceLocation at = e->getEndLoc(); at.isMacroID();
+       at = files.getImmediateMacroCallerLoc(at))
+    ends.insert(files.getFileID(at));
   for (SourceLocation at = e->getBeginLoc(); at.isMacroID();
        at = files.getImmediateMacroCallerLoc(at)) {
     const llvm::StringRef name = Lexer::getImmediateMacroName(at, files, context.getLangOpts());
-    if (isMpiConstant(name.str())) return name.str();  // of several macros below each other
+    if (isMpiConstant(name.str()))  // of several macros below each other
+      return ends.contains(files.getFileID(at)) ? name.str() : "";
   }
   const auto *ref = dyn_cast<DeclRefExpr>(e->IgnoreParenCasts());
-  return ref ? ref->getDecl()->getNameAsString() : "";
+  const std::string name = ref ? ref->getDecl()->getNameAsString() : "";
+  return ref && isa<VarDecl>(ref->getDecl()) && isMpiConstant(name) ? "" : name;  // not MPI's
 }
 
 bool isMpiConstant(std::string_view name) {

@@ -9,6 +9,8 @@
 
 #include "tools/overlap/buffers.h"
 #include "tools/overlap/changes.h"
+#include "tools/overlap/known_calls.h"
+#include "tools/overlap/site.h"
 
 namespace nbcc::overlap {
 
@@ -41,18 +43,38 @@ class Search {
     const auto *member = dyn_cast<MemberExpr>(e);
     const ValueDecl *d = ref ? ref->getDecl() : member ? member->getMemberDecl() : nullptr;
     const auto *p = d ? dyn_cast<ParmVarDecl>(d) : nullptr;
-    if (isMpiConstant(name))
+    const auto *method = dyn_cast<CXXMethodDecl>(in);
+    if (name == "MPI_COMM_WORLD" || name == "MPI_COMM_SELF")
       found.constants.insert(name);
     else if (p && !program_.addressTaken(*in) && p->getDeclContext() == in &&
-             program_.changes(*in).never(*p))
+             program_.changes(*in).never(*p) && !(method && method->isVirtual()))
       addParameter(p, in);
-    else if (d && !p && program_.madeByMpi(*d))
+    else if (d && !p && program_.madeByMpi(*d) && givenByMpiOnly(*d))
       found.made.insert(nameInAll(*d));
     else
       found.unknown = true;
   }
 
  private:
+  /// Nothing but a call of MPI is given its address, and it is bound to no reference.
+  bool givenByMpiOnly(const ValueDecl &d) const {
+    const auto *v = dyn_cast<VarDecl>(&d);
+    if (!v || v->getType()->isReferenceType() ||
+        (v->hasGlobalStorage() && v->isExternallyVisible()))
+      return false;
+    return std::ranges::all_of(program_.uses(*v), [](const Use &use) {
+      if (!use.in) return false;
+      ASTContext &context = use.in->getASTContext();
+      const Stmt *by = parentOf(use.ref, context);
+      const auto *cast = dyn_cast_or_null<ImplicitCastExpr>(by);
+      if (cast) return cast->getCastKind() == CK_LValueToRValue;
+      const auto *address = dyn_cast_or_null<UnaryOperator>(by);
+      if (!address || address->getOpcode() != UO_AddrOf) return false;
+      const auto *call = dyn_cast_or_null<CallExpr>(parentOf(address, context));
+      return call && call->getDirectCallee() && isMpi(*call->getDirectCallee());
+    });
+  }
+
   void addParameter(const ParmVarDecl *p, const FunctionDecl *in) {
     if (!seen_.insert(p).second) return;
     const std::vector<CallSite> &callers = program_.callers(*in);

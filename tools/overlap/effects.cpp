@@ -10,6 +10,8 @@
 #include <clang/AST/StmtOpenMP.h>
 #include <clang/Lex/Lexer.h>
 
+#include <utility>
+
 #include "tools/overlap/walk.h"
 
 namespace nbcc::overlap {
@@ -275,7 +277,13 @@ void Walk::value(const Expr *e) {
   }
   if (isa<ArraySubscriptExpr, MemberExpr>(e)) return address(e);
   if (const auto *call = dyn_cast<CallExpr>(e)) return this->call(call);
-  if (const auto *block = dyn_cast<StmtExpr>(e)) return statement(block->getSubStmt());
+  if (const auto *block = dyn_cast<StmtExpr>(e)) {
+    // A break in a loop's condition is one of the loop around it for gcc, of itself for clang.
+    const auto loops = std::exchange(loops_, 0), switches = std::exchange(switches_, 0);
+    statement(block->getSubStmt());
+    loops_ = loops, switches_ = switches;
+    return;
+  }
   if (isa<BinaryOperator, UnaryOperator, ConditionalOperator, InitListExpr, CompoundLiteralExpr,
           MaterializeTemporaryExpr, ExprWithCleanups, ConstantExpr, DesignatedInitExpr,
           ArrayInitLoopExpr>(e))

@@ -17,13 +17,13 @@ The call
   - No buffer is MPI_BOTTOM: then the datatype says which memory it is.
 
 All ranks
-  - MPI does not let a blocking collective meet a nonblocking one. Where all sources of a program are named, and it
-    calls no library but MPI and those of C and C++, each collective is compared with the others of its kind: if
-    none may have the same communicator, root and operator, it can only meet itself, and nothing more is asked here.
-  - Otherwise all ranks must reach the call alike: every condition on the way, back to main(), is one of constants,
-    the command line (taken to be the same everywhere), the size of MPI_COMM_WORLD or of the call's communicator,
-    what a broadcast, allgather or allreduce over one of these left in a variable, and what is computed from such
-    values.
+  - MPI does not let a blocking collective meet a nonblocking one. So all ranks must reach the call alike: every
+    condition on the way, back to main(), is one of constants, the command line (taken to be the same everywhere),
+    the size of MPI_COMM_WORLD or of the call's communicator, what a broadcast, allgather or allreduce over one of
+    these left in a variable, and what is computed from such values.
+  - --whole promises that only these sources call collectives on the program's communicators. Then each call is
+    compared with the others of its kind, and if none may have the same communicator, root and operator, it can
+    only meet itself, and ranks may come to it as they like.
   - No rank leaves earlier by return, break, continue, exit() or a goto forwards to what stands behind the call, unless
     it ends without a collective. A continue behind the call is none: the next turn comes to it all the same. That
     a call of MPI fails is no way to differ: nothing can be relied on then.
@@ -83,7 +83,7 @@ Loops
   - --persistent makes a call persistent before the loop where its arguments can be had there, and nothing in the
     loop changes what they are computed from, arrays of counts, or any communicator; and where the loop is left at
     its end or by break, so that the request is freed. Communicator and datatype are MPI's own, or the loop has a
-    turn for sure: before one that has none they may be null. All ranks must reach it alike, whatever else it may meet.
+    turn for sure: before one that has none they may be null. All ranks must reach it alike, whatever it may meet.
 
 At least --least operations must be there to run meanwhile; a loop counts as 100 turns.
 )";

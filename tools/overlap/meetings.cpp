@@ -47,6 +47,7 @@ std::string placeOf(const CallExpr &call, const FunctionDecl *in) {
 
 std::optional<std::string> mayMeet(const CallExpr &call, const Collective &c,
                                    const FunctionDecl *in, Program &program) {
+  if (program.hasSides()) return "one of another group";  // of other roots, too
   const Communicators own = communicatorsOf(call, c, in, program);
   for (const CallSite &other : program.collectives()) {
     const Collective *kind = findCollective(other.call->getDirectCallee()->getName().str());
@@ -57,7 +58,8 @@ std::optional<std::string> mayMeet(const CallExpr &call, const Collective &c,
         communicatorsOf(*other.call, c, other.in, program).mayBeElsewhere(own))
       return "the one of " + placeOf(*other.call, other.in);
   }
-  if (const std::optional<std::string> &name = program.unseen()) return "one in " + *name;
+  if (!program.hidden().empty()) return "one by " + program.hidden();
+  if (!program.promises().whole) return "one in code that is not seen, unless --whole";
   return std::nullopt;
 }
 

@@ -89,8 +89,11 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
                  "Variables, and fields as FIELD or STRUCT.FIELD, that are the same on all ranks")
       ->delimiter(',')
       ->allow_extra_args(false);
+  app.add_flag("--whole", o.promises.whole,
+               "No code but these sources calls collectives on the program's communicators");
   app.add_flag("--library", o.promises.library,
-               "What no source here calls is called from elsewhere, on all ranks alike");
+               "What no source here calls is called from elsewhere, on all ranks alike")
+      ->excludes("--whole");
   app.add_flag("--across-clocks", o.promises.acrossClocks,
                "Move calls across MPI_Wtime() and its like as well: what the program measures of "
                "itself is then something else");

@@ -88,8 +88,10 @@ Places PointsTo::value(const Expr *e) {
   }
   if (const auto *block = dyn_cast<StmtExpr>(e)) {
     statement(block->getSubStmt());
-    const auto *last = dyn_cast_or_null<Expr>(block->getSubStmt()->body_back());
-    return last ? either(last) : Places();
+    const auto *last = dyn_cast_or_null<ValueStmt>(block->getSubStmt()->getStmtExprResult());
+    const Expr *result = last ? last->getExprStmt() : nullptr;
+    if (result) return either(result);
+    return e->getType()->isVoidType() ? Places() : Places::anything();
   }
   if (const auto *made = dyn_cast<CXXConstructExpr>(e)) {
     const Places self = Places::one(e);

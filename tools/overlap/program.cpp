@@ -73,7 +73,10 @@ class Collector : public RecursiveASTVisitor<Collector> {
     if (const auto *ref = dyn_cast<DeclRefExpr>(call->getCallee()->IgnoreParenImpCasts()))
       called_.insert(ref);
     program_.callers_[nameInAll(*f)].push_back({call, in_});
-    if (makesIntercommunicator(*f)) program_.hasSides_ = true;
+    if (makesIntercommunicator(*f)) {
+      program_.hasSides_ = true;
+      program_.joinsOthers_ = program_.joinsOthers_ || !f->getName().contains("Intercomm");
+    }
     if (f->getNameAsString() == "MPI_Comm_free" && call->getNumArgs() == 1)
       freed_.insert(call->getArg(0)->IgnoreParenCasts());
     if (in_) program_.calls_[in_].push_back({call, in_});
@@ -123,15 +126,23 @@ class Collector : public RecursiveASTVisitor<Collector> {
     }
     if (f && isMpi(*f) && f->getName().ends_with("ddress")) program_.takesAddresses_ = true;
     if (f && !called_.contains(ref)) program_.addressTaken_.insert(nameInAll(*f));
-    if (f) use(f, called_.contains(ref));
+    if (f && isMpi(*f)) {
+      llvm::StringRef name = f->getName();
+      if (name.consume_front("P") || !called_.contains(ref))
+        if (findCollective(name.str())) program_.hidden_ = f->getName().str() + "()";
+    }
     return true;
   }
-  bool VisitMemberExpr(MemberExpr *member) {
-    if (const auto *f = dyn_cast<FunctionDecl>(member->getMemberDecl())) use(f, true);
+  // Of a template, or a lambda with auto.
+  bool VisitUnresolvedLookupExpr(UnresolvedLookupExpr *e) {
+    const std::string name = e->getName().getAsString();
+    if (findCollective(name)) program_.hidden_ = name + "() in a template";
     return true;
   }
-  bool VisitCXXConstructExpr(CXXConstructExpr *made) {
-    use(made->getConstructor(), true);
+  bool VisitCXXMemberCallExpr(CXXMemberCallExpr *call) {
+    const CXXMethodDecl *m = call->getMethodDecl();
+    const auto *names = m ? dyn_cast<NamespaceDecl>(m->getParent()->getDeclContext()) : nullptr;
+    if (names && names->getName() == "MPI") program_.hidden_ = "MPI's C++ bindings";
     return true;
   }
 
@@ -145,13 +156,6 @@ class Collector : public RecursiveASTVisitor<Collector> {
       return std::pair(entry ? entry->getUniqueID() : llvm::sys::fs::UniqueID(), offset);
     };
     return place(a) == place(b);
-  }
-
-  void use(const FunctionDecl *f, bool called) {
-    // What a pointer to a collective is used for is not followed, nor its other name.
-    const bool collective = isMpi(*f) && findCollective(f->getName().str());
-    if (isMpi(*f) && (called || !collective) && !f->getName().starts_with("PMPI_")) return;
-    if (usedBefore_.insert(f->getCanonicalDecl()).second) program_.used_.push_back(f);
   }
 
   void gives(const Expr *to, const Stmt *at) {
@@ -173,7 +177,6 @@ class Collector : public RecursiveASTVisitor<Collector> {
   const FunctionDecl *in_ = nullptr;
   std::set<const Expr *> freed_;          // &comm of MPI_Comm_free(&comm)
   std::set<const DeclRefExpr *> called_;  // a call is visited before what it calls
-  std::set<const FunctionDecl *> usedBefore_;
 };
 
 Program::Program(std::vector<std::unique_ptr<ASTUnit>> sources, Promises promises)
@@ -183,7 +186,6 @@ Program::Program(std::vector<std::unique_ptr<ASTUnit>> sources, Promises promise
     Collector(*this, context.getSourceManager()).TraverseDecl(context.getTranslationUnitDecl());
   }
   pointsTo_ = std::make_unique<PointsTo>(*this);
-  unseen_ = findUnseen();
 }
 
 Program::~Program() = default;

@@ -40,7 +40,8 @@ struct Promises {
       local;  // functions that touch what their arguments point at, keep nothing, use no MPI
   bool library = false;  // whoever calls a function from elsewhere does so on all ranks alike
   std::set<std::string> alike;  // variables and fields that are the same on all ranks
-  bool acrossClocks = false;    // what the program measures of itself may become something else
+  bool whole = false;         // there is no other code that calls collectives on its communicators
+  bool acrossClocks = false;  // what the program measures of itself may become something else
 };
 
 class PointsTo;
@@ -60,11 +61,10 @@ class Program {
   const std::vector<CallSite> &callers(const clang::FunctionDecl &) const;
   bool addressTaken(const clang::FunctionDecl &) const;
 
-  /// All calls of MPI's blocking collectives.
+  /// All calls of MPI's blocking collectives that stand in the sources.
   const std::vector<CallSite> &collectives() const { return collectives_; }
-  /// Code of the program that is in none of the sources, and may call any of them; none: there is
-  /// no such code.
-  const std::optional<std::string> &unseen() const { return unseen_; }
+  /// What calls one in another way; empty: nothing does.
+  const std::string &hidden() const { return hidden_; }
 
   const std::vector<Use> &uses(const clang::ValueDecl &) const;
   const std::vector<CallSite> &callsIn(const clang::FunctionDecl &) const;
@@ -115,6 +115,8 @@ class Program {
 
   /// Some communicator may have two sides, whose ranks do not get the same out of a collective.
   bool hasSides() const { return hasSides_; }
+  /// Some communicator may have ranks of another program.
+  bool joinsOthers() const { return joinsOthers_; }
 
   /// Whether all that it returns is memory that it has just allocated, and keeps no pointer to.
   bool makes(const clang::FunctionDecl &);
@@ -136,8 +138,6 @@ class Program {
  private:
   friend class Collector;
 
-  std::optional<std::string> findUnseen() const;
-  bool isSeen(const clang::FunctionDecl &) const;
   bool keeps(const clang::FunctionDecl &, unsigned argument);
   bool once(const clang::Stmt *, const clang::FunctionDecl *in, int depth) const;
 
@@ -147,8 +147,7 @@ class Program {
   std::map<std::string, std::vector<CallSite>> callers_;  // by USR
   std::set<std::string> addressTaken_;
   std::vector<CallSite> collectives_;
-  std::vector<const clang::FunctionDecl *> used_;  // each function that is named or called
-  std::optional<std::string> unseen_;
+  std::string hidden_;
   std::map<const clang::Decl *, std::vector<Use>> uses_;
   std::map<const clang::FunctionDecl *, std::vector<CallSite>> calls_;
   std::map<const clang::FunctionDecl *, std::unique_ptr<Memory>> memories_;
@@ -164,7 +163,7 @@ class Program {
   ElementUses elements_;
   std::unique_ptr<PointsTo> pointsTo_;
   bool sharesMemory_ = false, takesAddresses_ = false, catches_ = false, ownsNew_ = false,
-       hasSides_ = false;
+       hasSides_ = false, joinsOthers_ = false;
 };
 
 /// One name for a function, a type and so on in all sources; what is static in a source has one of

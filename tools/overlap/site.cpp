@@ -67,6 +67,12 @@ bool hasCompoundLiteral(const Stmt *s) {
          });
 }
 
+/// Whether a jump may lead into a statement, past a request in front of it.
+bool isEntered(const Stmt *s, const FunctionDecl &in, Program &program) {
+  return std::ranges::any_of(effectsOf(s, in, program).all,
+                             [](const Effect &e) { return e.kind == Effect::enters; });
+}
+
 /// In C++ a jump must not pass by the declaration of a request that has a value.
 bool isJumpedOver(const CallExpr &call, const Stmt *s, const SourceManager &files) {
   const auto *jump = dyn_cast<GotoStmt>(s);
@@ -75,6 +81,12 @@ bool isJumpedOver(const CallExpr &call, const Stmt *s, const SourceManager &file
     return true;
   return std::ranges::any_of(
       s->children(), [&](const Stmt *child) { return child && isJumpedOver(call, child, files); });
+}
+
+bool isOfThisProgram(const Collective &c, const CallExpr &call, const FunctionDecl &in) {
+  const Expr *on = call.getArg(static_cast<unsigned>(c.arguments.find('c')));
+  const std::string name = constantName(on, in.getASTContext());
+  return name == "MPI_COMM_WORLD" || name == "MPI_COMM_SELF";
 }
 
 /// The function's buffers, and reasons that lie in the arguments.
@@ -183,6 +195,10 @@ Site makeSite(const Collective &collective, const CallExpr *call, const Function
   const Memory &memory = program.memory(*in);
   findBlock(site);
   readArguments(site, program);
+  if (site.inBranch && site.block && isEntered(site.statement(site.index), *in, program))
+    refuse("a jump may lead into the statement, past the request");
+  if (program.joinsOthers() && !isOfThisProgram(collective, *call, *in))
+    refuse("ranks of another program may take part in it");
   if (!memory.notUnderstood().empty())
     refuse(in->getNameAsString() + "() has " + memory.notUnderstood() + ", which is not followed");
   if (in->isTemplated() || in->isTemplateInstantiation()) refuse("it stands in a template");
@@ -250,7 +266,8 @@ std::optional<Site> outside(const Site &site, Program &program) {
   }
   const auto *block = parent ? dyn_cast<CompoundStmt>(parent) : nullptr;
   if (!block || isOfSwitch(block, context) || block->getBeginLoc().isMacroID() ||
-      afterPragma(*block, *at, context) || endsWithBlock(site, program.memory(*site.in)))
+      afterPragma(*block, *at, context) || endsWithBlock(site, program.memory(*site.in)) ||
+      isEntered(at, *site.in, program))
     return std::nullopt;
   Site result = site;
   result.block = block;

@@ -114,6 +114,14 @@ bool goesOn(const GotoStmt &jump, const FunctionDecl *in) {
          files.isBeforeInTranslationUnit(jump.getBeginLoc(), label->getBeginLoc());
 }
 
+/// Whether a goto leads to a place in one of the loops that it stands in.
+bool staysIn(const Stmt *exit, const std::set<const Stmt *> &loops, const FunctionDecl *in) {
+  const auto *jump = dyn_cast<GotoStmt>(exit);
+  const Stmt *p = jump ? jump->getLabel()->getStmt() : nullptr;
+  while (p && !loops.contains(p)) p = parentOf(p, in);
+  return p;
+}
+
 /// Whether the language itself calls a function: for another one that it overrides, as objects come
 /// and go, in a range-based for, before main().
 bool calledUnseen(const FunctionDecl &f) {
@@ -227,6 +235,8 @@ bool Uniform::exitsAlike(const Stmt *s, const FunctionDecl *in) {
     bool sharesLoop = false;
     const Stmt *target = nullptr;
     for (const Stmt *p = parentOf(exit, in); p; p = parentOf(p, in)) {
+      if (!target && isa<StmtExpr>(p) && isa<BreakStmt, ContinueStmt>(exit))
+        return no(exit, in, "a jump out of an expression is not followed");
       sharesLoop = sharesLoop || loops.contains(p);
       const bool stops = isLoop(p) || (isa<SwitchStmt>(p) && isa<BreakStmt>(exit));
       if (!target && stops) target = p;
@@ -238,6 +248,9 @@ bool Uniform::exitsAlike(const Stmt *s, const FunctionDecl *in) {
     } else if (!before && !sharesLoop) {
       continue;
     }
+    // It ends the loop, or goes on in the same turn.
+    if (trustsLoops_ && sharesLoop && !isa<ContinueStmt>(exit) && !staysIn(exit, loops, in))
+      continue;
     const bool ends = isa<CallExpr>(exit) || (isa<ReturnStmt>(exit) && in->isMain());
     if (const Stmt *last = ends ? lastWithout(exit, in, around, program_) : nullptr) {
       if (!reached(last, in)) return false;

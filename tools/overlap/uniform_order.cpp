@@ -154,9 +154,7 @@ bool Uniform::inOrder(const Stmt *before, const FunctionDecl *in, Ordered &seen)
       return alike;
     };
     if (const auto *call = dyn_cast<CallExpr>(s); call && count(call, in) != 0) {
-      const Stmt *loop = parentOf(call, context);
-      while (loop && !isLoop(loop)) loop = parentOf(loop, context);
-      if (!loop && !afresh([&] { return exitsAlike(call, in); })) return false;
+      if (!afresh([&] { return exitsAlike(call, in); })) return false;
       if (const FunctionDecl *f = called(*call); f && !inOrder(nullptr, f, seen)) return false;
     }
     const Expr *on = nullptr;

@@ -73,9 +73,9 @@ int main(int argc, char **argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   behind(ranks);
   in_front(ranks);
+  returned(ranks);
   leaves(ranks);
   pointer(ranks);
-  returned(ranks);
   within();
   MPI_Finalize();
 }

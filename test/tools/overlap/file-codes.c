@@ -13,6 +13,5 @@ int main(int argc, char **argv) {
     MPI_Allreduce(&in, &out, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
     for (int i = 0; i < N; ++i) y[i] = i;
   }
-  MPI_Allreduce(&in, &out, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
   MPI_Finalize();
 }

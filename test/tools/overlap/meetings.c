@@ -1,12 +1,12 @@
 // Where a call is the only one of its kind that ranks can meet at, it does not matter what leads them there.
 // REQUIRES: openmpi
-// RUN: nbc-overlap --persistent=mpix %s -- mpicc.openmpi | FileCheck %s
-// RUN: nbc-overlap %s -- mpicc.openmpi -DHIDDEN=compress | FileCheck %s --check-prefix=HIDDEN --implicit-check-not=fix:
-// RUN: nbc-overlap --persistent=mpix --local compress %s -- mpicc.openmpi -DHIDDEN=compress | FileCheck %s
-// RUN: nbc-overlap %s -- mpicc.openmpi -DPROFILED | FileCheck %s --check-prefix=PROFILED --implicit-check-not=fix:
-// RUN: nbc-overlap %s -- mpicc.openmpi -DPOINTER | FileCheck %s --check-prefix=POINTER --implicit-check-not=fix:
-// RUN: nbc-overlap %s -- mpicc.openmpi -Dmain=part | FileCheck %s --check-prefix=PART --implicit-check-not=fix:
-// RUN: nbc-overlap --library %s -- mpicc.openmpi | FileCheck %s --check-prefix=LIBRARY --implicit-check-not=fix:
+// RUN: nbc-overlap --whole --persistent=mpix %s -- mpicc.openmpi | FileCheck %s
+// RUN: nbc-overlap %s -- mpicc.openmpi | FileCheck %s --check-prefix=PART --implicit-check-not=fix:
+// RUN: nbc-overlap --whole %s -- mpicc.openmpi -DPROFILED | FileCheck %s --check-prefix=PROFILED --implicit-check-not=fix:
+// RUN: nbc-overlap --whole %s -- mpicc.openmpi -DPOINTER | FileCheck %s --check-prefix=POINTER --implicit-check-not=fix:
+// RUN: nbc-overlap --whole %s -- mpicc.openmpi -DSIDES | FileCheck %s --check-prefix=SIDES --implicit-check-not=fix:
+// RUN: nbc-overlap --whole %s -- mpicc.openmpi -DJOINED | FileCheck %s --check-prefix=JOINED --implicit-check-not=fix:
+// RUN: not nbc-overlap --whole --library %s -- mpicc.openmpi
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,11 +54,10 @@ int main(int argc, char **argv) {
   MPI_Comm_split(MPI_COMM_WORLD, chance(), 0, &group);
   MPI_Comm_split(MPI_COMM_WORLD, chance(), 0, &other);
   if (chance()) {
-    // HIDDEN: note: not changed: {{.*}} so it may meet one in compress(), which is not changed with it
-    // PROFILED: so it may meet one in PMPI_Allreduce(), which
-    // POINTER: so it may meet one in MPI_Allreduce(), which
-    // PART: so it may meet one in a source that is not named (none has a main()), which
-    // LIBRARY: so it may meet one in whatever calls this library, which
+    // PART: so it may meet one in code that is not seen, unless --whole, which is not changed with it
+    // PROFILED: so it may meet one by PMPI_Allreduce(), which
+    // POINTER: so it may meet one by MPI_Allreduce(), which
+    // SIDES: so it may meet one of another group, which
     // CHECK: [[#@LINE+1]]:5: note: fix: MPI_Iallreduce here
     MPI_Allreduce(&in, &out, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
     work();
@@ -97,9 +96,13 @@ int main(int argc, char **argv) {
     }
   }
   parts(group, other);
-#ifdef HIDDEN
-  void HIDDEN(double *);
-  HIDDEN(y);
+#ifdef JOINED
+  MPI_Comm_get_parent(&group);
+  // JOINED: note: not changed: ranks of another program may take part in it
+  MPI_Bcast(y, 2, MPI_DOUBLE, 0, group);
+  work();
+#elif defined SIDES
+  MPI_Intercomm_create(group, 0, MPI_COMM_WORLD, 3, 5, &other);
 #elif defined PROFILED
   PMPI_Allreduce(&in, &out, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
 #elif defined POINTER

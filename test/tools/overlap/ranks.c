@@ -38,8 +38,6 @@ static void direct(int rank, int ranks, int steps) {
     // CHECK: note: not changed: whether a rank comes here depends on 'rank < 3'
     MPI_Scan(in, out, N, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
     work();
-  } else {
-    MPI_Scan(in, out, N, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
   }
   for (int i = 0; i < steps; ++i) {
     // CHECK: [[#@LINE+2]]:5: remark: MPI_Allreduce:

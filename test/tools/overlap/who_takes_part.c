@@ -42,8 +42,6 @@ int main(int argc, char **argv) {
     // CHECK: [[#@LINE-1]]:7: note: not changed: whether a rank comes here depends on 'part != MPI_COMM_NULL && half'
     MPI_Scan(&in, &out, 1, MPI_DOUBLE, MPI_SUM, part);
     work();
-  } else if (part != MPI_COMM_NULL) {
-    MPI_Scan(&in, &out, 1, MPI_DOUBLE, MPI_SUM, part);
   }
   // Some have got it elsewhere, and may take part by another name.
   if (half)
@@ -54,16 +52,12 @@ int main(int argc, char **argv) {
   if (mine != MPI_COMM_NULL) {
     MPI_Reduce(&in, &out, 1, MPI_DOUBLE, MPI_SUM, 0, mine);
     work();
-  } else {
-    MPI_Reduce(&in, &out, 1, MPI_DOUBLE, MPI_SUM, 0, twice);
   }
   MPI_Comm_split(MPI_COMM_WORLD, half, rank, &twice);
   if (twice != MPI_COMM_NULL) {
     // CHECK: [[#@LINE-1]]:7: note: not changed: whether a rank comes here depends on 'twice !=
     MPI_Exscan(&in, &out, 1, MPI_DOUBLE, MPI_SUM, twice);
     work();
-  } else {
-    MPI_Exscan(&in, &out, 1, MPI_DOUBLE, MPI_SUM, part);
   }
   // CHECK: [[#@LINE+1]]:3: note: fix: MPI_Ireduce_scatter_block here
   MPI_Reduce_scatter_block(&in, &out, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
@@ -73,6 +67,5 @@ int main(int argc, char **argv) {
   MPI_Gather(&in, 1, MPI_DOUBLE, y, 1, MPI_DOUBLE, 0, part);
   out += y[0];
 end:
-  MPI_Gather(&in, 1, MPI_DOUBLE, y, 1, MPI_DOUBLE, 0, part);
   MPI_Finalize();
 }
