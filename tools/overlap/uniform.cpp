@@ -248,7 +248,7 @@ bool Uniform::exitsAlike(const Stmt *s, const FunctionDecl *in) {
     } else if (!before && !sharesLoop) {
       continue;
     }
-    // It ends the loop, or goes on in the same turn.
+    // What ends a loop decides how often it turns, and nothing else.
     if (trustsLoops_ && sharesLoop && !isa<ContinueStmt>(exit) && !staysIn(exit, loops, in))
       continue;
     const bool ends = isa<CallExpr>(exit) || (isa<ReturnStmt>(exit) && in->isMain());
