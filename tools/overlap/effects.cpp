@@ -10,6 +10,7 @@
 #include <clang/AST/StmtOpenMP.h>
 #include <clang/Lex/Lexer.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "tools/overlap/walk.h"
@@ -308,6 +309,11 @@ Effects effectsOf(const Stmt *s, const FunctionDecl &inside, Program &program,
   Walk walk(program, program.memory(inside), inside.getASTContext(), result, but);
   walk.whole(s);
   return result;
+}
+
+bool isEntered(const Stmt *s, const FunctionDecl &inside, Program &program) {
+  return std::ranges::any_of(effectsOf(s, inside, program).all,
+                             [](const Effect &e) { return e.kind == Effect::enters; });
 }
 
 }  // namespace nbcc::overlap

@@ -64,6 +64,9 @@ struct Effects {
 Effects effectsOf(const clang::Stmt *, const clang::FunctionDecl &inside, Program &,
                   const clang::CallExpr *but = nullptr);
 
+/// Whether a jump may lead into a statement, past what stands in front of it.
+bool isEntered(const clang::Stmt *, const clang::FunctionDecl &inside, Program &);
+
 /// The text of an expression as written, on one line, not longer than a name should be.
 std::string written(const clang::Stmt *, const clang::ASTContext &);
 

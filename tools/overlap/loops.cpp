@@ -132,8 +132,7 @@ std::optional<Carried> carriedOver(const Site &site, const Window &w, Program &p
     inTheWayOf = why(llvm::cast<WhileStmt>(loop)->getCond());
   }
   if (inTheWayOf) return std::nullopt;
-  for (const Effect &e : effectsOf(loop, *site.in, program).all)
-    if (e.kind == Effect::enters) return std::nullopt;  // past the request in front of it
+  if (isEntered(loop, *site.in, program)) return std::nullopt;
   Carried result{loop, 0, w.workBehind, {site.call->getBeginLoc(), "the next one starts"}};
   // What this tool has moved up in an earlier run would bar the way in that one.
   for (unsigned i = 0; i < site.index; ++i)

@@ -67,12 +67,6 @@ bool hasCompoundLiteral(const Stmt *s) {
          });
 }
 
-/// Whether a jump may lead into a statement, past a request in front of it.
-bool isEntered(const Stmt *s, const FunctionDecl &in, Program &program) {
-  return std::ranges::any_of(effectsOf(s, in, program).all,
-                             [](const Effect &e) { return e.kind == Effect::enters; });
-}
-
 /// In C++ a jump must not pass by the declaration of a request that has a value.
 bool isJumpedOver(const CallExpr &call, const Stmt *s, const SourceManager &files) {
   const auto *jump = dyn_cast<GotoStmt>(s);

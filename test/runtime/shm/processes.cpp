@@ -247,13 +247,9 @@ TEST(Processes, manyDevicesWatchAPeerByOneDescriptor) {
 TEST(Processes, whoIsLeftTakesAwayWhatTheKilledHadMade) {
   Processes all(3, [&](Process &p) {
     nbc_comm *comm = p.open();
-    build::Bytes b = build::ringAllgather(3, uint32_t(p.files.rank));
-    std::strcpy(b.header()->target, "shm");
-    b.seal();
-    nbc_plan *plan = nullptr;
+    nbc_plan *plan = Process::unconnected(comm, build::ringAllgather(3, uint32_t(p.files.rank)));
     pid_t victim = getpid();
     size_t bytes = 0;
-    Process::must(nbc_plan_create(comm, b.data(), b.size(), nullptr, &plan) == 0, "create");
     Files::put(&p.files, "made", &victim, sizeof victim);
     if (p.files.rank == 1)
       for (;;) pause();
@@ -273,11 +269,7 @@ TEST(Processes, whatTheKilledLeaveBehindTheNextTakesAway) {
   {
     Processes all(2, [&](Process &p) {
       nbc_comm *comm = p.open();
-      build::Bytes b = build::ringAllgather(2, uint32_t(p.files.rank));
-      std::strcpy(b.header()->target, "shm");
-      b.seal();
-      nbc_plan *plan = nullptr;
-      Process::must(nbc_plan_create(comm, b.data(), b.size(), nullptr, &plan) == 0, "create");
+      Process::unconnected(comm, build::ringAllgather(2, uint32_t(p.files.rank)));
       Files::put(&p.files, "ready", "", 0);
       for (;;) pause();
     });
