@@ -47,6 +47,18 @@ std::vector<std::string> spellOut(int argc, char **argv) {
   return args;
 }
 
+/// Microseconds, as many as simulated time has room for.
+CLI::Validator isTime() {
+  const auto check = [](const std::string &text) -> std::string {
+    double microseconds = -1;
+    const char *end = text.data() + text.size();
+    const auto [last, error] = std::from_chars(text.data(), end, microseconds);
+    if (error == std::errc() && last == end && microseconds >= 0 && microseconds <= 1e9) return "";
+    return cat("'", text, "' is no time: 0 to 1e9 microseconds");
+  };
+  return {check, "in [0 - 1e9]"};
+}
+
 std::optional<LibraryForm> libraryForm(const std::string &path) {
   if (path.ends_with(".so")) return LibraryForm::shared;
   if (path.ends_with(".a")) return LibraryForm::archive;
@@ -145,7 +157,7 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
       ->check(CLI::IsMember({"equal", "each"}));
   app.add_flag("--slot-per-block", o.targetOptions.slotPerBlock,
                "eager: one message for each block");
-  app.add_option("--depth", o.targetOptions.depth, "calls under way at once")
+  app.add_option("--depth", o.targetOptions.depth, "calls under way at once; direct: 1")
       ->check(CLI::Range(1, 64));
 
   app.add_option("--cpu", cpu,
@@ -227,12 +239,12 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
                  "microseconds that each host computes between start and wait, looking at nothing; "
                  "of targets coredirect and verbs, in simulated time")
       ->group(run)
-      ->check(CLI::Range(0.0, 1e9));
+      ->check(isTime());
   app.add_option("--look", o.look,
                  "microseconds that hosts look after their calls before they --compute, as a "
                  "program does that tests a few times")
       ->group(run)
-      ->check(CLI::Range(0.0, 1e9));
+      ->check(isTime());
   app.add_flag("--quiet", o.quiet, "print only what is wrong")->group(run);
   // For tests; not in --help.
   app.add_flag("--vary", o.vary, "lengths, depth, calls, indices and in place from the seed")
@@ -258,27 +270,22 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
       ->group(selection)
       ->type_name("FILE");
   const char *loggp = "LogGP, in microseconds; of simulated time, and of estimates";
-  app.add_option("--latency", o.latency, "L")->group(loggp)->capture_default_str();
-  app.add_option("--overhead", o.overhead, "o, of the host")->group(loggp)->capture_default_str();
-  app.add_option("--gap", o.gap, "g, between messages")->group(loggp)->capture_default_str();
-  app.add_option("--gap-per-byte", o.gapPerByte, "G")->group(loggp)->capture_default_str();
-  app.add_option("--nic-overhead", o.nic, "of the adapter, for each entry")
-      ->group(loggp)
-      ->capture_default_str();
-  app.add_option("--loopback-latency", o.loopback, "instead of L, of an adapter to itself")
-      ->group(loggp)
-      ->capture_default_str();
+  const auto cost = [&](const char *name, double &value, const char *of) {
+    app.add_option(name, value, of)->group(loggp)->check(isTime())->capture_default_str();
+  };
+  cost("--latency", o.latency, "L");
+  cost("--overhead", o.overhead, "o, of the host");
+  cost("--gap", o.gap, "g, between messages");
+  cost("--gap-per-byte", o.gapPerByte, "G");
+  cost("--nic-overhead", o.nic, "of the adapter, for each entry");
+  cost("--loopback-latency", o.loopback, "instead of L, of an adapter to itself");
   app.add_option("--ports", o.ports,
                  "of each adapter: coredirect deals those that a program names over them")
       ->group(loggp)
       ->check(CLI::Range(1, 64))
       ->capture_default_str();
-  app.add_option("--memory-latency", o.memoryLatency, "instead of L, within a node by its memory")
-      ->group(loggp)
-      ->capture_default_str();
-  app.add_option("--memory-overhead", o.memoryOverhead, "instead of o, of such a message")
-      ->group(loggp)
-      ->capture_default_str();
+  cost("--memory-latency", o.memoryLatency, "instead of L, within a node by its memory");
+  cost("--memory-overhead", o.memoryOverhead, "instead of o, of such a message");
 
   auto wrong = [](auto const &...parts) {
     ((std::cerr << "nbcc: error: ") << ... << parts) << "\n";
@@ -456,7 +463,12 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
       within.empty() ? o.target && o.targetOptions.device->crossChannel : within == "memory";
   if (protocol == "eager") o.targetOptions.protocol = Protocol::eager;
   if (protocol == "rendezvous") o.targetOptions.protocol = Protocol::rendezvous;
-  if (protocol == "direct") o.targetOptions.protocol = Protocol::direct;
+  if (protocol == "direct") {
+    o.targetOptions.protocol = Protocol::direct;
+    if (app.count("--depth") > 0 && o.targetOptions.depth > 1)
+      return wrong("--protocol=direct has one call under way, and --depth is ",
+                   o.targetOptions.depth);
+  }
   for (const std::string &length : lengths) {
     o.lengths.push_back(length == "each" ? Blocks::each : Blocks::equal);
     if (std::ranges::count(o.lengths, o.lengths.back()) > 1)
