@@ -15,9 +15,9 @@
 // before, and before what waits for the word of its stage.
 //
 // And what does not follow from dependencies: a send goes when its receiver is clear; who waits
-// does not do so for what the program reaches only later (that can deadlock); at the end all is
-// over, and behind the last entry that somebody knows to be over there is none, so that words,
-// rings and buffers may be used again.
+// does not do so for what the program, or this rank itself, reaches only later (that can deadlock);
+// at the end all is over, and behind the last entry that somebody knows to be over there is none,
+// so that words, rings and buffers may be used again.
 //
 // Linear in entries, steps and waits, but for a logarithm.
 
@@ -27,6 +27,7 @@
 #include <map>
 
 #include "codegen/common/verify_places.h"
+#include "codegen/coredirect/own_waits.h"
 #include "codegen/coredirect/phases.h"
 #include "codegen/coredirect/words.h"
 #include "nbc/mlx5_wqe.h"
@@ -59,6 +60,8 @@ class Verifier {
     stages();
     for (uint32_t q = 0; q < queues_.size(); ++q)
       for (const Wait &wait : queues_[q].waits) look(q, wait);
+    for (const StuckWait &stuck : stuckWaits(view_, variant_))
+      wrong(at(stuck.queue, stuck.entry), " waits for a word that this rank never comes to write");
     for (StepId i = 0; i < static_cast<StepId>(s_.steps.size()); ++i) dependencies(i);
     complete();
   }

@@ -101,4 +101,17 @@ inline bool rename(Editor &t, const Site &s, uint32_t queue, int side = -1) {
   return true;
 }
 
+/// An entry that waits for a word, tells or asks for one: of this word in the row of this queue.
+inline void renameWord(Editor &t, const crosschannel::Entry &e, uint32_t queue, uint32_t word) {
+  const uint32_t at = e.offset + MLX5_SEGMENT;
+  const bool waits = e.opcode == MLX5_WAIT;
+  mlx5_put64(t.code(at + (waits ? MLX5_WORD_ADDR : MLX5_RADDR_ADDR)), 8 * uint64_t{word});
+  mlx5_put32(t.code(at + (waits ? MLX5_WORD_LKEY : MLX5_RADDR_RKEY)), queue);
+  for (const nbc_reloc &r : t.view.relocs) {
+    if (r.at != at) continue;
+    t.edit(r).what = queue;
+    t.edit(r).addend = word;
+  }
+}
+
 }  // namespace nbcc

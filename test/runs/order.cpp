@@ -4,8 +4,9 @@
 //
 // Every algorithm of stdlib_algos/, for some numbers of ranks: each entry of each variant's
 // management queue is left out, has its index one less and one more, and names another queue or
-// side. What reads the order back from the bytes (Target::verifyTemplate) has to refuse each of
-// these.
+// side. Where queues wait for words of memory, the entries that wait for one, write one or ask for
+// one are left out and name the word before and behind, another sort of word and another queue's.
+// What reads the order back from the bytes (Target::verifyTemplate) has to refuse each of these.
 //
 // It may accept those of which two others say that they are as right as before: whatever is started
 // still comes behind all that it came behind (a comparison of two lists of entries, which knows
@@ -19,6 +20,7 @@
 #include <map>
 #include <utility>
 
+#include "codegen/coredirect/words.h"
 #include "compiler/driver/run.h"
 #include "test/runs/compiled.h"
 #include "test/runs/editor.h"
@@ -28,6 +30,7 @@ namespace {
 
 using crosschannel::Entry;
 using crosschannel::View;
+using crosschannel::WordEntry;
 
 std::vector<std::string> library() {
   std::vector<std::string> all;
@@ -43,11 +46,40 @@ struct Count {
   uint64_t templates = 0, mutants = 0, accepted = 0;
 };
 
-/// What each entry, and each stage of the host, comes behind: completions by queue and side.
-std::map<std::pair<uint32_t, uint32_t>, std::vector<uint32_t>> orderOf(const Template &t,
-                                                                       const nbc_variant &v) {
+/// What each entry, and each stage of the host, comes behind: how many completions, by queue and
+/// side, or words, by row and sort.
+using Behind = std::map<std::pair<uint32_t, uint32_t>, std::vector<uint32_t>>;
+
+/// Where a word stands in that list: the number of its row and sort, and its own among these.
+std::pair<uint32_t, uint32_t> sourceOf(const View &view, const WordEntry &w) {
+  if (view.queues[w.queue].kind != NBC_QUEUE_CHAIN) return {3 * w.queue, w.word};
+  return {3 * w.queue + static_cast<uint32_t>(crosschannel::sortOf(w.word)),
+          crosschannel::numberOf(w.word)};
+}
+
+Behind orderOfWords(const View &view, const nbc_variant &v) {
+  Behind behind;
+  for (uint32_t q = 0; q < view.queues.size(); ++q) {
+    const nbc_segment *queue = view.segment(v.segments, q, NBC_RING_SEND);
+    if (!queue) continue;
+    std::vector<uint32_t> seen(3 * view.queues.size());
+    for (const Entry &e : view.entries(*queue)) {
+      const WordEntry w = view.word(e);
+      if (w.kind == WordEntry::Kind::wait) {
+        const auto [source, number] = sourceOf(view, w);
+        seen[source] = std::max(seen[source], number + 1);
+      } else {
+        behind[{q, e.index}] = seen;
+      }
+    }
+  }
+  return behind;
+}
+
+Behind orderOf(const Template &t, const nbc_variant &v) {
   const View view(t);
-  std::map<std::pair<uint32_t, uint32_t>, std::vector<uint32_t>> behind;
+  if (view.byWords()) return orderOfWords(view, v);
+  Behind behind;
   std::vector<uint32_t> seen(2 * view.queues.size()), enabled(view.queues.size());
   for (uint32_t q = 0; q < view.queues.size(); ++q) {
     if (view.queues[q].kind != NBC_QUEUE_MANAGEMENT) continue;
@@ -80,9 +112,11 @@ bool keepsOrder(const Template &right, const Template &other, uint32_t variant) 
 
 class Planter {
  public:
-  Planter(const std::string &algorithm, int64_t ranks, Protocol protocol, Count &count)
+  Planter(const std::string &algorithm, int64_t ranks, Protocol protocol, const char *device,
+          Count &count)
       : algorithm_(algorithm), compiled_(algorithm, 0, protocol), count_(count) {
     EXPECT_EQ(compiled_.said.str(), "");
+    compiled_.options.targetOptions.device = findDevice(*compiled_.options.target, device);
     Compilation &c = *compiled_.compilation;
     const Topology topology =
         readTopology(ranks % 2 ? cat(ranks, "x1") : cat(ranks / 2, "x2"), diag_);
@@ -101,8 +135,6 @@ class Planter {
     if (!right) return;
     ++count_.templates;
     for (const Site &site : sitesOf(*right)) {
-      const uint8_t opcode = site.entry.opcode;
-      if (opcode != MLX5_WAIT && opcode != MLX5_SEND_EN) continue;
       const auto plant = [&](const std::string &what, auto change) {
         Template t = *right;
         {
@@ -116,21 +148,53 @@ class Planter {
             << algorithm_ << ", rank " << rank << " of " << ranks << ": nobody notices " << what
             << ": " << site.where;
       };
-      plant("left out", [&](Editor &t) { return drop(t, site, opcode); });
-      for (const int by : {-1, 1})
-        plant(by < 0 ? "one less" : "one more",
-              [&](Editor &t) { return shift(t, site, opcode, by); });
-      const View view(*right);
-      for (const auto &[q, s] : others(view, site)) {
-        const uint32_t queue = q;
-        const int side = s;
-        plant(cat("of ", view.queueName(queue),
-                  side < 0 ? ""
-                  : side   ? " (receives)"
-                           : " (sends)"),
-              [&](Editor &t) { return rename(t, site, queue, side); });
-      }
+      if (const View view(*right); view.byWords())
+        words(view, site, plant);
+      else
+        completions(view, site, plant);
     }
+  }
+
+  template <class Plant>
+  static void completions(const View &view, const Site &site, const Plant &plant) {
+    const uint8_t opcode = site.entry.opcode;
+    if (opcode != MLX5_WAIT && opcode != MLX5_SEND_EN) return;
+    plant("left out", [&](Editor &t) { return drop(t, site, opcode); });
+    for (const int by : {-1, 1})
+      plant(by < 0 ? "one less" : "one more",
+            [&](Editor &t) { return shift(t, site, opcode, by); });
+    for (const auto &[q, s] : others(view, site)) {
+      const uint32_t queue = q;
+      const int side = s;
+      plant(cat("of ", view.queueName(queue),
+                side < 0 ? ""
+                : side   ? " (receives)"
+                         : " (sends)"),
+            [&](Editor &t) { return rename(t, site, queue, side); });
+    }
+  }
+
+  template <class Plant>
+  static void words(const View &view, const Site &site, const Plant &plant) {
+    const Entry &e = site.entry;
+    const WordEntry w = view.word(e);
+    if (w.kind == WordEntry::Kind::none) return;
+    plant("left out", [&](Editor &t) {
+      t.code(e.offset)[MLX5_CTRL_OPCODE] = MLX5_NOP;
+      return true;
+    });
+    const auto named = [&](const std::string &what, uint32_t queue, uint32_t word) {
+      plant(what, [&](Editor &t) { return renameWord(t, e, queue, word), true; });
+    };
+    const bool chain = view.queues[w.queue].kind == NBC_QUEUE_CHAIN;
+    const uint32_t apart = chain ? 3 : 1;
+    if (w.word >= apart) named("one less", w.queue, w.word - apart);
+    named("one more", w.queue, w.word + apart);
+    for (uint32_t sort = 1; chain && sort < 3; ++sort)
+      named("of another sort", w.queue, w.word / 3 * 3 + (w.word + sort) % 3);
+    const auto count = static_cast<uint32_t>(view.queues.size());
+    if (const uint32_t next = (w.queue + 1) % count; next != w.queue)
+      named(cat("of ", view.queueName(next)), next, w.word);
   }
 
   /// What an entry might name instead: the next queue, the next of its kind, the other side.
@@ -201,7 +265,8 @@ class Planter {
 TEST(Order, eachWrongEntryOfTheLibraryIsFound) {
   Count count;
   for (const std::string &algorithm : library())
-    for (const int64_t ranks : {2, 5, 8}) Planter(algorithm, ranks, Protocol::automatic, count);
+    for (const int64_t ranks : {2, 5, 8})
+      Planter(algorithm, ranks, Protocol::automatic, "soft", count);
   std::cout << count.mutants << " mistakes in " << count.templates << " templates, "
             << count.accepted << " of them are none\n";
   EXPECT_GT(count.mutants, 20000u);
@@ -211,11 +276,22 @@ TEST(Order, eachWrongEntryOfTheLibraryIsFound) {
 TEST(Order, eachWrongEntryOfADirectPlanIsFound) {
   Count count;
   for (const std::string &algorithm : library())
-    for (const int64_t ranks : {2, 5}) Planter(algorithm, ranks, Protocol::direct, count);
+    for (const int64_t ranks : {2, 5}) Planter(algorithm, ranks, Protocol::direct, "soft", count);
   std::cout << count.mutants << " mistakes in " << count.templates << " templates, "
             << count.accepted << " of them are none\n";
   EXPECT_GT(count.mutants, 2000u);
   EXPECT_LT(count.accepted, count.mutants / 200);
+}
+
+TEST(Order, eachWrongEntryIsFoundWhereQueuesWaitForWords) {
+  Count count;
+  for (const std::string &algorithm : library())
+    for (const int64_t ranks : {2, 5, 8})
+      Planter(algorithm, ranks, Protocol::automatic, "connectx7", count);
+  std::cout << count.mutants << " mistakes in " << count.templates << " templates, "
+            << count.accepted << " of them are none\n";
+  EXPECT_GT(count.mutants, 20000u);
+  EXPECT_LT(count.accepted, count.mutants / 50);
 }
 
 }  // namespace

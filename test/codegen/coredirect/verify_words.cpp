@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "test/codegen/coredirect/support.h"
+#include "test/runs/editor.h"
 
 namespace nbcc {
 namespace {
@@ -36,34 +37,20 @@ std::string verifiedOnWords(const Template &t, std::span<const Legal> legals) {
   return out.str();
 }
 
-/// Writes to a copy, in the bytes and in what fills them in.
-struct Mutant {
-  Template t;
-  const View view;
-  explicit Mutant(const Template &good) : t(good), view(t) {}
+/// What is said of a copy in which something was changed.
+template <class Change>
+std::string saidOf(Template t, std::span<const Legal> legals, Change change) {
+  {
+    Editor editor(t);
+    change(editor);
+  }
+  return verifiedOnWords(t, legals);
+}
 
-  unsigned char *code(uint32_t at) {
-    return reinterpret_cast<unsigned char *>(t.words.data()) + view.header.code.offset + at;
-  }
-  /// An entry that does nothing in its place.
-  void drop(const Entry &e) { code(e.offset)[MLX5_CTRL_OPCODE] = MLX5_NOP; }
-  void rename(const Entry &e, uint32_t queue, uint32_t word) {
-    unsigned char *at = code(e.offset + MLX5_SEGMENT);
-    const bool waits = e.opcode == MLX5_WAIT;
-    mlx5_put64(at + (waits ? MLX5_WORD_ADDR : MLX5_RADDR_ADDR), 8 * uint64_t{word});
-    mlx5_put32(at + (waits ? MLX5_WORD_LKEY : MLX5_RADDR_RKEY), queue);
-    for (const nbc_reloc &r : view.relocs)
-      if (r.at == e.offset + MLX5_SEGMENT) {
-        const_cast<nbc_reloc &>(r).what = queue;
-        const_cast<nbc_reloc &>(r).addend = word;
-      }
-  }
-  Template &seal() {
-    auto *header = reinterpret_cast<nbc_template *>(t.words.data());
-    header->checksum = nbc_template_checksum(t.words.data(), t.bytes);
-    return t;
-  }
-};
+/// An entry that does nothing in its place.
+void drop(Editor &t, const Entry &e) {
+  t.code(e.offset)[MLX5_CTRL_OPCODE] = MLX5_NOP;
+}
 
 /// A WAIT for a later word of the same sort is as right where the queue goes on with nothing that
 /// anybody, before he writes that word, has to wait for; only later.
@@ -95,10 +82,8 @@ std::vector<std::string> survivors(const Schedule &s, int &mutants, int &later) 
         const WordEntry w = view.word(e);
         if (w.kind == Kind::none) continue;
         const auto mutant = [&](const char *what, auto change, bool harmless = false) {
-          Mutant bad(good);
-          change(bad);
           ++mutants;
-          if (!verifiedOnWords(bad.seal(), legals).empty()) return;
+          if (!saidOf(good, legals, change).empty()) return;
           if (harmless)
             ++later;
           else
@@ -107,23 +92,23 @@ std::vector<std::string> survivors(const Schedule &s, int &mutants, int &later) 
         };
         const bool chain = view.queues[w.queue].kind == NBC_QUEUE_CHAIN;
         const uint32_t apart = chain ? 3 : 1;
-        mutant("drop", [&](Mutant &m) { m.drop(e); });
+        mutant("drop", [&](Editor &t) { drop(t, e); });
         if (w.kind == Kind::wait && before.kind == Kind::wait)  // which says nothing new
-          mutant("the same again", [&](Mutant &m) { m.rename(e, before.queue, before.word); });
+          mutant("the same again", [&](Editor &t) { renameWord(t, e, before.queue, before.word); });
         if (w.kind == Kind::wait) before = w;
         mutant(
-            "one more", [&](Mutant &m) { m.rename(e, w.queue, w.word + apart); },
+            "one more", [&](Editor &t) { renameWord(t, e, w.queue, w.word + apart); },
             w.kind == Kind::wait && isMerelyLater(view, v, q, e, w.queue, w.word));
         if (w.word >= apart)
-          mutant("one less", [&](Mutant &m) { m.rename(e, w.queue, w.word - apart); });
+          mutant("one less", [&](Editor &t) { renameWord(t, e, w.queue, w.word - apart); });
         if (chain)
           for (const uint32_t sort : {1u, 2u})
-            mutant("another sort", [&](Mutant &m) {
-              m.rename(e, w.queue, 3 * (w.word / 3) + (w.word + sort) % 3);
+            mutant("another sort", [&](Editor &t) {
+              renameWord(t, e, w.queue, 3 * (w.word / 3) + (w.word + sort) % 3);
             });
         for (uint32_t other = 0; other < view.queues.size(); ++other)
           if (other != w.queue)
-            mutant("another queue", [&](Mutant &m) { m.rename(e, other, w.word); });
+            mutant("another queue", [&](Editor &t) { renameWord(t, e, other, w.word); });
       }
     }
   return result;
@@ -156,9 +141,8 @@ TEST(VerifyWords, NoticesAnotherCondition) {
       if (view.word(e).kind != Kind::wait) continue;
       for (const int place :
            {MLX5_WORD_CONDITION + 3, MLX5_WORD_ADDR + 7, MLX5_WORD_VALUE + 0, MLX5_WORD_MASK + 0}) {
-        Mutant bad(good);
-        bad.code(e.offset + MLX5_SEGMENT)[place] ^= 1;
-        EXPECT_NE(verifiedOnWords(bad.seal(), legals), "") << place;
+        const auto flip = [&](Editor &t) { t.code(e.offset + MLX5_SEGMENT)[place] ^= 1; };
+        EXPECT_NE(saidOf(good, legals, flip), "") << place;
         ++found;
       }
     }
