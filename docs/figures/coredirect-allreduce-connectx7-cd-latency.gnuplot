@@ -1,4 +1,4 @@
-set key outside right
+set key below
 set grid
 set logscale x 2
 set xlabel 'ranks'

@@ -13,6 +13,8 @@ $d0 << EOD
 256 98.668
 512 98.840
 1024 98.995
+2048 99.145
+4096 99.300
 EOD
 $d1 << EOD
 16 99.024
@@ -20,6 +22,8 @@ $d1 << EOD
 64 99.754
 128 99.877
 256 99.938
+512 99.969
+1024 99.985
 EOD
 $d2 << EOD
 16 33.762
@@ -29,8 +33,21 @@ $d2 << EOD
 256 3.280
 512 1.666
 1024 0.839
+2048 0.423
+4096 0.211
 EOD
 $d3 << EOD
+16 31.429
+32 26.127
+64 19.420
+128 17.144
+256 14.478
+512 8.418
+1024 4.479
+2048 2.315
+4096 1.176
+EOD
+$d4 << EOD
 16 41.479
 32 63.419
 64 78.861
@@ -38,24 +55,50 @@ $d3 << EOD
 256 93.409
 512 96.169
 1024 97.578
+2048 98.290
+4096 98.650
 EOD
-$d4 << EOD
+$d5 << EOD
 16 12.640
 32 7.407
 64 4.054
 128 2.127
 256 1.091
 512 0.552
+1024 0.280
+2048 0.139
 EOD
-$d5 << EOD
+$d6 << EOD
+16 23.115
+32 14.492
+64 8.300
+128 4.475
+256 2.324
+512 1.185
+1024 0.598
+2048 0.301
+EOD
+$d7 << EOD
 16 17.964
 32 10.193
 64 5.464
 128 2.835
 256 1.444
 512 0.728
+1024 0.365
+2048 0.183
 EOD
-$d6 << EOD
+$d8 << EOD
+16 22.215
+32 17.513
+64 12.036
+128 7.405
+256 4.184
+512 2.228
+1024 1.152
+2048 0.586
+EOD
+$d9 << EOD
 16 98.270
 32 98.608
 64 98.835
@@ -66,7 +109,7 @@ $d6 << EOD
 2048 99.359
 4096 99.412
 EOD
-$d7 << EOD
+$d10 << EOD
 16 98.575
 32 98.862
 64 99.019
@@ -77,7 +120,7 @@ $d7 << EOD
 2048 99.454
 4096 99.493
 EOD
-$d8 << EOD
+$d11 << EOD
 16 5.236
 32 3.055
 64 2.138
@@ -88,7 +131,18 @@ $d8 << EOD
 2048 0.855
 4096 0.764
 EOD
-$d9 << EOD
+$d12 << EOD
+16 13.388
+32 11.749
+64 10.514
+128 9.514
+256 8.731
+512 7.989
+1024 7.398
+2048 6.889
+4096 6.478
+EOD
+$d13 << EOD
 16 52.534
 32 69.348
 64 77.120
@@ -99,10 +153,10 @@ $d9 << EOD
 2048 87.999
 4096 88.776
 EOD
-set terminal pngcairo noenhanced size 1000,600
+set terminal pngcairo noenhanced size 1000,720
 set output 'coredirect-leaders-connectx2-overlap.png'
-plot $d0 with linespoints linecolor 1 dashtype 1 pointtype 5 title 'allgather, Bruck', $d1 with linespoints linecolor 2 dashtype 1 pointtype 5 title 'allgather, ring', $d2 with linespoints linecolor 3 dashtype 1 pointtype 5 title 'allgather, ring of leaders, 8 a node', $d3 with linespoints linecolor 3 dashtype 3 pointtype 9 title 'allgather, ring of leaders, 8 a node, after 1 us', $d4 with linespoints linecolor 4 dashtype 1 pointtype 5 title 'allgather, 2 leaders, 8 a node', $d5 with linespoints linecolor 5 dashtype 1 pointtype 5 title 'allgather, 2 groups, 8 a node', $d6 with linespoints linecolor 6 dashtype 1 pointtype 5 title 'allreduce, recursive doubling', $d7 with linespoints linecolor 7 dashtype 1 pointtype 5 title 'allreduce, reduce-bcast, degrees 2 and 4', $d8 with linespoints linecolor 8 dashtype 1 pointtype 5 title 'allreduce, two-level, 8 a node', $d9 with linespoints linecolor 8 dashtype 3 pointtype 9 title 'allreduce, two-level, 8 a node, after 1 us'
-set terminal svg noenhanced size 1000,600
+plot $d0 with linespoints linecolor 1 dashtype 1 pointtype 5 title 'allgather, Bruck', $d1 with linespoints linecolor 2 dashtype 1 pointtype 5 title 'allgather, ring', $d2 with linespoints linecolor 3 dashtype 1 pointtype 5 title 'allgather, ring of leaders, 8 a node', $d3 with linespoints linecolor 3 dashtype 2 pointtype 7 title 'allgather, ring of leaders, 8 a node, by hosts', $d4 with linespoints linecolor 3 dashtype 3 pointtype 9 title 'allgather, ring of leaders, 8 a node, after 1 us', $d5 with linespoints linecolor 4 dashtype 1 pointtype 5 title 'allgather, 2 leaders, 8 a node', $d6 with linespoints linecolor 4 dashtype 2 pointtype 7 title 'allgather, 2 leaders, 8 a node, by hosts', $d7 with linespoints linecolor 5 dashtype 1 pointtype 5 title 'allgather, 2 groups, 8 a node', $d8 with linespoints linecolor 5 dashtype 2 pointtype 7 title 'allgather, 2 groups, 8 a node, by hosts', $d9 with linespoints linecolor 6 dashtype 1 pointtype 5 title 'allreduce, recursive doubling', $d10 with linespoints linecolor 7 dashtype 1 pointtype 5 title 'allreduce, reduce-bcast, degrees 2 and 4', $d11 with linespoints linecolor 8 dashtype 1 pointtype 5 title 'allreduce, two-level, 8 a node', $d12 with linespoints linecolor 8 dashtype 2 pointtype 7 title 'allreduce, two-level, 8 a node, by hosts', $d13 with linespoints linecolor 8 dashtype 3 pointtype 9 title 'allreduce, two-level, 8 a node, after 1 us'
+set terminal svg noenhanced size 1000,720
 set output 'coredirect-leaders-connectx2-overlap.svg'
 replot
 unset output

@@ -13,6 +13,8 @@ $d0 << EOD
 256 98.462
 512 98.623
 1024 98.759
+2048 98.883
+4096 99.000
 EOD
 $d1 << EOD
 16 99.062
@@ -20,6 +22,8 @@ $d1 << EOD
 64 99.764
 128 99.882
 256 99.941
+512 99.970
+1024 99.985
 EOD
 $d2 << EOD
 16 33.835
@@ -29,8 +33,21 @@ $d2 << EOD
 256 3.901
 512 2.007
 1024 1.018
+2048 0.513
+4096 0.260
 EOD
 $d3 << EOD
+16 29.401
+32 25.419
+64 19.688
+128 15.115
+256 13.786
+512 7.888
+1024 4.205
+2048 2.171
+4096 1.103
+EOD
+$d4 << EOD
 16 23.308
 32 48.259
 64 68.101
@@ -38,24 +55,50 @@ $d3 << EOD
 256 88.643
 512 92.798
 1024 94.955
+2048 96.057
+4096 96.617
 EOD
-$d4 << EOD
+$d5 << EOD
 16 16.835
 32 9.766
 64 5.302
 128 2.772
 256 1.418
 512 0.717
+1024 0.361
+2048 0.181
 EOD
-$d5 << EOD
+$d6 << EOD
+16 23.037
+32 14.745
+64 8.467
+128 4.593
+256 2.398
+512 1.226
+1024 0.625
+2048 0.312
+EOD
+$d7 << EOD
 16 22.321
 32 13.966
 64 7.987
 128 4.303
 256 2.237
 512 1.164
+1024 0.577
+2048 0.290
 EOD
-$d6 << EOD
+$d8 << EOD
+16 20.926
+32 16.554
+64 11.434
+128 7.072
+256 4.011
+512 2.149
+1024 1.115
+2048 0.568
+EOD
+$d9 << EOD
 16 23.196
 32 20.426
 64 18.478
@@ -66,7 +109,7 @@ $d6 << EOD
 2048 13.721
 4096 13.218
 EOD
-$d7 << EOD
+$d10 << EOD
 16 13.688
 32 10.778
 64 9.574
@@ -77,7 +120,7 @@ $d7 << EOD
 2048 5.349
 4096 5.035
 EOD
-$d8 << EOD
+$d11 << EOD
 16 11.719
 32 9.309
 64 7.579
@@ -88,7 +131,18 @@ $d8 << EOD
 2048 3.802
 4096 3.468
 EOD
-$d9 << EOD
+$d12 << EOD
+16 13.483
+32 11.881
+64 10.619
+128 9.600
+256 8.759
+512 8.054
+1024 7.453
+2048 6.936
+4096 6.486
+EOD
+$d13 << EOD
 16 21.484
 32 16.817
 64 13.692
@@ -99,10 +153,10 @@ $d9 << EOD
 2048 7.098
 4096 6.474
 EOD
-set terminal pngcairo noenhanced size 1000,600
+set terminal pngcairo noenhanced size 1000,720
 set output 'coredirect-leaders-connectx7-cd-overlap.png'
-plot $d0 with linespoints linecolor 1 dashtype 1 pointtype 5 title 'allgather, Bruck', $d1 with linespoints linecolor 2 dashtype 1 pointtype 5 title 'allgather, ring', $d2 with linespoints linecolor 3 dashtype 1 pointtype 5 title 'allgather, ring of leaders, 8 a node', $d3 with linespoints linecolor 3 dashtype 3 pointtype 9 title 'allgather, ring of leaders, 8 a node, after 1 us', $d4 with linespoints linecolor 4 dashtype 1 pointtype 5 title 'allgather, 2 leaders, 8 a node', $d5 with linespoints linecolor 5 dashtype 1 pointtype 5 title 'allgather, 2 groups, 8 a node', $d6 with linespoints linecolor 6 dashtype 1 pointtype 5 title 'allreduce, recursive doubling', $d7 with linespoints linecolor 7 dashtype 1 pointtype 5 title 'allreduce, reduce-bcast, degrees 2 and 4', $d8 with linespoints linecolor 8 dashtype 1 pointtype 5 title 'allreduce, two-level, 8 a node', $d9 with linespoints linecolor 8 dashtype 3 pointtype 9 title 'allreduce, two-level, 8 a node, after 1 us'
-set terminal svg noenhanced size 1000,600
+plot $d0 with linespoints linecolor 1 dashtype 1 pointtype 5 title 'allgather, Bruck', $d1 with linespoints linecolor 2 dashtype 1 pointtype 5 title 'allgather, ring', $d2 with linespoints linecolor 3 dashtype 1 pointtype 5 title 'allgather, ring of leaders, 8 a node', $d3 with linespoints linecolor 3 dashtype 2 pointtype 7 title 'allgather, ring of leaders, 8 a node, by hosts', $d4 with linespoints linecolor 3 dashtype 3 pointtype 9 title 'allgather, ring of leaders, 8 a node, after 1 us', $d5 with linespoints linecolor 4 dashtype 1 pointtype 5 title 'allgather, 2 leaders, 8 a node', $d6 with linespoints linecolor 4 dashtype 2 pointtype 7 title 'allgather, 2 leaders, 8 a node, by hosts', $d7 with linespoints linecolor 5 dashtype 1 pointtype 5 title 'allgather, 2 groups, 8 a node', $d8 with linespoints linecolor 5 dashtype 2 pointtype 7 title 'allgather, 2 groups, 8 a node, by hosts', $d9 with linespoints linecolor 6 dashtype 1 pointtype 5 title 'allreduce, recursive doubling', $d10 with linespoints linecolor 7 dashtype 1 pointtype 5 title 'allreduce, reduce-bcast, degrees 2 and 4', $d11 with linespoints linecolor 8 dashtype 1 pointtype 5 title 'allreduce, two-level, 8 a node', $d12 with linespoints linecolor 8 dashtype 2 pointtype 7 title 'allreduce, two-level, 8 a node, by hosts', $d13 with linespoints linecolor 8 dashtype 3 pointtype 9 title 'allreduce, two-level, 8 a node, after 1 us'
+set terminal svg noenhanced size 1000,720
 set output 'coredirect-leaders-connectx7-cd-overlap.svg'
 replot
 unset output
