@@ -10,7 +10,7 @@
 
 namespace hca {
 
-void Engine::write(CompletionQueue &cq, uint8_t entry[MLX5_CQE], uint8_t opcode) {
+void Engine::write(CompletionQueue &cq, uint8_t entry[MLX5_CQE], uint8_t opcode, bool solicited) {
   if (cq.failed) return;
   uint32_t size = 1u << cq.log;
   if (!(cq.flags & NBC_HCA_CQ_OVERRUN_IGNORE)) {
@@ -21,8 +21,9 @@ void Engine::write(CompletionQueue &cq, uint8_t entry[MLX5_CQE], uint8_t opcode)
       for (uint32_t number : cq.attached) {
         QueuePair &qp = *find(number);
         finding(qp, "cq ", cq.number, " is full: ", held, " entries not consumed, room for ", size);
-        if (qp.state != State::Error) tell(Notice::QpFatal, number);
+        if (qp.state == State::Error) continue;
         fail(qp, MLX5_LOCAL_QP_OP);
+        tell(Notice::QpFatal, number);
       }
       return;
     }
@@ -30,7 +31,7 @@ void Engine::write(CompletionQueue &cq, uint8_t entry[MLX5_CQE], uint8_t opcode)
   uint8_t *at = cq.entries + size_t(cq.producer & (size - 1)) * MLX5_CQE;
   memcpy(at, entry, MLX5_CQE_OP_OWN);
   uint8_t owner = cq.producer >> cq.log & 1;
-  __atomic_store_n(at + MLX5_CQE_OP_OWN, static_cast<uint8_t>(opcode << 4 | owner),
+  __atomic_store_n(at + MLX5_CQE_OP_OWN, static_cast<uint8_t>(opcode << 4 | solicited << 1 | owner),
                    __ATOMIC_RELEASE);
   cq.producer = (cq.producer + 1) & MLX5_CQ_INDEX_MASK;
   ++cq.total;
@@ -48,7 +49,8 @@ void Engine::write(CompletionQueue &cq, uint8_t entry[MLX5_CQE], uint8_t opcode)
     wake(waiter);
   }
 
-  tell(Notice::Entry, cq.number);
+  const bool error = opcode == MLX5_CQE_REQ_ERR || opcode == MLX5_CQE_RESP_ERR;
+  tell(solicited || error ? Notice::SolicitedEntry : Notice::Entry, cq.number);
   if (cq.adapter->hostQueues && !(cq.flags & NBC_HCA_CQ_HOST)) return;
   if (simulated) {
     unseen.push_back({cq.adapter->rank, cq.number, now});
@@ -82,7 +84,7 @@ void Engine::completeReceive(QueuePair &qp, const Message *m, uint16_t index, ui
   mlx5_put32(entry + MLX5_CQE_SOP_QPN, qp.number);
   mlx5_put16(entry + MLX5_CQE_COUNTER, index);
   record(Event::Completion, qp, qp.receiveQueue->number, qp.receiveQueue->producer);
-  write(*qp.receiveQueue, entry, opcode);
+  write(*qp.receiveQueue, entry, opcode, !syndrome && m->solicited);
 }
 
 /// Completes whatever at the front is done; takes answers in that are back.
@@ -150,9 +152,9 @@ void Engine::fail(QueuePair &qp, uint8_t syndrome) {
 /// Because of what a peer has asked for. Its own completions, if there are any, say no more than
 /// that they were flushed.
 void Engine::failResponder(QueuePair &qp, uint8_t syndrome) {
-  if (qp.state != State::Error)
-    tell(syndrome == MLX5_REMOTE_ACCESS ? Notice::QpAccess : Notice::QpRequest, qp.number);
+  if (qp.state == State::Error) return;
   fail(qp, syndrome);
+  tell(syndrome == MLX5_REMOTE_ACCESS ? Notice::QpAccess : Notice::QpRequest, qp.number);
 }
 
 /// One error completion for each entry that was started, is enabled, or waits to receive, unless

@@ -122,7 +122,7 @@ struct Message {
   // To another process: its place among those of its queue pair, the attempt, and bytes that have
   // gone; of a READ that is Away, bytes that have come.
   uint32_t sequence = 0, epoch = 0, moved = 0;
-  bool signalled = false;
+  bool signalled = false, solicited = false;
   bool gatherLate = false;
   std::unique_ptr<uint8_t[]> payload;  // bytes under way
   std::unique_ptr<uint8_t[]> list;     // data segments: to gather late, or to scatter an answer to
@@ -210,6 +210,7 @@ struct Entry {
   uint8_t opcode() const { return bytes[MLX5_CTRL_OPCODE]; }
   uint8_t opmod() const { return bytes[MLX5_CTRL_OPMOD]; }
   bool signalled() const { return (bytes[MLX5_CTRL_FLAGS] & MLX5_CE_ALWAYS) != 0; }
+  bool solicited() const { return (bytes[MLX5_CTRL_FLAGS] & MLX5_SOLICITED) != 0; }
 };
 
 /// Bytes of a receive's data segments, at most.
@@ -309,7 +310,7 @@ struct Engine {
   void sendReplies(Peer &);
 
   // completion.cpp
-  void write(CompletionQueue &, uint8_t entry[MLX5_CQE], uint8_t opcode);
+  void write(CompletionQueue &, uint8_t entry[MLX5_CQE], uint8_t opcode, bool solicited = false);
   void completeSend(QueuePair &, const Message &, uint8_t syndrome);
   void completeReceive(QueuePair &, const Message *, uint16_t index, uint8_t syndrome);
   void retire(QueuePair &);

@@ -69,11 +69,12 @@ struct LogGp {
 /// What a provider of verbs is told besides completions.
 struct Notice {
   enum Kind : uint8_t {
-    Entry,      // a CQ has a new entry
-    CqOverrun,  // a CQ was full, and takes no more
-    QpFatal,    // a queue pair has failed with it, and cannot say so there
-    QpAccess,   // a queue pair has failed: a peer asked for what it may not
-    QpRequest   // a queue pair has failed: a peer asked for what makes no sense
+    Entry,           // a CQ has a new entry
+    SolicitedEntry,  // of an error, or a message whose sender asked for it
+    CqOverrun,       // a CQ was full, and takes no more
+    QpFatal,         // a queue pair has failed with it, and cannot say so there
+    QpAccess,        // a queue pair has failed: a peer asked for what it may not
+    QpRequest        // a queue pair has failed: a peer asked for what makes no sense
   } kind;
   uint32_t number;  // of the CQ or queue pair
 };

@@ -149,6 +149,7 @@ uint8_t Engine::start(QueuePair &qp, const Entry &entry) {
   m.index = qp.next;
   m.opcode = opcode;
   m.signalled = entry.signalled();
+  m.solicited = entry.solicited();
   memcpy(m.immediate, entry.bytes + MLX5_CTRL_IMM, 4);
   const uint8_t *segment = entry.bytes + MLX5_SEGMENT;
   if (addressed) {

@@ -101,15 +101,31 @@ int poll(ibv_cq *cq, int count, ibv_wc *wc) {
   return take(self(cq), count, [wc](int i, const ibv_wc &one, Qp &) { wc[i] = one; });
 }
 
-/// Where an entry is there already that nobody has looked at, at once.
+namespace {
+
+/// Whether there is an entry of this sort that nobody has looked at.
+bool hasUnseen(const Cq &cq, bool solicitedOnly) {
+  for (uint32_t next = cq.next;; next = (next + 1) & MLX5_CQ_INDEX_MASK) {
+    const uint8_t *entry = entryAt(cq, next);
+    if (!entry) return false;
+    const uint8_t last = entry[MLX5_CQE_OP_OWN], opcode = last >> 4;
+    if (!solicitedOnly || last & 2 || opcode == MLX5_CQE_REQ_ERR || opcode == MLX5_CQE_RESP_ERR)
+      return true;
+  }
+}
+
+}  // namespace
+
+/// Where such an entry is there already that nobody has looked at, at once. Without a channel there
+/// is nobody to tell.
 int arm(ibv_cq *c, int solicitedOnly) {
-  if (solicitedOnly) return EOPNOTSUPP;
   Cq &cq = self(c);
   std::lock_guard guard(self(cq.context).lock);
-  if (!cq.channel) return EINVAL;
   std::lock_guard looking(process().told);
-  cq.armed = entryAt(cq, cq.next) == nullptr;
-  if (!cq.armed) static_cast<Channel *>(cq.channel)->events.put(&cq);
+  cq.armed = solicitedOnly ? Armed::solicited : Armed::all;
+  if (!cq.channel || !hasUnseen(cq, solicitedOnly)) return 0;
+  cq.armed = Armed::no;
+  static_cast<Channel *>(cq.channel)->events.put(&cq);
   return 0;
 }
 

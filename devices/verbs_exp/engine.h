@@ -28,8 +28,7 @@
 // number of READs at a time are taken and not looked at; keys are good for a context, not for one
 // protection domain.
 //
-// Not here: queue pairs but RC, shared receive queues, moves to SQD and back to RESET, events for
-// solicited messages alone, resizing.
+// Not here: queue pairs but RC, shared receive queues, moves to SQD and back to RESET, resizing.
 
 #pragma once
 
@@ -82,12 +81,15 @@ struct Channel : ibv_comp_channel {
   Events<Cq *> events;
 };
 
+/// For which entries an event is wanted: solicited ones are errors, and what a sender marked so.
+enum class Armed : uint8_t { no, solicited, all };
+
 struct Cq : ibv_cq {
   nbc_hca_cq ring;
   uint32_t next = 0;                          // entry to look at
   uint32_t idle = 0;                          // times that there was nothing
   std::unordered_map<uint32_t, Qp *> queues;  // by number
-  bool armed = false;                         // guarded by Process::told
+  Armed armed = Armed::no;                    // guarded by Process::told
   uint32_t events = 0, asyncEvents = 0;       // taken by the program, who has to acknowledge them
   // Waits are counted from the last group's end: entry `waited` (of all there ever were).
   uint32_t waited = UINT32_MAX;
@@ -230,15 +232,18 @@ constexpr uint32_t mostReads = 16;
 uint32_t calcOf(uint32_t operation, uint32_t type, uint32_t size);
 /// The most requests of a queue pair whose entries take so many blocks.
 uint32_t mostRequests(const Context &, uint32_t blocks);
+/// Whether the device has queue pairs that are managed, or wait for completions.
+bool crosses(const Context &);
 
 // queue_pair.cpp
 /// Blocks of the longest entry that a send of so much can become.
 uint32_t blocksOfSend(uint32_t gather, uint32_t inlineBytes);
 constexpr uint32_t mostInline = 61 * MLX5_SEGMENT - 4;
+constexpr uint32_t crossChannelFlags = IBV_EXP_QP_CREATE_CROSS_CHANNEL |
+                                       IBV_EXP_QP_CREATE_MANAGED_SEND |
+                                       IBV_EXP_QP_CREATE_MANAGED_RECV;
 constexpr uint32_t knownCreateFlags =
-    IBV_EXP_QP_CREATE_CROSS_CHANNEL | IBV_EXP_QP_CREATE_MANAGED_SEND |
-    IBV_EXP_QP_CREATE_MANAGED_RECV | IBV_EXP_QP_CREATE_IGNORE_SQ_OVERFLOW |
-    IBV_EXP_QP_CREATE_IGNORE_RQ_OVERFLOW;
+    crossChannelFlags | IBV_EXP_QP_CREATE_IGNORE_SQ_OVERFLOW | IBV_EXP_QP_CREATE_IGNORE_RQ_OVERFLOW;
 /// As the device sees it.
 ibv_qp_state stateOf(Qp &);
 

@@ -21,8 +21,6 @@ namespace verbs_exp {
 
 namespace {
 
-constexpr uint8_t solicited = 0x02;  // of the control segment's flags
-
 enum class Form : uint8_t { Message, Read, Atomic, Wait, Enable, Nothing };
 
 constexpr struct Operation {
@@ -190,7 +188,7 @@ int append(Qp &qp, const ibv_exp_send_wr &wr) {
   uint8_t flags = MLX5_CE_ON_ERROR;
   if (qp.signalAll || wr.exp_send_flags & IBV_EXP_SEND_SIGNALED) flags |= MLX5_CE_ALWAYS;
   if (wr.exp_send_flags & IBV_EXP_SEND_FENCE) flags |= MLX5_FENCE_SMALL;
-  if (wr.exp_send_flags & IBV_EXP_SEND_SOLICITED) flags |= solicited;
+  if (wr.exp_send_flags & IBV_EXP_SEND_SOLICITED) flags |= MLX5_SOLICITED;
   control[MLX5_CTRL_FLAGS] = flags;
   if (operation->immediate) memcpy(control + MLX5_CTRL_IMM, &wr.ex.imm_data, 4);
 

@@ -81,15 +81,18 @@ void count(pthread_mutex_t &mutex, uint32_t &told) {
 void takeNotice(const hca::Notice &notice) {
   Process &p = process();
   std::lock_guard guard(p.told);
-  bool ofCq = notice.kind == hca::Notice::Entry || notice.kind == hca::Notice::CqOverrun;
+  const bool solicited = notice.kind == hca::Notice::SolicitedEntry;
+  const bool entry = notice.kind == hca::Notice::Entry || solicited;
+  const bool ofCq = entry || notice.kind == hca::Notice::CqOverrun;
   ibv_async_event event = {};
   if (ofCq) {
     auto found = p.completionQueues.find(notice.number);
     if (found == p.completionQueues.end()) return;
     Cq &cq = *found->second;
-    if (notice.kind == hca::Notice::Entry) {
-      if (cq.armed) static_cast<Channel *>(cq.channel)->events.put(&cq);
-      cq.armed = false;
+    if (entry) {
+      if (cq.armed == Armed::no || (cq.armed == Armed::solicited && !solicited)) return;
+      cq.armed = Armed::no;
+      if (cq.channel) static_cast<Channel *>(cq.channel)->events.put(&cq);
       return;
     }
     event.element.cq = &cq;

@@ -80,6 +80,10 @@ uint32_t calcOf(uint32_t operation, uint32_t type, uint32_t size) {
   }
 }
 
+bool crosses(const Context &context) {
+  return context.facts.waits & NBC_HCA_WAITS_CQ;
+}
+
 uint32_t mostRequests(const Context &context, uint32_t blocks) {
   return std::min(1u << context.facts.max_log_sq, mostBlocks) / blocks;
 }
@@ -130,7 +134,8 @@ int ibv_exp_query_device(struct ibv_context *c, struct ibv_exp_device_attr *a) {
 #undef SAME
   a->device_cap_flags = static_cast<int>(plain.device_cap_flags);
   a->exp_atomic_cap = plain.atomic_cap;
-  a->exp_device_cap_flags = plain.device_cap_flags | IBV_EXP_DEVICE_CROSS_CHANNEL;
+  a->exp_device_cap_flags =
+      plain.device_cap_flags | (crosses(self(c)) ? uint64_t{IBV_EXP_DEVICE_CROSS_CHANNEL} : 0);
   a->comp_mask = IBV_EXP_DEVICE_ATTR_CALC_CAP | IBV_EXP_DEVICE_ATTR_EXP_CAP_FLAGS;
   ibv_exp_device_calc_cap &calc = a->calc_cap;
   calc.int_ops = calcOperations(self(c), IBV_EXP_CALC_DATA_TYPE_INT);

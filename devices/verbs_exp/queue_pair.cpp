@@ -42,6 +42,7 @@ int possible(const Context &context, const Wish &w) {
       w.receiveQueue->context != &context)
     return EINVAL;
   if (w.type != IBV_QPT_RC || w.srq || w.flags & ~knownCreateFlags) return EOPNOTSUPP;
+  if (w.flags & crossChannelFlags && !crosses(context)) return EOPNOTSUPP;
   const nbc_hca_facts &facts = context.facts;
   const ibv_qp_cap &cap = w.cap;
   if (cap.max_send_sge > facts.max_gather || cap.max_recv_sge > facts.max_scatter ||

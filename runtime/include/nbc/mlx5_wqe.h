@@ -37,6 +37,7 @@ enum {
 
   /* control segment: flags */
   MLX5_CE_ON_ERROR = 0x00, /* completion only on error */
+  MLX5_SOLICITED = 0x02,
   MLX5_CE_ALWAYS = 0x08,
   MLX5_CE_MASK = 0x0c,
   MLX5_FENCE_MASK = 0xe0,
@@ -72,7 +73,7 @@ enum {
   MLX5_CQE_COUNTER = 60, /* be16 */
   MLX5_CQE_VENDOR = 54,  /* error entries */
   MLX5_CQE_SYNDROME = 55,
-  MLX5_CQE_OP_OWN = 63 /* opcode << 4 | owner; 0xf1 before the first lap */
+  MLX5_CQE_OP_OWN = 63 /* opcode << 4 | solicited << 1 | owner; 0xf1 before the first lap */
 };
 #define MLX5_INLINE 0x80000000u
 

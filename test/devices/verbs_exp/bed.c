@@ -127,12 +127,17 @@ void end_bed(struct bed *bed) {
 }
 
 int post(struct bed *bed, struct ibv_qp *qp, uint64_t id, enum ibv_exp_wr_opcode opcode) {
+  return post_as(bed, qp, id, opcode, IBV_EXP_SEND_SIGNALED);
+}
+
+int post_as(struct bed *bed, struct ibv_qp *qp, uint64_t id, enum ibv_exp_wr_opcode opcode,
+            uint64_t flags) {
   struct ibv_sge sge = {(uintptr_t)bed->memory, 8, bed->mr->lkey};
   struct ibv_exp_send_wr wr, *bad;
   memset(&wr, 0, sizeof wr);
   wr.wr_id = id;
   wr.exp_opcode = opcode;
-  wr.exp_send_flags = IBV_EXP_SEND_SIGNALED;
+  wr.exp_send_flags = flags;
   wr.sg_list = &sge;
   wr.num_sge = 1;
   wr.wr.rdma.remote_addr = (uintptr_t)bed->memory + BYTES / 2;

@@ -48,7 +48,8 @@ void loop_qp(struct bed *, struct ibv_qp *, struct ibv_qp *peer, unsigned access
 void post_receives(struct bed *, struct ibv_qp *, int count);
 
 // Signalled, of 8 bytes; what ibv_exp_post_send says.
-int post(struct bed *, struct ibv_qp *, uint64_t id, enum ibv_exp_wr_opcode);
+int post(struct bed *, struct ibv_qp *, uint64_t id, enum ibv_exp_wr_opcode);  // signalled
+int post_as(struct bed *, struct ibv_qp *, uint64_t id, enum ibv_exp_wr_opcode, uint64_t flags);
 struct ibv_exp_send_wr wait_for(struct ibv_cq *, int count, uint64_t id, uint64_t flags);
 struct ibv_exp_send_wr enable(struct ibv_qp *, int count, uint64_t id, uint64_t flags);
 

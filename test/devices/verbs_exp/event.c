@@ -105,6 +105,21 @@ static void channel(void) {
   await_entries(&bed, cq, 1);
   ibv_ack_cq_events(cq, 2);
 
+  // Of solicited ones alone: errors, and what the sender asks for. Others lie there unseen.
+  DEMAND(ibv_req_notify_cq(cq, 1) == 0);
+  DEMAND(post(&bed, qp, 3, IBV_EXP_WR_SEND) == 0);
+  await_entries(&bed, bed.send_cq, 1);
+  DEMAND(readable(channel->fd, 10) == 0);
+  DEMAND(ibv_req_notify_cq(cq, 1) == 0);
+  DEMAND(readable(channel->fd, 10) == 0);
+  DEMAND(post_as(&bed, qp, 4, IBV_EXP_WR_SEND, IBV_EXP_SEND_SOLICITED) == 0);
+  DEMAND(ibv_get_cq_event(channel, &of, &context) == 0);
+  DEMAND(ibv_req_notify_cq(cq, 1) == 0);  // that one lies there
+  DEMAND(readable(channel->fd, 20000) == 1);
+  DEMAND(ibv_get_cq_event(channel, &of, &context) == 0);
+  await_entries(&bed, cq, 2);
+  ibv_ack_cq_events(cq, 2);
+
   // One that nobody took goes with its CQ.
   DEMAND(ibv_req_notify_cq(cq, 0) == 0);
   DEMAND(post(&bed, qp, 3, IBV_EXP_WR_SEND) == 0);
