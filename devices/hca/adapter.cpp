@@ -48,6 +48,7 @@ void Engine::destroy(QueuePair &qp) {
   s->queuePair.store(nullptr, std::memory_order_relaxed);
   stopWaiting(qp);
   notReady.erase(qp.number);
+  if (qp.state == State::Ready) sayFarewell(qp);
   std::erase(qp.adapter->queuePairs, qp.number);
   if (qp.remote) std::erase(qp.remote->queuePairs, qp.number);
   std::erase(qp.sendQueue->attached, qp.number);

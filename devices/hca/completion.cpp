@@ -140,6 +140,7 @@ uint8_t Engine::takeAnswer(QueuePair &qp, Message &m) {
 
 void Engine::fail(QueuePair &qp, uint8_t syndrome) {
   if (qp.state == State::Error) return;
+  if (qp.state == State::Ready) sayFarewell(qp);
   qp.state = State::Error;
   stopWaiting(qp);
   notReady.erase(qp.number);

@@ -180,6 +180,7 @@ struct QueuePair {
   uint32_t dropReceives = 0;
   // From another process: the message that is next, and of it bytes that have come, and all.
   uint32_t expected = 0, arrived = 0, arriving = 0;
+  Time expires = 0;  // 0: its peer is there
 };
 
 /// What the doorbell and `failed` touch without a lock. Slots outlive their queue pairs.
@@ -193,7 +194,7 @@ struct Slot {
   std::atomic<uint32_t> failed{0};
 };
 
-enum class Kind : uint8_t { Step, Deliver, Answer, Flush, Doorbell, Other };
+enum class Kind : uint8_t { Step, Deliver, Answer, Flush, Doorbell, Expire, Other };
 
 struct Pending {
   Time at;
@@ -221,6 +222,10 @@ constexpr uint64_t longestCopy = 1u << 20;
 
 /// Of one message.
 constexpr uint64_t longestMessage = 1u << 30;
+
+inline Time ackTimeout(const Retry &retry) {
+  return Time(4096) * nanosecond << (retry.ackTimeout & 31);
+}
 
 enum class Response { Answered, NotReady, Silent };
 enum class Transmit { More, Idle, Full, Gone };  // Idle: nothing to send now
@@ -294,10 +299,15 @@ struct Engine {
   bool readSocket(Peer &, int socket, int packets);
   void doom(Peer &, const char *why);
   void bury(Peer &);
+  void sayFarewell(QueuePair &);
+  void peerIsGone(QueuePair &);
+  void expire(QueuePair &);
 
   // remote_requester.cpp
   void deliverRemotely(QueuePair &);
   void pump(Peer &);
+  void sendFarewells(Peer &);
+  void waitForRoom(Peer &);
   Transmit transmit(QueuePair &);
   void goBack(QueuePair &, uint32_t message);
   void answered(QueuePair &, uint32_t message, uint8_t syndrome);

@@ -87,6 +87,9 @@ struct Options {
   bool trace = false;
   bool wire = false;  // real time only: adapters of other processes can be connected to
   uint16_t lid = 0;   // with wire: others of this user find the process by it (Fabric::addressOf)
+  /// With wire: a queue pair whose peer has gone fails also if it sends nothing. An adapter has no
+  /// such thing, so programs for verbs do not expect it.
+  bool keepAlive = false;
   std::function<void(const Notice &)> told;  // must not call the fabric
   nbc_hca_facts facts = {.max_gather = 30,
                          .max_scatter = 32,

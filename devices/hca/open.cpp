@@ -46,7 +46,8 @@ Options optionsOf(const Asked &a) {
   nbc_hca_facts facts = a.device->facts;
   facts.ports = a.ports;
   facts.patience = 1000 * static_cast<uint32_t>(a.patience);
-  return {.seed = a.seed, .adversarial = a.seed != 0, .wire = true, .facts = facts};
+  return {
+      .seed = a.seed, .adversarial = a.seed != 0, .wire = true, .keepAlive = true, .facts = facts};
 }
 
 /// A fabric, for all adapters that were asked for alike.

@@ -103,7 +103,28 @@ void Engine::bury(Peer &peer) {
       break;
     }
     if (qp.state == State::Ready) postDeliver(qp);
+    peerIsGone(qp);
   }
+}
+
+/// It takes nothing any more; so its peer need not wait for it, either.
+void Engine::sayFarewell(QueuePair &qp) {
+  if (!options.keepAlive || !qp.remote || qp.remote->doomed) return;
+  qp.remote->farewells.push({qp.number, qp.peer});
+  pump(*qp.remote);
+}
+
+/// What it has sent is tried again, and fails in time. If there is nothing, a timeout decides.
+void Engine::peerIsGone(QueuePair &qp) {
+  if (!options.keepAlive || qp.state != State::Ready || qp.expires) return;
+  qp.expires = now + ackTimeout(qp.retry);
+  post(Kind::Expire, qp.number, qp.expires);
+}
+
+void Engine::expire(QueuePair &qp) {
+  if (qp.state != State::Ready || !qp.expires || now < qp.expires || !qp.inFlight.empty()) return;
+  fail(qp, MLX5_RETRY_EXCEEDED);
+  wakeHost(*qp.adapter);
 }
 
 }  // namespace hca

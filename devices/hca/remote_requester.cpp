@@ -56,8 +56,35 @@ void Engine::deliverRemotely(QueuePair &qp) {
   pump(*qp.remote);
 }
 
+void Engine::sendFarewells(Peer &peer) {
+  while (!peer.doomed && !peer.full && !peer.farewells.empty()) {
+    const Farewell &f = peer.farewells.front();
+    Packet p = {};
+    p.kind = PacketKind::Farewell;
+    p.from = f.from;
+    p.to = f.to;
+    switch (Wire::send(peer.requests, p, {})) {
+      case Sent::Whole:
+        peer.farewells.pop();
+        break;
+      case Sent::Full:
+        waitForRoom(peer);
+        break;
+      case Sent::Gone:
+        doom(peer, "");
+        break;
+    }
+  }
+}
+
+void Engine::waitForRoom(Peer &peer) {
+  peer.full = true;
+  wire->watch(peer.requests, EPOLLIN | EPOLLOUT);
+}
+
 /// As many pieces as there is room for.
 void Engine::pump(Peer &peer) {
+  sendFarewells(peer);
   while (!peer.doomed && !peer.full && !peer.wanting.empty()) {
     QueuePair *qp = find(peer.wanting.front());
     bool able = qp && qp->state == State::Ready && !qp->adapter->dead;
@@ -70,8 +97,7 @@ void Engine::pump(Peer &peer) {
         peer.wanting.pop();
         break;
       case Transmit::Full:
-        peer.full = true;
-        wire->watch(peer.requests, EPOLLIN | EPOLLOUT);
+        waitForRoom(peer);
         break;
       case Transmit::Gone:
         doom(peer, "");
@@ -105,7 +131,8 @@ Transmit Engine::transmit(QueuePair &qp) {
   Packet p = {.kind = PacketKind::Request,
               .opcode = m.opcode,
               .syndrome = 0,
-              .patient = qp.retry.rnrRetry == 7,
+              .flags = static_cast<uint8_t>((qp.retry.rnrRetry == 7 ? packetPatient : 0) |
+                                            (m.solicited ? packetSolicited : 0)),
               .from = qp.number,
               .to = qp.peer,
               .sequence = m.sequence,
@@ -210,6 +237,7 @@ bool Engine::takeReply(Peer &peer, const Packet &p, const uint8_t *bytes, uint32
       return true;
     case PacketKind::Hello:
     case PacketKind::Request:
+    case PacketKind::Farewell:
       break;
   }
   return false;

@@ -41,6 +41,7 @@ Message messageOf(const Packet &p) {
   m.remote = p.remote;
   m.key = p.key;
   m.bytes = p.bytes;
+  m.solicited = p.flags & packetSolicited;
   m.operand = p.operand;
   m.compare = p.compare;
   memcpy(m.immediate, p.immediate, sizeof m.immediate);
@@ -51,10 +52,14 @@ Message messageOf(const Packet &p) {
 
 /// False: no adapter would send this.
 bool Engine::takeRequest(Peer &peer, const Packet &p, const uint8_t *bytes, uint32_t count) {
-  if (p.kind != PacketKind::Request || !makesSense(p, count)) return false;
   QueuePair *to = find(p.to);
-  if (!to || to->adapter->dead || to->state != State::Ready || to->remote != &peer ||
-      to->peer != p.from) {
+  if (to && (to->remote != &peer || to->peer != p.from)) to = nullptr;
+  if (p.kind == PacketKind::Farewell && count == 0) {
+    if (to) peerIsGone(*to);
+    return true;
+  }
+  if (p.kind != PacketKind::Request || !makesSense(p, count)) return false;
+  if (!to || to->adapter->dead || to->state != State::Ready) {
     if (p.offset == 0) reply(peer, p, PacketKind::Silent);
     return true;
   }
@@ -64,7 +69,7 @@ bool Engine::takeRequest(Peer &peer, const Packet &p, const uint8_t *bytes, uint
 
   if (p.offset == 0 && consumesReceive(p.opcode)) {
     uint32_t receives = posted(*to);
-    if (receives && p.patient && oneIn(256)) {
+    if (receives && p.flags & packetPatient && oneIn(256)) {
       ++counters.forcedRnr;
       receives = 0;
     }

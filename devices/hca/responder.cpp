@@ -97,7 +97,7 @@ void Engine::retransmit(QueuePair &qp, Message &m) {
     qp.stopped = qp.refused = true;
     return retire(qp);
   }
-  m.due = now + (Time(4096) * nanosecond << (qp.retry.ackTimeout & 31));
+  m.due = now + ackTimeout(qp.retry);
   postDeliver(qp);
 }
 

@@ -52,6 +52,8 @@ void Engine::handle(const Pending &pending) {
       return flush(*qp);
     case Kind::Doorbell:
       return doorbell(*qp, pending.limit);
+    case Kind::Expire:
+      return expire(*qp);
     case Kind::Other:
       break;  // of no queue pair
   }

@@ -53,14 +53,14 @@ struct Identity {
 /// The process of this user that has a LID; programs tell each other no more than that.
 Identity identityOfLid(uint16_t lid);
 
-enum class PacketKind : uint8_t { Hello = 1, Request, Data, Done, NotReady, Silent };
+enum class PacketKind : uint8_t { Hello = 1, Request, Data, Done, NotReady, Silent, Farewell };
 
 /// Of a request, or of an answer to one. What is of no use to a kind is 0.
 struct Packet {
   PacketKind kind;
   uint8_t opcode;
   uint8_t syndrome;   // Done: 0, or why it failed
-  uint8_t patient;    // Request: tries for ever where there is no receive
+  uint8_t flags;      // of a Request, below
   uint32_t from, to;  // queue pairs
   uint32_t sequence;  // of the message among those of its queue pair
   uint32_t epoch;     // of the attempt; answers repeat it
@@ -72,6 +72,10 @@ struct Packet {
   uint32_t timer;  // NotReady: code of the time to wait for
 };
 static_assert(sizeof(Packet) == 64);
+enum : uint8_t {
+  packetPatient = 1,   // tries for ever where there is no receive
+  packetSolicited = 2  // whoever waits for such a message alone is told
+};
 
 /// The first packet on a socket.
 struct Hello {
@@ -89,6 +93,11 @@ struct Reply {
   uint8_t inlined[8] = {};  // of an atomic
 };
 
+/// Of a queue pair that takes nothing any more, to the one that was connected to it.
+struct Farewell {
+  uint32_t from, to;
+};
+
 /// Another process.
 struct Peer {
   Identity identity;
@@ -100,6 +109,7 @@ struct Peer {
   uint32_t servedEvents = 1;       // EPOLLIN: what is waited for there
   bool doomed = false, lost = false;
   Fifo<uint32_t> wanting;  // queue pairs with something to send
+  Fifo<Farewell> farewells;
   Fifo<Reply> replies;
   std::vector<uint32_t> queuePairs;  // connected to it
 };

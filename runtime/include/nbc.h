@@ -347,8 +347,8 @@ int nbc_plan_make(nbc_comm *, const struct nbc_build_request *, const struct nbc
  * read), and the plan can only be freed. Local: peers that wait for
  * this rank see its queue pairs fail, or must abandon their plans, too (over an MPI always; over
  * shared memory never). For a call that cannot end because a peer has died: who only receives from
- * the dead is told by nobody, but over shared memory. Their requests are still to be tested or
- * waited for. NBC_ERROR_ARGUMENT for null. */
+ * the dead is told over shared memory, verbs and the software HCA, but by no adapter of coredirect.
+ * Their requests are still to be tested or waited for. NBC_ERROR_ARGUMENT for null. */
 int nbc_plan_abandon(nbc_plan *);
 /* Ends a plan. No rank may before all ranks' calls of it are done. Null is fine. Local.
  * NBC_ERROR_BUSY while calls are under way: then nothing has happened. A request whose call was

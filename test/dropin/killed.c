@@ -61,7 +61,8 @@ int main(int argc, char **argv) {
       MPI_Error_string(failed, text, &length);
       printf("rank %d of %d was told: %s\n", rank, ranks, text);
       fflush(stdout);
-      _exit(1);  // MPI_Finalize would wait for the dead
+      if (stay) sleep(2);  // the others are to be told, too, before the launcher ends them
+      _exit(1);            // MPI_Finalize would wait for the dead
     }
     if (!stay) MPI_Comm_free(&comm);
   }

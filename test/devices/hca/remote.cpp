@@ -356,6 +356,35 @@ TEST(Remote, aFabricThatEnds) {
   EXPECT_EQ(whyFailed(a), MLX5_RETRY_EXCEEDED);
 }
 
+// Only receives wait there, so nothing of its own would ever fail.
+TEST(Remote, whoSendsNothingIsToldIfItAsksForThat) {
+  for (const bool asks : {true, false})
+    for (const bool destroyed : {true, false}) {
+      Options options = wired();
+      options.keepAlive = asks;
+      Rig here(1, options);
+      auto there = std::make_unique<Rig>(1, options);
+      Queue &a = here.queue(0), &b = there->queue(0);
+      here.fabric.setRetry(a.number(), {.retryCount = 2, .ackTimeout = 8});
+      connectRigs(here, a, *there, b);
+      a.receive();
+      b.post(send().signal());
+      b.ring();
+      EXPECT_EQ(await(b, *b.sendCq).syndrome, 0);
+      if (destroyed)
+        b.hca->ops->destroy_qp(b.hca, b.number());
+      else
+        there.reset();
+      if (asks) {
+        EXPECT_EQ(whyFailed(a), MLX5_RETRY_EXCEEDED);
+      } else {
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        EXPECT_EQ(a.failed(), 0u);
+      }
+      EXPECT_EQ(await(a, *a.receiveCq).syndrome, 0);  // what came before is there
+    }
+}
+
 TEST(Remote, adaptersComeAndGo) {
   Rig here(1, wired()), there(1, wired());
   for (int i = 0; i < 20; ++i) {
