@@ -331,6 +331,7 @@ void end() {
   constexpr double patience = 10;  // seconds, for ranks that are on their way here
   finish_all(patience);
   Communicator::end_all();
+  close_meeting_place();
   report();
   set_over();
 }

@@ -84,8 +84,12 @@ void wait_a_while(Lock &, unsigned round, nbc_request *ours = nullptr);
 /// Waits for a call of the MPI's own.
 int wait_below(Lock &, MPI_Request *, MPI_Status *);
 /// Waits until all ranks of a communicator, of both groups, have come here: none of them needs a
-/// call of ours any more to enter what the MPI does next. All ranks call it, or none.
+/// call of ours any more to enter what the MPI does next. All ranks call it, or none. Not of
+/// processes of other worlds, who may be without us.
 void meet(Lock &, MPI_Comm);
+/// The same before a collective call of the MPI's own; what the communicator's queue holds comes
+/// first.
+void gather(MPI_Comm);
 
 /// How MPI would do it.
 struct Forms {
@@ -106,6 +110,11 @@ int duplicating(MPI_Comm, std::function<int(MPI_Request *)> pass, MPI_Request *)
 bool is_duplicated_before(MPI_Comm);
 /// What the MPI has returned to all ranks of a communicator that it has just made; passes it on.
 int made_by_all(int error, const MPI_Comm *made);
+
+/// What MPI_Comm_create_group and MPI_Intercomm_create meet by: there from MPI_Init to
+/// MPI_Finalize.
+void open_meeting_place();
+void close_meeting_place();
 
 /// MPI_Start; a status of MPI's.
 int start(Request *);

@@ -86,6 +86,31 @@ MPI_Comm same_group(Lock &lock, MPI_Comm comm) {
   return made;
 }
 
+static bool are_of_one_world(MPI_Group all) {
+  MPI_Group world, others;
+  int left = 1;
+  if (PMPI_Comm_group(MPI_COMM_WORLD, &world)) return false;
+  if (!PMPI_Group_difference(all, world, &others)) {
+    PMPI_Group_size(others, &left);
+    if (others != MPI_GROUP_EMPTY) PMPI_Group_free(&others);
+  }
+  PMPI_Group_free(&world);
+  return left == 0;
+}
+
+bool is_of_one_world(MPI_Comm comm) {
+  MPI_Group group;
+  int two_groups = 0;
+  if (PMPI_Comm_test_inter(comm, &two_groups)) return false;
+  for (int remote = 0; remote < 1 + two_groups; ++remote) {
+    if (remote ? PMPI_Comm_remote_group(comm, &group) : PMPI_Comm_group(comm, &group)) return false;
+    const bool is = are_of_one_world(group);
+    PMPI_Group_free(&group);
+    if (!is) return false;
+  }
+  return true;
+}
+
 bool Communicator::has_keyval() {
   return keyval != MPI_KEYVAL_INVALID ||
          !PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_delete, &keyval, nullptr);
@@ -258,28 +283,11 @@ bool Communicator::owes_farewell() const {
                      [](const Made &p) { return p.state == Plan::ready; });
 }
 
-/// Of the processes that MPI has started together: with others one may mean to have nothing more in
-/// common.
-static bool of_one_world(MPI_Comm comm) {
-  MPI_Group all, world, others;
-  int left = 1;
-  if (PMPI_Comm_group(comm, &all)) return false;
-  if (!PMPI_Comm_group(MPI_COMM_WORLD, &world)) {
-    if (!PMPI_Group_difference(all, world, &others)) {
-      PMPI_Group_size(others, &left);
-      if (others != MPI_GROUP_EMPTY) PMPI_Group_free(&others);
-    }
-    PMPI_Group_free(&world);
-  }
-  PMPI_Group_free(&all);
-  return left == 0;
-}
-
 /// An adapter's queues need a farewell, neighbours are no other communicator's, and what has failed
 /// here may fail again.
 bool Communicator::leaves_something() const {
   return !over && !copies_attributes_ && ranks_ > 1 && state_ == Plan::ready && !adapter_ &&
-         !neighbors_.any() && of_one_world(context_) &&
+         !neighbors_.any() && is_of_one_world(context_) &&
          std::all_of(plans_.begin(), plans_.end(),
                      [](const Made &p) { return p.state == Plan::ready && !p.taken; });
 }

@@ -80,6 +80,10 @@ constexpr bool duplicates_by_collectives = false;
 /// returns errors. Collective. Null: the MPI cannot, or it is an intercommunicator.
 MPI_Comm same_group(Lock &, MPI_Comm);
 
+/// Whether MPI has started all its processes, of both groups, together. With others one may mean to
+/// have nothing more in common, and they need not have this library.
+bool is_of_one_world(MPI_Comm);
+
 class Communicator {
  public:
   /// That of an MPI communicator, made if there is none. Null: it cannot have one (an

@@ -17,23 +17,24 @@ bool wants_thread() {
   return progress && std::strcmp(progress, "thread") == 0;
 }
 
-const MPI_Comm world = MPI_COMM_WORLD;
+int begun(int error) {
+  const MPI_Comm world = MPI_COMM_WORLD;
+  if (made_by_all(error, &world) == MPI_SUCCESS) open_meeting_place();
+  return error;
+}
 
 }  // namespace
 
 extern "C" int MPI_Init(int *argc, char ***argv) {
   int provided;
-  return made_by_all(wants_thread()
-                         ? PASS(MPI_Init_thread)(argc, argv, MPI_THREAD_MULTIPLE, &provided)
-                         : PASS(MPI_Init)(argc, argv),
-                     &world);
+  return begun(wants_thread() ? PASS(MPI_Init_thread)(argc, argv, MPI_THREAD_MULTIPLE, &provided)
+                              : PASS(MPI_Init)(argc, argv));
 }
 ALSO(MPI_Init)
 
 extern "C" int MPI_Init_thread(int *argc, char ***argv, int required, int *provided) {
-  return made_by_all(
-      PASS(MPI_Init_thread)(argc, argv, wants_thread() ? MPI_THREAD_MULTIPLE : required, provided),
-      &world);
+  return begun(
+      PASS(MPI_Init_thread)(argc, argv, wants_thread() ? MPI_THREAD_MULTIPLE : required, provided));
 }
 ALSO(MPI_Init_thread)
 

@@ -185,7 +185,7 @@ int wait_below(Lock &lock, MPI_Request *request, MPI_Status *status) {
 
 void meet(Lock &lock, MPI_Comm comm) {
   int two_groups = 0;
-  if (comm == MPI_COMM_NULL) return;  // MPI says so
+  if (comm == MPI_COMM_NULL || !is_of_one_world(comm)) return;
   PMPI_Comm_test_inter(comm, &two_groups);
   // Between groups a barrier tells of the other group alone; a second one of what that was told.
   for (int i = 0; i < 1 + two_groups; ++i) {
