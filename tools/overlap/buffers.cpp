@@ -46,9 +46,6 @@ bool isMpiOperator(std::string_view name) {
   return std::ranges::find(operators, name) != std::end(operators);
 }
 
-namespace {
-
-/// Bytes of a datatype that has the same size everywhere here; 0: it is not known.
 unsigned sizeOfType(std::string_view name) {
   struct Type {
     std::string_view name;
@@ -62,6 +59,8 @@ unsigned sizeOfType(std::string_view name) {
   const auto found = std::ranges::find(types, name, &Type::name);
   return found == std::end(types) ? 0 : found->bytes;
 }
+
+namespace {
 
 /// Whether a count says how much there is at the argument, rather than how much for each rank.
 bool countsAll(const Collective &c, char what) {

@@ -20,6 +20,9 @@ namespace nbcc::overlap {
 Objects bufferOf(const clang::CallExpr &, const Collective &, unsigned i, const Memory &,
                  const Program &);
 
+/// Bytes of a datatype that has the same size everywhere here; 0: it is not known.
+unsigned sizeOfType(std::string_view name);
+
 /// Which part of it, as far as count and datatype say.
 Access accessOf(const clang::CallExpr &, const Collective &, unsigned i, const clang::ASTContext &);
 

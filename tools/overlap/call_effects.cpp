@@ -45,8 +45,9 @@ static bool toTerminal(const CallExpr &call) {
     const llvm::StringRef name =
         ref && ref->getDecl()->getIdentifier() ? ref->getDecl()->getName() : "";
     const auto *v = ref ? dyn_cast<VarDecl>(ref->getDecl()) : nullptr;
-    const bool terminal = v && v->isExternC() && v->hasExternalStorage() &&
-                          (name.contains("stdout") || name.contains("stderr"));
+    const bool terminal =
+        v && v->isExternC() && v->hasExternalStorage() &&
+        (name == "stdout" || name == "stderr" || name == "__stdoutp" || name == "__stderrp");
     if (stream && !terminal) return false;
   }
   return true;
@@ -56,7 +57,7 @@ void Walk::known(const CallExpr *call, const KnownCall &k) {
   for (unsigned i = 0; i < call->getNumArgs(); ++i) {
     const Expr *argument = call->getArg(i);
     if (!argument->getType()->isPointerType()) continue;
-    const char how = k.argument(i);
+    const char how = argumentOf(*call, k, i);
     const Objects objects = given(argument);
     const bool ofLength = k.name == "memcpy" || k.name == "memmove" || k.name == "memset";
     const Access here =
@@ -66,7 +67,9 @@ void Walk::known(const CallExpr *call, const KnownCall &k) {
   const std::string name(k.name);
   if (k.kind == CallKind::prints)
     add(toTerminal(*call) ? Effect::prints : Effect::files, call, name);
-  if (k.kind == CallKind::stops) add(Effect::stops, call, name);
+  const bool onlyItself =
+      name == "MPI_Abort" && constantName(call->getArg(0), context_) == "MPI_COMM_SELF";
+  if (k.kind == CallKind::stops) add(onlyItself ? Effect::exits : Effect::stops, call, name);
   if (k.kind == CallKind::times) add(Effect::times, call, name);
 }
 
@@ -201,6 +204,7 @@ void Walk::body(const CallExpr *call, const FunctionDecl &f) {
     add(Effect::opaque, call, name + ", which does too much to go through,", Objects::anything());
   };
   if (program_.isLong(f)) return tooLong();
+  if (program_.holdsEmptyMacro(f)) add(Effect::vanishes, call, "a macro in " + name);
   Effects inner;
   Callees callees = callees_;
   callees.insert(&f);

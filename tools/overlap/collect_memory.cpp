@@ -34,7 +34,7 @@ class Collect : public RecursiveASTVisitor<Collect> {
       if (v->getInit() && mayTakeOver(v->getType(), v->getInit()))
         memory_.escaped_.insert({Object::variable, v});
     } else if (v->getInit() && v->getType()->isReferenceType() &&
-               v->getType()->getPointeeType()->isPointerType()) {
+               isPointer(v->getType()->getPointeeType())) {
       memory_.escapes(v->getInit(), false);
     } else if (v->getInit() && !isFollowed(v)) {
       memory_.escapes(v->getInit(), false);  // of a static variable
@@ -65,16 +65,11 @@ class Collect : public RecursiveASTVisitor<Collect> {
 
   /// A pointer that may be written through a pointer to it is no longer followed.
   bool VisitUnaryOperator(UnaryOperator *op) {
-    if (op->getOpcode() == UO_AddrOf && op->getSubExpr()->getType()->isPointerType())
+    if (op->getOpcode() == UO_AddrOf && isPointer(op->getSubExpr()->getType()))
       gone(op->getSubExpr());
     return true;
   }
 
-  bool VisitInitListExpr(InitListExpr *list) {
-    for (const Expr *e : list->inits())
-      if (e) gone(e);
-    return true;
-  }
   bool VisitReturnStmt(ReturnStmt *s) {
     if (!s->getRetValue() || assignments_) return true;
     memory_.escapes(s->getRetValue(), true);
@@ -82,19 +77,22 @@ class Collect : public RecursiveASTVisitor<Collect> {
     return true;
   }
   bool VisitCastExpr(CastExpr *cast) {
-    if (cast->getCastKind() == CK_PointerToIntegral) gone(cast->getSubExpr());
+    const CastKind kind = cast->getCastKind();
+    const bool reads = kind == CK_LValueToRValue || kind == CK_ArrayToPointerDecay ||
+                       kind == CK_PointerToBoolean || kind == CK_ToVoid;
+    const bool asBytes = kind == CK_LValueBitCast && isPointer(cast->getSubExpr()->getType());
+    if (asBytes || (!reads && !staysInObject(kind))) gone(cast->getSubExpr());
     return true;
   }
-  bool VisitCXXConstructExpr(CXXConstructExpr *made) {
-    for (const Expr *e : made->arguments()) gone(e);
-    return true;
-  }
-  bool VisitCXXNewExpr(CXXNewExpr *made) {
-    for (const Expr *e : made->placement_arguments()) gone(e);
-    return true;
-  }
-  bool VisitCXXThrowExpr(CXXThrowExpr *thrown) {
-    if (thrown->getSubExpr()) gone(thrown->getSubExpr());
+  /// What is none of these may keep whatever it is given: new, throw, lists, constructors.
+  bool VisitExpr(Expr *e) {
+    if (isa<ParenExpr, UnaryOperator, BinaryOperator, AbstractConditionalOperator, CastExpr,
+            ArraySubscriptExpr, MemberExpr, CallExpr, FullExpr, CXXBindTemporaryExpr,
+            MaterializeTemporaryExpr, CompoundLiteralExpr, GenericSelectionExpr, ChooseExpr,
+            UnaryExprOrTypeTraitExpr, CXXDeleteExpr>(e))
+      return true;
+    for (const Stmt *child : e->children())
+      if (const auto *operand = llvm::dyn_cast_or_null<Expr>(child)) gone(operand);
     return true;
   }
   bool VisitCallExpr(CallExpr *call) {
@@ -135,6 +133,11 @@ class Collect : public RecursiveASTVisitor<Collect> {
     if (!assignments_) memory_.escapes(e, false);
   }
 
+  static bool isPointer(QualType type) {
+    const auto *atomic = type->getAs<AtomicType>();
+    return (atomic ? atomic->getValueType() : type)->isPointerType();
+  }
+
   /// A local variable, of which all assignments are seen as long as it does not escape.
   static bool isFollowed(const VarDecl *v) {
     return !v->hasGlobalStorage() &&
@@ -167,16 +170,30 @@ class Collect : public RecursiveASTVisitor<Collect> {
 
   bool keeps(const CallExpr *call, const FunctionDecl *f, unsigned i) const {
     const QualType type = call->getArg(i)->getType();
-    if (!call->getArg(i)->isGLValue() && !type->isPointerType()) return false;
-    if (!f || (call->getArg(i)->isGLValue() && type->isPointerType())) return true;
-    const bool returnsPointer = f->getReturnType()->isPointerType();
-    if (findKnownCall(*f) || isChoice(*f)) return false;
+    if (!call->getArg(i)->isGLValue() && !isPointer(type)) return false;
+    if (!f || (call->getArg(i)->isGLValue() && isPointer(type))) return true;
+    if (const KnownCall *known = findKnownCall(*f)) return leavesPointer(call, *known);
+    if (isChoice(*f)) return false;
     if (isMathematics(*f) || f->hasAttr<PureAttr>())  // into what it is given: std::move()
-      return returnsPointer || f->getReturnType()->isReferenceType();
+      return mayPoint(f->getReturnType());
     if (i < f->getNumParams() && f->getParamDecl(i)->hasAttr<NoEscapeAttr>()) return false;
     if (isMpi(*f)) return mpiKeeps(f->getName().str());
     return memory_.others_.keeps(*f,
                                  isa<CXXOperatorCallExpr>(call) && isa<CXXMethodDecl>(f) ? ~0u : i);
+  }
+
+  /// strtol() writes where it stopped: a pointer into what it is given.
+  static bool leavesPointer(const CallExpr *call, const KnownCall &known) {
+    const FunctionDecl *f = call->getDirectCallee();
+    for (unsigned i = 0; i < f->getNumParams() && i < call->getNumArgs(); ++i) {
+      const QualType type = f->getParamDecl(i)->getType();
+      const bool writes = known.argument(i) == 'w' && type->isPointerType() &&
+                          type->getPointeeType()->isPointerType();
+      if (writes && !call->getArg(i)->isNullPointerConstant(f->getASTContext(),
+                                                            Expr::NPC_ValueDependentIsNotNull))
+        return true;
+    }
+    return false;
   }
 
   Memory &memory_;

@@ -56,7 +56,7 @@ void Walk::access(const Expr *e, bool read, bool write) {
 
 void Walk::statements(const Stmt *parent) {
   for (const Stmt *child : parent->children())
-    if (child) isa<Expr>(parent) ? statement(child) : whole(child);
+    if (child) isa<Expr>(parent) ? statement(child) : whole(child, parent);
 }
 
 /// The macro that a statement is: with nothing in it, or with what does nothing, as assert() where
@@ -73,11 +73,54 @@ static std::string vanished(const Stmt *s, const ASTContext &context) {
   return Lexer::getImmediateMacroName(at, context.getSourceManager(), context.getLangOpts()).str();
 }
 
-void Walk::whole(const Stmt *s) {
+/// Whether a statement is what a macro stands for, and no part of that.
+static bool isMacro(const Stmt *s, const Stmt *parent, const SourceManager &files) {
+  const SourceLocation at = s->getBeginLoc();
+  const auto *e = dyn_cast<Expr>(s);
+  const bool block = isa<CompoundStmt, DoStmt, WhileStmt, ForStmt, IfStmt, NullStmt>(s);
+  if (!at.isMacroID() || !(block || (e && e->getType()->isVoidType()))) return false;
+  const SourceLocation around = parent ? parent->getBeginLoc() : SourceLocation();
+  return !around.isMacroID() || files.getImmediateExpansionRange(at).getBegin() !=
+                                    files.getImmediateExpansionRange(around).getBegin();
+}
+
+void Walk::whole(const Stmt *s, const Stmt *parent) {
   if (const std::string name = vanished(s, context_); !name.empty())
-    add(Effect::vanishes, s, name);
-  else
-    statement(s);
+    return add(Effect::vanishes, s, name);
+  const size_t before = out_.all.size();
+  statement(s);
+  const SourceManager &files = context_.getSourceManager();
+  if (out_.all.size() == before && isMacro(s, parent, files))
+    add(Effect::vanishes, s,
+        Lexer::getImmediateMacroName(s->getBeginLoc(), files, context_.getLangOpts()).str());
+}
+
+static bool isLoop(const Stmt *s) {
+  return isa<ForStmt, WhileStmt, DoStmt, CXXForRangeStmt>(s);
+}
+
+/// `broken`: a break within leads out.
+static bool hasWayOut(const Stmt *s, bool broken) {
+  if (isa<ReturnStmt, GotoStmt, IndirectGotoStmt, CXXThrowExpr>(s)) return true;
+  if (isa<BreakStmt>(s)) return broken;
+  const bool within = broken && !isLoop(s) && !isa<SwitchStmt>(s);
+  return std::ranges::any_of(s->children(),
+                             [&](const Stmt *child) { return child && hasWayOut(child, within); });
+}
+
+/// A loop whose condition is always true, and that has no other way out.
+static bool neverEnds(const Stmt *loop, const ASTContext &context) {
+  const Expr *condition = nullptr;
+  if (const auto *f = dyn_cast<ForStmt>(loop)) condition = f->getCond();
+  if (const auto *w = dyn_cast<WhileStmt>(loop)) condition = w->getCond();
+  if (const auto *d = dyn_cast<DoStmt>(loop)) condition = d->getCond();
+  bool always = isa<ForStmt>(loop) && !condition;
+  if (condition && !condition->isValueDependent() &&
+      !condition->EvaluateAsBooleanCondition(always, context))
+    always = false;
+  return always && std::ranges::none_of(loop->children(), [](const Stmt *child) {
+           return child && hasWayOut(child, true);
+         });
 }
 
 void Walk::statement(const Stmt *s) {
@@ -89,7 +132,8 @@ void Walk::statement(const Stmt *s) {
     }
     return;
   }
-  if (isa<ForStmt, WhileStmt, DoStmt, CXXForRangeStmt>(s)) {
+  if (isLoop(s)) {
+    if (neverEnds(s, context_)) add(Effect::opaque, s, "a loop that does not end");
     const long before = out_.work;
     ++loops_;
     if (const auto *each = dyn_cast<CXXForRangeStmt>(s); each && isPlainRange(*each)) {
@@ -211,7 +255,8 @@ void Walk::address(const Expr *e) {
   } else if (const auto *op = dyn_cast<UnaryOperator>(e); op && op->getOpcode() == UO_Deref) {
     value(op->getSubExpr());
   } else if (const auto *conversion = dyn_cast<CastExpr>(e);
-             conversion && conversion->getSubExpr()->isGLValue()) {
+             conversion && conversion->getSubExpr()->isGLValue() &&
+             conversion->getCastKind() != CK_Dynamic) {
     address(conversion->getSubExpr());
   } else if (const auto *at = dyn_cast<CXXOperatorCallExpr>(e);
              at && at->getOperator() == OO_Subscript && isContainer(at->getArg(0)->getType())) {
@@ -230,6 +275,8 @@ void Walk::value(const Expr *e) {
   if (const auto *literal = dyn_cast<CompoundLiteralExpr>(e)) lengths(literal->getType());
   if (const auto *cast = dyn_cast<CastExpr>(e)) {
     const Expr *of = cast->getSubExpr();
+    if (cast->getCastKind() == CK_Dynamic && e->isGLValue())
+      add(Effect::leaves, e, "throw, by dynamic_cast,");
     if (cast->getCastKind() == CK_LValueToRValue ||
         cast->getCastKind() == CK_LValueToRValueBitCast) {
       address(of);

@@ -12,7 +12,8 @@ The call
   - It is a statement of a block or the branch of an if, or the whole argument of a macro that does no more than
     look at what it returns and stop. Or what it returns goes to a local int: an if next to it that stops at an
     error is repeated behind the wait; whoever else looks at it comes behind the wait.
-  - It stands in no macro's body, template, header or directive of OpenMP, and no pragma stands before it.
+  - It stands in no macro's body, template, header or directive of OpenMP, and no pragma stands before it. No other
+    source includes its own.
   - Its operator is one of MPI's own: one of the program's runs at any time until the call is complete.
   - No buffer is MPI_BOTTOM: then the datatype says which memory it is.
 
@@ -21,19 +22,24 @@ All ranks
     condition on the way, back to main(), is one of constants, the command line (taken to be the same everywhere),
     the size of MPI_COMM_WORLD or of the call's communicator, what a broadcast, allgather or allreduce over one of
     these left in a variable, and what is computed from such values.
+    An element is as its array where all that is written there is the same, at the same indices and displacements.
   - --whole promises that only these sources call collectives on the program's communicators. Then each call is
     compared with the others of its kind, and if none may have the same communicator, root and operator, it can
     only meet itself, and ranks may come to it as they like.
   - No rank leaves earlier by return, break, continue, exit() or a goto forwards to what stands behind the call, unless
     it ends without a collective. A continue behind the call is none: the next turn comes to it all the same. That
-    a call of MPI fails is no way to differ: nothing can be relied on then.
+    a call of MPI fails is no way to differ: nothing can be relied on then, unless it is one of files, infos, names,
+    ports or memory, which may fail where nothing is broken.
     The same goes for what a function returns that is computed so, and for a local number that such a call has
-    just filled. A communicator counts as one where its variable is given one at a single place.
+    just filled. A communicator counts as one where its variable is given one at a single place, and what was learned
+    of it is not asked for in another turn or call, where the variable may be another one.
   - Nor may some ranks have made more calls of the same kind before: of a condition that may differ both sides make as
     many, as far as these may be on the call's communicator. A loop is taken to turn as often everywhere, unless its
     condition names what MPI_Comm_rank() gave.
   - No function that the language itself calls is followed: virtual ones, operators, destructors. Around a call
-    stands no try, unless its handlers end the rank.
+    stands no try, unless its handlers end the rank; nor around a call of the same kind before.
+  - Where such a function, or one whose address is taken, comes to a collective of the kind, a call that may be one of
+    it counts as any number of them; and a rank that ends is one that is heard of once more.
   - --library promises it for functions that no source here calls; --alike names variables and fields that are the
     same on all ranks.
 
@@ -63,9 +69,10 @@ What stands between start and wait
     other communication: messages could meet receives that they could not meet before.
   - #if and the like end it: other code may stand there in another configuration. So do #define and #undef, since
     the call, or the check of it, may name a macro that is another one there, and a macro that stands for nothing
-    here, as assert() where NDEBUG is.
+    here, or for what does nothing, as assert() where NDEBUG is.
   - In front of the call nothing ends the program, by MPI_Abort(), abort() or assert(): that may be what its arguments
-    are checked by.
+    are checked by. Nor does anything behind a barrier, nor behind any call where the program writes files or reaches
+    other programs: other ranks may not have done yet what they did before. A loop without an end ends it, too.
   - Of a macro of several statements it holds all or none.
   - It writes to no file: the call may be what orders who writes there, and who reads. What goes to stdout or stderr
     is in no order among the ranks.
@@ -82,8 +89,9 @@ Loops
     a row of its own for each turn.
   - --persistent makes a call persistent before the loop where its arguments can be had there, and nothing in the
     loop changes what they are computed from, arrays of counts, or any communicator; and where the loop is left at
-    its end or by break, so that the request is freed. Communicator and datatype are MPI's own, or the loop has a
-    turn for sure: before one that has none they may be null. All ranks must reach it alike, whatever it may meet.
+    its end or by break, so that the request is freed. All that it is given is a constant or where a
+    variable is, or the loop has a turn for sure: before one that has none the values may be no good ones. All ranks
+    must reach it alike, whatever it may meet.
 
 At least --least operations must be there to run meanwhile; a loop counts as 100 turns.
 )";

@@ -6,13 +6,14 @@
 #include <clang/AST/ASTContext.h>
 #include <clang/AST/Attr.h>
 #include <clang/AST/Decl.h>
+#include <clang/AST/Expr.h>
 #include <clang/Basic/Builtins.h>
 #include <clang/Basic/SourceManager.h>
 
 namespace nbcc::overlap {
 namespace {
 
-constexpr KnownCall known[] = {
+constexpr KnownCall knownCalls[] = {
 #define KNOWN(name, kind, arguments) {#name, CallKind::kind, arguments},
 #include "tools/overlap/known_calls.def"
 };
@@ -35,11 +36,32 @@ bool isOfNumbers(const clang::FunctionDecl &f) {
          });
 }
 
+/// Whether a format may hold %n.
+bool mayStore(const clang::Expr *format) {
+  const auto *literal = llvm::dyn_cast<clang::StringLiteral>(format->IgnoreParenImpCasts());
+  if (!literal || literal->getCharByteWidth() != 1) return true;
+  const llvm::StringRef text = literal->getString();
+  for (size_t at = text.find('%'); at != llvm::StringRef::npos; at = text.find('%', at + 1)) {
+    at = text.find_first_not_of("0123456789 .*$+-#'hlqjztLI", at + 1);
+    if (at == llvm::StringRef::npos) break;
+    if (text[at] == 'n') return true;
+  }
+  return false;
+}
+
 }  // namespace
+
+char argumentOf(const clang::CallExpr &call, const KnownCall &known, unsigned i) {
+  const char how = known.argument(i);
+  const size_t format = known.arguments.find('F');
+  if (how == 'F') return 'r';
+  const bool formatted = how == 'r' && format < i && format < call.getNumArgs();
+  return formatted && mayStore(call.getArg(static_cast<unsigned>(format))) ? 'u' : how;
+}
 
 const KnownCall *findKnownCall(const clang::FunctionDecl &f) {
   if (hasOwnBody(f) || !f.isExternC()) return nullptr;
-  for (const KnownCall &k : known)
+  for (const KnownCall &k : knownCalls)
     if (nameOf(f) == llvm::StringRef(k.name)) return &k;
   return nullptr;
 }
@@ -76,9 +98,13 @@ bool makesIntercommunicator(const clang::FunctionDecl &f) {
 }
 
 bool returnsCode(const clang::FunctionDecl &f) {
-  const bool mayFail = nameOf(f).contains("MPI_File_") || nameOf(f).contains("MPI_T_");
-  return isMpi(f) && f.getReturnType()->isSpecificBuiltinType(clang::BuiltinType::Int) &&
-         !mayFail && !nameOf(f).contains("c2f");  // a handle
+  if (!isMpi(f) || !f.getReturnType()->isSpecificBuiltinType(clang::BuiltinType::Int)) return false;
+  for (const char *part :
+       {"MPIX_", "_File_", "_T_", "_Info_", "_port", "ish_name", "Lookup_name", "Comm_connect",
+        "Comm_accept", "Comm_join", "Comm_spawn", "Alloc_mem", "Win_", "Session_", "Buffer_attach",
+        "_Error_", "c2f", "toint"})  // the last two give handles
+    if (nameOf(f).contains(part)) return false;
+  return true;
 }
 
 bool mpiKeeps(std::string_view function) {

@@ -24,6 +24,9 @@ struct KnownCall {
   char argument(unsigned i) const { return i < arguments.size() ? arguments[i] : arguments.back(); }
 };
 
+/// The same for a call, by its format if it has one.
+char argumentOf(const clang::CallExpr &, const KnownCall &, unsigned i);
+
 /// Null: nothing is known. A function of the program's own is not one of these, whatever its name.
 const KnownCall *findKnownCall(const clang::FunctionDecl &);
 
@@ -40,8 +43,9 @@ bool isMpi(const clang::FunctionDecl &);
 bool makesIntercommunicator(const clang::FunctionDecl &);
 
 /// A function of MPI whose result says whether it failed. A rank that sees a failure has nothing
-/// left to rely on, so codes are taken to be the same on all. But files, and MPI's own variables,
-/// report their errors and go on, unless the program says otherwise.
+/// left to rely on, so codes are taken to be the same on all. But there are calls that fail where
+/// nothing is broken: those of files, infos, ports and names, of memory, and of MPI's own
+/// variables.
 bool returnsCode(const clang::FunctionDecl &);
 
 /// Whether MPI keeps a pointer that this function of it is given, beyond a request's completion.

@@ -27,7 +27,7 @@ namespace {
 
 /// The loop whose body the call's block is, if it is a statement of a block, all of one
 /// configuration and with one meaning of each macro; else null.
-const Stmt *loopOf(const Site &site) {
+const Stmt *loopOf(const Site &site, const Program &program) {
   ASTContext &context = site.in->getASTContext();
   const Stmt *loop = site.block ? parentOf(site.block, context) : nullptr;
   const auto *turns = loop ? dyn_cast<ForStmt>(loop) : nullptr;
@@ -42,7 +42,9 @@ const Stmt *loopOf(const Site &site) {
       afterPragma(*llvm::cast<CompoundStmt>(outer), *loop, context))
     return nullptr;
   const std::optional<Extent> extent = extentOf(*loop, context);
-  if (!extent || directive(mainFile(context), extent->begin, extent->end)) return nullptr;
+  if (!extent || directive(context, extent->begin, extent->end)) return nullptr;
+  const Preprocessor &macros = program.macros(context);
+  if (emptyMacro(macros, loop->getBeginLoc(), loop->getEndLoc()).isValid()) return nullptr;
   return loop;
 }
 
@@ -85,6 +87,15 @@ bool isPlain(const Expr *e, bool onlyAddress) {
   return false;
 }
 
+/// A constant, or where a variable is.
+bool isThereAlways(const Expr *e, const ASTContext &context) {
+  e = e->IgnoreParenCasts();
+  if (e->getIntegerConstantExpr(context)) return true;
+  if (const auto *op = dyn_cast<UnaryOperator>(e); op && op->getOpcode() == UO_AddrOf)
+    return isa<DeclRefExpr>(op->getSubExpr()->IgnoreParens());
+  return isa<DeclRefExpr>(e) && e->getType()->isArrayType();
+}
+
 /// for (v = constant; v < a greater one; ...), with no other condition.
 bool turnsAtLeastOnce(const Stmt *loop, const Site &site, Program &program) {
   const auto *turns = dyn_cast<ForStmt>(loop);
@@ -114,7 +125,7 @@ bool namesSomethingWithin(const Stmt *e, const Stmt *loop, const SourceManager &
 
 std::optional<Carried> carriedOver(const Site &site, const Window &w, Program &program,
                                    std::optional<Remark> &inTheWayOf) {
-  const Stmt *loop = loopOf(site);
+  const Stmt *loop = loopOf(site, program);
   if (!loop || w.last + 1 != site.statements() || site.result || site.collective->isBarrier() ||
       !extentOf(*site.statement(site.index), site.context()) ||
       endsWithBlock(site, program.memory(*site.in)))
@@ -157,7 +168,7 @@ std::optional<Carried> carriedOver(const Site &site, const Window &w, Program &p
 }
 
 const Stmt *invariantIn(const Site &site, Program &program, Persistent names, std::string &why) {
-  const Stmt *loop = loopOf(site);
+  const Stmt *loop = loopOf(site, program);
   if (!loop) return nullptr;  // nothing to say
   const SourceManager &files = site.context().getSourceManager();
   const Memory &memory = program.memory(*site.in);
@@ -173,16 +184,19 @@ const Stmt *invariantIn(const Site &site, Program &program, Persistent names, st
     return no("the extension has no calls for large counts");
   if (names == Persistent::mpix && !includesMpi(mainFile(site.context())))
     return no("there is no #include <mpi.h> that one of <mpi-ext.h> could follow");
+  const std::string init =
+      (names == Persistent::mpix ? "MPIX" : "MPI") + site.collective->persistent().substr(3);
+  for (const std::string &name : {init, std::string("MPI_Start"), std::string("MPI_Request_free")})
+    if (program.ownsName(name, site.context()))
+      return no("the program has a " + name + "() of its own, which would be called");
   for (unsigned i = 0; i < site.call->getNumArgs(); ++i) {
     const Expr *argument = site.call->getArg(i);
     const std::string text = written(argument, site.context());
     if (isMpiConstant(constantName(argument, site.context()))) continue;
     if (!isPlain(argument, false)) return no(text + " may not be there before the loop");
     if (namesSomethingWithin(argument, loop, files)) return no(text + " is declared in the loop");
-    const bool handle =
-        std::string_view("ctTo").find(site.collective->arguments[i]) != std::string_view::npos;
-    if (handle && !turnsAtLeastOnce(loop, site, program))
-      return no("the loop may have no turn, and " + text + " may be null then");
+    if (!isThereAlways(argument, site.context()) && !turnsAtLeastOnce(loop, site, program))
+      return no("the loop may have no turn, and " + text + " may have no good value then");
   }
   // What the arguments are computed from, and arrays of counts, which stay in use until the request
   // is freed.

@@ -101,7 +101,7 @@ using AllNames = std::map<const clang::ASTContext *, Names>;
 void fix(Finding &f, Program &program, const Options &o, const std::vector<Finding> &earlier,
          AllNames &names) {
   const clang::ASTContext *context = &f.site.context();
-  Names &fresh = names.try_emplace(context, mainFile(*context)).first->second;
+  Names &fresh = names.try_emplace(context, *context).first->second;
   const bool early = f.window->workBefore >= o.least, behind = f.window->workBehind >= o.least;
   // The wait of the turn before would stand behind a call that was moved up to where its inputs
   // were ready.

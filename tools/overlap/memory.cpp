@@ -4,6 +4,7 @@
 
 #include "tools/overlap/memory.h"
 
+#include <clang/AST/Attr.h>
 #include <clang/AST/DeclCXX.h>
 #include <clang/AST/ExprCXX.h>
 
@@ -37,7 +38,55 @@ bool isRestrict(const VarDecl *p) {
   return p->getType().isRestrictQualified();
 }
 
+/// Without what computes nothing: parentheses, the end of temporaries, the name for a in a ?: b.
+const Expr *plain(const Expr *e) {
+  for (;;) {
+    e = e->IgnoreParens();
+    const auto *opaque = dyn_cast<OpaqueValueExpr>(e);
+    if (const auto *full = dyn_cast<FullExpr>(e))
+      e = full->getSubExpr();
+    else if (opaque && opaque->getSourceExpr())
+      e = opaque->getSourceExpr();
+    else
+      return e;
+  }
+}
+
+Objects ofVariable(const VarDecl &v) {
+  Objects self = Objects::one(Object::variable, v.getCanonicalDecl());
+  self.unknown = hasOtherName(v);
+  return self;
+}
+
 }  // namespace
+
+bool mayPoint(QualType type) {
+  if (const auto *atomic = type->getAs<AtomicType>()) type = atomic->getValueType();
+  return !type->isArithmeticType() && !type->isEnumeralType() && !type->isVoidType();
+}
+
+bool staysInObject(CastKind kind) {
+  switch (kind) {
+    case CK_NoOp:
+    case CK_BitCast:
+    case CK_LValueBitCast:
+    case CK_DerivedToBase:
+    case CK_UncheckedDerivedToBase:
+    case CK_BaseToDerived:
+    case CK_Dynamic:
+    case CK_AtomicToNonAtomic:
+    case CK_NonAtomicToAtomic:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool hasOtherName(const NamedDecl &d) {
+  const Decl *last = d.getMostRecentDecl();
+  return last->hasAttr<AliasAttr>() || last->hasAttr<AsmLabelAttr>() ||
+         last->hasAttr<IFuncAttr>() || last->hasAttr<WeakRefAttr>();
+}
 
 bool isContainer(QualType type) {
   const CXXRecordDecl *record = type.getNonReferenceType()->getAsCXXRecordDecl();
@@ -106,6 +155,7 @@ bool readsShapeOfContainer(llvm::StringRef method) {
 }
 
 Objects Memory::variablePointsAt(const VarDecl *v) const {
+  if (!mayPoint(v->getType())) return Objects::anything();
   Objects all;
   // What another call left in it, or what may be written through a pointer to it.
   if (v->hasGlobalStorage() || escaped_.contains({Object::variable, v})) all.unknown = true;
@@ -122,18 +172,30 @@ Objects Memory::variablePointsAt(const VarDecl *v) const {
   return all;
 }
 
+/// What is not followed may be anything, and all that it is made of.
+Objects Memory::unfollowed(const Expr *e) const {
+  Objects all = Objects::anything();
+  for (const Stmt *child : e->children())
+    if (const auto *operand = llvm::dyn_cast_or_null<Expr>(child)) all.add(either(operand));
+  return all;
+}
+
+Objects Memory::either(const Expr *e) const {
+  if (e->isGLValue()) return named(e);
+  return mayPoint(e->getType()) ? reached(e) : Objects();
+}
+
 Objects Memory::named(const Expr *e) const {
-  e = e->IgnoreParens();
+  e = plain(e);
   if (const auto *ref = dyn_cast<DeclRefExpr>(e)) {
     const auto *v = dyn_cast<VarDecl>(ref->getDecl());
     if (!v) return isa<FunctionDecl>(ref->getDecl()) ? Objects() : Objects::anything();
     if (v->getType()->isReferenceType()) return variablePointsAt(v);
-    return Objects::one(Object::variable, v->getCanonicalDecl());
+    return ofVariable(*v);
   }
-  if (const auto *sub = dyn_cast<ArraySubscriptExpr>(e)) return reached(sub->getBase());
+  if (const auto *sub = dyn_cast<ArraySubscriptExpr>(e)) return either(sub->getBase());
   if (const auto *member = dyn_cast<MemberExpr>(e)) {
-    if (isa<VarDecl>(member->getMemberDecl()))  // static
-      return Objects::one(Object::variable, member->getMemberDecl()->getCanonicalDecl());
+    if (const auto *v = dyn_cast<VarDecl>(member->getMemberDecl())) return ofVariable(*v);
     if (member->getMemberDecl()->getType()->isReferenceType()) return Objects::anything();
     return member->isArrow() ? reached(member->getBase()) : named(member->getBase());
   }
@@ -144,98 +206,112 @@ Objects Memory::named(const Expr *e) const {
   if (const auto *op = dyn_cast<BinaryOperator>(e)) {
     if (op->isAssignmentOp()) return named(op->getLHS());
     if (op->getOpcode() == BO_Comma) return named(op->getRHS());
+    if (op->isPtrMemOp()) return either(op->getLHS());
   }
-  if (const auto *op = dyn_cast<ConditionalOperator>(e)) {
+  if (const auto *op = dyn_cast<AbstractConditionalOperator>(e)) {
     Objects both = named(op->getTrueExpr());
     both.add(named(op->getFalseExpr()));
     return both;
   }
-  if (const auto *cast = dyn_cast<CastExpr>(e)) {
-    if (cast->getCastKind() == CK_NoOp || cast->getCastKind() == CK_LValueBitCast ||
-        cast->getCastKind() == CK_DerivedToBase || cast->getCastKind() == CK_UncheckedDerivedToBase)
-      return named(cast->getSubExpr());
-    return Objects::anything();
-  }
+  if (const auto *cast = dyn_cast<CastExpr>(e))
+    return staysInObject(cast->getCastKind()) ? either(cast->getSubExpr()) : unfollowed(e);
   if (const auto *call = dyn_cast<CallExpr>(e)) {
-    if (const Expr *container = containerOf(call))
-      return container->isGLValue() ? named(container) : reached(container);
+    if (const Expr *container = containerOf(call)) return either(container);
     if (call->getDirectCallee() && isChoice(*call->getDirectCallee())) {
       Objects either;
       for (const Expr *argument : call->arguments())
         if (!isa<MaterializeTemporaryExpr>(argument)) either.add(named(argument));
       return either;
     }
+    return Objects::anything();  // what it is given has escaped, if it may be that
   }
   // Memory that nothing else here can name.
   if (isa<StringLiteral, PredefinedExpr>(e)) return {};
-  return Objects::anything();
+  return unfollowed(e);
+}
+
+/// What the value of an lvalue points at.
+Objects Memory::loaded(const Expr *e) const {
+  e = plain(e);
+  if (const auto *ref = dyn_cast<DeclRefExpr>(e)) {
+    const auto *v = dyn_cast<VarDecl>(ref->getDecl());
+    const QualType type = ref->getDecl()->getType();
+    const bool followed =
+        v && !type->isReferenceType() && !type->isRecordType() && !type->isArrayType();
+    return followed ? variablePointsAt(v) : Objects::anything();
+  }
+  if (const auto *op = dyn_cast<UnaryOperator>(e); op && op->isIncrementDecrementOp())
+    return loaded(op->getSubExpr());
+  if (const auto *op = dyn_cast<BinaryOperator>(e)) {
+    if (op->isAssignmentOp()) return loaded(op->getLHS());
+    if (op->getOpcode() == BO_Comma) return loaded(op->getRHS());
+  }
+  if (const auto *op = dyn_cast<AbstractConditionalOperator>(e)) {
+    Objects both = loaded(op->getTrueExpr());
+    both.add(loaded(op->getFalseExpr()));
+    return both;
+  }
+  if (const auto *cast = dyn_cast<CastExpr>(e))
+    if (staysInObject(cast->getCastKind()) && cast->getSubExpr()->isGLValue())
+      return loaded(cast->getSubExpr());
+  // What is stored in memory has escaped, or the variable that was stored to has.
+  if (isa<ArraySubscriptExpr, MemberExpr, UnaryOperator, CallExpr>(e)) return Objects::anything();
+  return unfollowed(e);
 }
 
 Objects Memory::reached(const Expr *e) const {
-  e = e->IgnoreParens();
+  e = plain(e);
+  if (e->isGLValue()) return unfollowed(e);
   if (const auto *cast = dyn_cast<CastExpr>(e)) {
     const Expr *of = cast->getSubExpr();
     switch (cast->getCastKind()) {
       case CK_ArrayToPointerDecay:
         return named(of);
       case CK_LValueToRValue:
-        if (const auto *ref = dyn_cast<DeclRefExpr>(of->IgnoreParens()))
-          if (const auto *v = dyn_cast<VarDecl>(ref->getDecl()))
-            if (!v->getType()->isReferenceType()) return variablePointsAt(v);
-        return Objects::anything();
+        return loaded(of);
       case CK_NullToPointer:
       case CK_FunctionToPointerDecay:
         return {};
-      case CK_BitCast:
-      case CK_NoOp:
-      case CK_DerivedToBase:
-      case CK_UncheckedDerivedToBase:
-        return reached(of);
       case CK_IntegralToPointer:
         if (isa<IntegerLiteral>(of->IgnoreParenImpCasts())) return {};
         return Objects::anything();
       default:
-        return Objects::anything();
+        return staysInObject(cast->getCastKind()) ? either(of) : unfollowed(e);
     }
   }
   if (const auto *op = dyn_cast<UnaryOperator>(e)) {
     if (op->getOpcode() == UO_AddrOf) return named(op->getSubExpr());
-    if (op->isIncrementDecrementOp())
-      if (const auto *ref = dyn_cast<DeclRefExpr>(op->getSubExpr()->IgnoreParens()))
-        if (const auto *v = dyn_cast<VarDecl>(ref->getDecl()))
-          if (!v->getType()->isReferenceType()) return variablePointsAt(v);
-    return Objects::anything();
+    return op->isIncrementDecrementOp() ? loaded(op->getSubExpr()) : unfollowed(e);
   }
   if (const auto *op = dyn_cast<BinaryOperator>(e)) {
     if (op->getOpcode() == BO_Comma || op->getOpcode() == BO_Assign) return reached(op->getRHS());
+    if (op->isCompoundAssignmentOp()) return loaded(op->getLHS());
     if (op->getOpcode() == BO_Add || op->getOpcode() == BO_Sub)  // stays within its object
       return reached(op->getLHS()->getType()->isPointerType() ? op->getLHS() : op->getRHS());
-    return Objects::anything();
+    return unfollowed(e);
   }
-  if (const auto *op = dyn_cast<ConditionalOperator>(e)) {
+  if (const auto *op = dyn_cast<AbstractConditionalOperator>(e)) {
     Objects both = reached(op->getTrueExpr());
     both.add(reached(op->getFalseExpr()));
     return both;
   }
   if (const auto *call = dyn_cast<CallExpr>(e)) {
-    if (const Expr *container = containerOf(call))
-      return container->isGLValue() ? named(container) : reached(container);
+    if (const Expr *container = containerOf(call)) return either(container);
     const FunctionDecl *f = call->getDirectCallee();
     const KnownCall *known = f ? findKnownCall(*f) : nullptr;
     if ((known && known->kind == CallKind::makes) || (f && !known && others_.makes(*f)))
       return Objects::one(Object::allocation, call);
     if (known && known->kind == CallKind::returns) {
       Objects all;
-      for (const Expr *argument : call->arguments())
-        if (argument->getType()->isPointerType()) all.add(reached(argument));
+      for (const Expr *argument : call->arguments()) all.add(either(argument));
       return all;
     }
-    return Objects::anything();
+    return Objects::anything();  // what it is given has escaped, if it may be that
   }
   if (const auto *made = dyn_cast<CXXNewExpr>(e))
     if (made->getNumPlacementArgs() == 0) return Objects::one(Object::allocation, made);
   if (isa<CXXNullPtrLiteralExpr, GNUNullExpr, IntegerLiteral>(e)) return {};
-  return Objects::anything();
+  return unfollowed(e);
 }
 
 bool Memory::escaped(const Object &o) const {
@@ -300,17 +376,13 @@ Objects Memory::pointedAt(const Expr *e) const {
 }
 
 Objects Memory::variable(const VarDecl &v) const {
-  Objects self = Objects::one(Object::variable, v.getCanonicalDecl());
+  Objects self = ofVariable(v);
   if (PointsTo *pointsTo = others_.pointsTo()) self.whole = pointsTo->variable(v);
   return self;
 }
 
 void Memory::escapes(const Expr *e, bool byReturn) {
-  Objects gone;
-  if (e->isGLValue())
-    gone = named(e);
-  else if (e->getType()->isPointerType() || e->getType()->isArrayType())
-    gone = reached(e);
+  const Objects gone = either(e);
   escaped_.insert(gone.known.begin(), gone.known.end());
   if (!byReturn) kept_.insert(gone.known.begin(), gone.known.end());
 }

@@ -96,6 +96,9 @@ class Memory {
 
   Objects named(const clang::Expr *glvalue) const;
   Objects reached(const clang::Expr *pointer) const;
+  Objects loaded(const clang::Expr *glvalue) const;
+  Objects either(const clang::Expr *) const;
+  Objects unfollowed(const clang::Expr *) const;
   Objects variablePointsAt(const clang::VarDecl *) const;
   void escapes(const clang::Expr *, bool byReturn);
   void close(std::set<Object> &) const;
@@ -110,6 +113,14 @@ class Memory {
   mutable std::set<const clang::VarDecl *> asked_;  // cycles: p = q; q = p
   std::string notUnderstood_;
 };
+
+/// Whether a value of a type may be a pointer, or hold one.
+bool mayPoint(clang::QualType);
+/// Whether what a cast gives is, or points at, the object that its operand is or points at.
+bool staysInObject(clang::CastKind);
+
+/// Whether an attribute says that a function or variable is another one, or what else it is called.
+bool hasOtherName(const clang::NamedDecl &);
 
 /// std::vector, array, string, valarray, which hold what they contain; methods whose results point
 /// there.

@@ -104,6 +104,7 @@ const FunctionDecl *PointsTo::definition(const FunctionDecl &f) const {
 const void *PointsTo::object(const VarDecl &v) {
   const VarDecl *canonical = v.getCanonicalDecl();
   if (holdsPointers(v.getType())) pointerVariables_.insert(canonical);
+  if (program_.hasNames(v)) escaped_.insert(canonical);
   if (!v.isExternallyVisible()) return canonical;
   const auto [at, fresh] = ids_.try_emplace(canonical, canonical);
   if (fresh) {
@@ -113,6 +114,13 @@ const void *PointsTo::object(const VarDecl &v) {
     escaped_.insert(at->second);  // other sources may name it
   }
   return at->second;
+}
+
+/// What has another name may be any variable, or any variable it.
+Places PointsTo::named(const VarDecl &v) {
+  Places self = Places::one(object(v));
+  self.unknown = program_.hasNames(v);
+  return self;
 }
 
 const void *PointsTo::field(const FieldDecl &f) {
@@ -238,7 +246,7 @@ Places PointsTo::pointedAt(const Expr *e, const FunctionDecl &in) {
 }
 
 Places PointsTo::variable(const VarDecl &v) {
-  return solved_ ? Places::one(object(v)) : Places::anything();
+  return solved_ ? named(v) : Places::anything();
 }
 
 bool PointsTo::mayOverlap(const Places &a, const Places &b) const {

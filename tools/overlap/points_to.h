@@ -51,6 +51,7 @@ class PointsTo {
   void enters(const clang::FunctionDecl &);
   const clang::FunctionDecl *definition(const clang::FunctionDecl &) const;
   const void *object(const clang::VarDecl &);
+  Places named(const clang::VarDecl &);
   const void *field(const clang::FieldDecl &);
   bool apart(const void *field, const void *other) const;
   Places load(const Places &) const;

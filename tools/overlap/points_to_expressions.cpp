@@ -211,7 +211,7 @@ Places PointsTo::binaryValue(const BinaryOperator *op) {
 }
 
 Places PointsTo::member(const MemberExpr *m) {
-  if (const auto *v = dyn_cast<VarDecl>(m->getMemberDecl())) return Places::one(object(*v));
+  if (const auto *v = dyn_cast<VarDecl>(m->getMemberDecl())) return named(*v);
   const auto *f = dyn_cast<FieldDecl>(m->getMemberDecl());
   if (!f) return unseen(m);
   const Places base = either(m->getBase());
@@ -229,7 +229,7 @@ Places PointsTo::place(const Expr *e) {
     if (isa<FunctionDecl>(ref->getDecl())) return {};
     const auto *v = dyn_cast<VarDecl>(ref->getDecl());
     if (!v) return Places::anything();
-    const Places self = Places::one(object(*v));
+    const Places self = named(*v);
     return v->getType()->isReferenceType() ? load(self) : self;
   }
   if (const auto *m = dyn_cast<MemberExpr>(e)) return member(m);

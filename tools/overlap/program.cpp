@@ -11,15 +11,18 @@
 #include <clang/AST/RecursiveASTVisitor.h>
 #include <clang/Basic/SourceManager.h>
 #include <clang/Index/USRGeneration.h>
+#include <llvm/Support/Path.h>
 
 #include <algorithm>
 #include <cstdint>
 
 #include "tools/overlap/buffers.h"
 #include "tools/overlap/changes.h"
+#include "tools/overlap/collectives.h"
 #include "tools/overlap/known_calls.h"
 #include "tools/overlap/points_to.h"
 #include "tools/overlap/site.h"
+#include "tools/overlap/source_text.h"
 
 namespace nbcc::overlap {
 
@@ -35,6 +38,13 @@ std::string nameInAll(const NamedDecl &d) {
   return usr.str().str();
 }
 
+bool calledByLanguage(const FunctionDecl &f) {
+  const auto *method = dyn_cast<CXXMethodDecl>(&f);
+  const bool named = f.getIdentifier() && f.getName() != "begin" && f.getName() != "end";
+  return (method && method->isVirtual()) || !named || f.hasAttr<ConstructorAttr>() ||
+         f.hasAttr<DestructorAttr>();
+}
+
 class Collector : public RecursiveASTVisitor<Collector> {
  public:
   Collector(Program &program, const SourceManager &files) : program_(program), files_(files) {}
@@ -47,7 +57,7 @@ class Collector : public RecursiveASTVisitor<Collector> {
         !llvm::isa<TranslationUnitDecl>(d))
       return true;
     if (const auto *names = d ? dyn_cast<NamespaceDecl>(d) : nullptr;
-        names && names->getName() == "MPI")
+        names && names->getName() == "MPI" && comesWithMpi(d->getLocation()))
       return true;  // the C++ bindings that Open MPI still has, which call everything
     const FunctionDecl *outer = in_;
     if (f && f->doesThisDeclarationHaveABody()) {
@@ -70,8 +80,7 @@ class Collector : public RecursiveASTVisitor<Collector> {
   bool VisitCallExpr(CallExpr *call) {
     const FunctionDecl *f = call->getDirectCallee();
     if (!f) return true;
-    if (const auto *ref = dyn_cast<DeclRefExpr>(call->getCallee()->IgnoreParenImpCasts()))
-      called_.insert(ref);
+    called_.insert(call->getCallee()->IgnoreParenImpCasts());
     program_.callers_[nameInAll(*f)].push_back({call, in_});
     if (makesIntercommunicator(*f)) {
       program_.hasSides_ = true;
@@ -80,8 +89,23 @@ class Collector : public RecursiveASTVisitor<Collector> {
     if (f->getNameAsString() == "MPI_Comm_free" && call->getNumArgs() == 1)
       freed_.insert(call->getArg(0)->IgnoreParenCasts());
     if (in_) program_.calls_[in_].push_back({call, in_});
+    const KnownCall *known = findKnownCall(*f);
+    for (unsigned i = 0; known && i < call->getNumArgs(); ++i)  // changes no handle
+      if (known->argument(i) == 'r' || known->argument(i) == 'f' || known->name == "memset")
+        understood_.insert(call->getArg(i));
     if (isMpi(*f) && findCollective(f->getName().str()))
       program_.collectives_.push_back({call, in_});
+    if (!staysInside(*f)) program_.outside_.insert(f);
+    return true;
+  }
+
+  bool VisitDecl(Decl *d) {
+    if (const auto *alias = d->getAttr<AliasAttr>()) otherName(alias->getAliasee());
+    if (const auto *label = d->getAttr<AsmLabelAttr>()) otherName(label->getLabel());
+    if (const auto *chosen = d->getAttr<IFuncAttr>()) otherName(chosen->getResolver());
+    if (const auto *weak = d->getAttr<WeakRefAttr>()) otherName(weak->getAliasee());
+    if (const auto *assembly = dyn_cast<FileScopeAsmDecl>(d))
+      otherName(assembly->getAsmString()->getString());
     return true;
   }
 
@@ -100,11 +124,47 @@ class Collector : public RecursiveASTVisitor<Collector> {
   }
   bool VisitUnaryOperator(UnaryOperator *op) {
     if (op->getOpcode() == UO_AddrOf && !freed_.contains(op)) gives(op->getSubExpr(), op);
+    if (freed_.contains(op)) understood_.insert(op->getSubExpr()->IgnoreParenCasts());
+    return true;
+  }
+  // What is neither read nor given a value is bound to a reference, or something else that may.
+  bool VisitCastExpr(CastExpr *cast) {
+    const bool reads = cast->getCastKind() == CK_LValueToRValue || cast->getCastKind() == CK_ToVoid;
+    if (reads) understood_.insert(cast->getSubExpr()->IgnoreParens());
+    const bool asOther =
+        cast->getCastKind() == CK_BitCast || cast->getCastKind() == CK_LValueBitCast;
+    if (!asOther || understood_.contains(cast)) return true;
+    if (!isa<CallExpr>(cast->getSubExpr()->IgnoreParenCasts()))
+      givesAll(behind(cast->getType()), *cast);
+    givesAll(behind(cast->getSubExpr()->getType()), *cast);
+    return true;
+  }
+  bool VisitInitListExpr(InitListExpr *list) {
+    if (const InitListExpr *all = list->isSemanticForm() ? list : list->getSemanticForm())
+      givesFields(*all);
+    return true;
+  }
+  bool TraverseConstructorInitializer(CXXCtorInitializer *i) {
+    if (i->isAnyMemberInitializer() && i->getInit())
+      givesUnless(*i->getAnyMember(), *i->getInit(), nullptr);
+    return RecursiveASTVisitor::TraverseConstructorInitializer(i);
+  }
+
+  bool VisitLambdaExpr(LambdaExpr *e) {
+    program_.lambdas_.push_back(e->getCallOperator());
+    return true;
+  }
+  bool VisitCXXConstructExpr(CXXConstructExpr *made) {
+    const std::string name = made->getConstructor()->getParent()->getNameAsString();
+    program_.writesStreams_ = program_.writesStreams_ || name == "basic_ofstream" ||
+                              name == "basic_fstream" || name == "basic_filebuf";
     return true;
   }
 
   bool VisitFieldDecl(FieldDecl *f) {
     if (f->getParent()->isUnion()) underUnion(f->getType());
+    if (f->hasInClassInitializer() && f->getInClassInitializer())
+      givesUnless(*f, *f->getInClassInitializer(), nullptr);
     return true;
   }
 
@@ -116,7 +176,9 @@ class Collector : public RecursiveASTVisitor<Collector> {
 
   bool VisitDeclRefExpr(DeclRefExpr *ref) {
     program_.uses_[ref->getDecl()->getCanonicalDecl()].push_back({ref, in_});
+    if (isa<VarDecl>(ref->getDecl()) && !understood_.contains(ref)) gives(ref, ref);
     const auto *f = dyn_cast<FunctionDecl>(ref->getDecl());
+    if (f && !staysInside(*f)) program_.outside_.insert(f);
     if (f && f->getIdentifier()) {
       // mmap64(), mremap(), shmat(), shm_open(), memfd_create(), process_vm_writev() ...
       const llvm::StringRef name = f->getName();
@@ -131,6 +193,17 @@ class Collector : public RecursiveASTVisitor<Collector> {
       if (name.consume_front("P") || !called_.contains(ref))
         if (findCollective(name.str())) program_.hidden_ = f->getName().str() + "()";
     }
+    if (f && f->getIdentifier() && !isMpi(*f) && isFortrans(f->getName()))
+      program_.hidden_ = f->getName().str() + "()";
+    return true;
+  }
+  // Static members are variables and functions like any other, through an object too.
+  bool VisitMemberExpr(MemberExpr *e) {
+    const ValueDecl *d = e->getMemberDecl();
+    if (isa<VarDecl>(d)) program_.uses_[cast<ValueDecl>(d->getCanonicalDecl())].push_back({e, in_});
+    if (isa<VarDecl, FieldDecl>(d) && !understood_.contains(e)) gives(e, e);
+    const auto *m = dyn_cast<CXXMethodDecl>(d);
+    if (m && !called_.contains(e)) program_.addressTaken_.insert(nameInAll(*m));
     return true;
   }
   // Of a template, or a lambda with auto.
@@ -147,6 +220,28 @@ class Collector : public RecursiveASTVisitor<Collector> {
   }
 
  private:
+  bool comesWithMpi(SourceLocation at) const {
+    FileID file = files_.getFileID(files_.getExpansionLoc(at));
+    for (; file.isValid() && file != files_.getMainFileID();
+         file = files_.getFileID(files_.getIncludeLoc(file))) {
+      const OptionalFileEntryRef entry = files_.getFileEntryRefForID(file);
+      if (entry && llvm::sys::path::filename(entry->getName()) == "mpi.h") return true;
+    }
+    return false;
+  }
+
+  /// mpi_bcast_(), MPI_BCAST(), pmpi_bcast_f08_(): what Fortran calls, by the names of compilers.
+  static bool isFortrans(llvm::StringRef symbol) {
+    std::string lower = symbol.lower();
+    llvm::StringRef name(lower);
+    name.consume_front("p");
+    if (!name.consume_front("mpi_") || name.empty()) return false;
+    name = name.rtrim('_');
+    for (const char *end : {"_f08ts", "_f08", "_fts", "_f"})
+      if (name.consume_back(end)) break;
+    return findCollective("MPI_" + name.substr(0, 1).upper() + name.substr(1).str());
+  }
+
   /// Of a header that two sources include.
   static bool sameText(const FunctionDecl &a, const FunctionDecl &b) {
     const auto place = [](const FunctionDecl &f) {
@@ -158,12 +253,76 @@ class Collector : public RecursiveASTVisitor<Collector> {
     return place(a) == place(b);
   }
 
+  /// Whether a function leaves nothing behind when the rank ends. Of libraries in the system's
+  /// headers those do that open files, change folders, or start or reach other programs.
+  bool staysInside(const FunctionDecl &f) const {
+    if (isMpi(f)) return !f.getName().contains("_File_");
+    if (findKnownCall(f) || isMathematics(f) || isChoice(f) || program_.isLocal(f)) return true;
+    if (!files_.isInSystemHeader(files_.getExpansionLoc(f.getLocation()))) return f.hasBody();
+    const auto *names = dyn_cast<NamespaceDecl>(f.getDeclContext());
+    if (names && names->getName() == "filesystem") return false;
+    static constexpr std::string_view others[] = {
+        "fopen",       "freopen", "fdopen",   "open",   "openat", "creat",  "mkstemp",
+        "tmpfile",     "mkdir",   "rmdir",    "rename", "remove", "unlink", "link",
+        "symlink",     "mkfifo",  "truncate", "popen",  "system", "fork",   "vfork",
+        "posix_spawn", "socket",  "kill",     "syslog"};
+    llvm::StringRef name = f.getIdentifier() && f.isExternC() ? f.getName() : "";
+    name.consume_back("64");
+    return std::ranges::find(others, std::string_view(name)) == std::end(others);
+  }
+
+  void otherName(llvm::StringRef of) { program_.otherNames_.push_back(of.str()); }
+
   void gives(const Expr *to, const Stmt *at) {
     const ValueDecl *d = nullptr;
     to = to->IgnoreParenCasts();
+    understood_.insert(to);
     if (const auto *ref = dyn_cast<DeclRefExpr>(to)) d = ref->getDecl();
     if (const auto *member = dyn_cast<MemberExpr>(to)) d = member->getMemberDecl();
-    if (d && !d->getType()->isRecordType()) program_.given_[nameInAll(*d)].push_back({at, in_});
+    if (d && isHandle(d->getType())) program_.given_[nameInAll(*d)].push_back({at, in_});
+  }
+
+  /// Whether it may be one of MPI's, and is looked at as a whole.
+  static bool isHandle(QualType type) {
+    type = type.getNonReferenceType();
+    return !type->isRecordType() && !type->isArrayType() && !type->isFunctionType();
+  }
+
+  void givesUnless(const ValueDecl &d, const Expr &value, const FunctionDecl *in) {
+    const bool null = isa<ImplicitValueInitExpr>(value) ||
+                      constantName(&value, d.getASTContext()) == "MPI_COMM_NULL";
+    if (isHandle(d.getType()) && !null) program_.given_[nameInAll(d)].push_back({&value, in});
+  }
+
+  /// A list of values, whose inner ones are visited only where they have braces.
+  void givesFields(const InitListExpr &list) {
+    if (!understood_.insert(&list).second) return;
+    for (const Expr *e : list.inits())
+      if (const auto *inner = dyn_cast_or_null<InitListExpr>(e)) givesFields(*inner);
+    const RecordDecl *record = list.getType()->getAsRecordDecl();
+    if (!record || record->isUnion()) return;
+    const auto *of = dyn_cast<CXXRecordDecl>(record);
+    unsigned i = of ? of->getNumBases() : 0;
+    for (const FieldDecl *f : record->fields()) {
+      if (f->isUnnamedBitField()) continue;
+      if (i < list.getNumInits() && list.getInit(i)) givesUnless(*f, *list.getInit(i), in_);
+      ++i;
+    }
+  }
+
+  static QualType behind(QualType type) {
+    const QualType pointee = type->getPointeeType();
+    return pointee.isNull() ? type : pointee;
+  }
+
+  /// A structure that is looked at as something else may get anything there.
+  void givesAll(QualType type, const Expr &at) {
+    const RecordDecl *record = type->getBaseElementTypeUnsafe()->getAsRecordDecl();
+    if (!record || !record->getDefinition() || !seenAsOther_.insert(record).second) return;
+    for (const FieldDecl *f : record->getDefinition()->fields()) {
+      givesAll(f->getType(), at);
+      if (isHandle(f->getType())) program_.given_[nameInAll(*f)].push_back({&at, nullptr});
+    }
   }
 
   void underUnion(QualType type) {
@@ -175,8 +334,10 @@ class Collector : public RecursiveASTVisitor<Collector> {
   Program &program_;
   const SourceManager &files_;
   const FunctionDecl *in_ = nullptr;
-  std::set<const Expr *> freed_;          // &comm of MPI_Comm_free(&comm)
-  std::set<const DeclRefExpr *> called_;  // a call is visited before what it calls
+  std::set<const Expr *> freed_;       // &comm of MPI_Comm_free(&comm)
+  std::set<const Expr *> understood_;  // a read, or where a value is given
+  std::set<const RecordDecl *> seenAsOther_;
+  std::set<const Expr *> called_;  // a call is visited before what it calls
 };
 
 Program::Program(std::vector<std::unique_ptr<ASTUnit>> sources, Promises promises)
@@ -185,6 +346,18 @@ Program::Program(std::vector<std::unique_ptr<ASTUnit>> sources, Promises promise
     ASTContext &context = source->getASTContext();
     Collector(*this, context.getSourceManager()).TraverseDecl(context.getTranslationUnitDecl());
   }
+  for (const auto &source : sources_) {
+    const SourceManager &files = source->getSourceManager();
+    for (unsigned i = 0; i < files.local_sloc_entry_size(); ++i) {
+      const SrcMgr::SLocEntry &entry = files.getLocalSLocEntry(i);
+      const auto of = entry.isFile() ? entry.getFile().getContentCache().OrigEntry : std::nullopt;
+      const bool isMain =
+          entry.getOffset() == files.getLocForStartOfFile(files.getMainFileID()).getRawEncoding();
+      if (of && !isMain) included_.insert(of->getUniqueID());
+    }
+  }
+  for (const FunctionDecl *f : bodies_)
+    if (hasNames(*f)) addressTaken_.insert(nameInAll(*f));
   pointsTo_ = std::make_unique<PointsTo>(*this);
 }
 
@@ -198,6 +371,15 @@ const std::vector<CallSite> &Program::callers(const FunctionDecl &f) const {
 
 bool Program::addressTaken(const FunctionDecl &f) const {
   return addressTaken_.contains(nameInAll(f));
+}
+
+bool Program::hasNames(const NamedDecl &d) const {
+  if (hasOtherName(d)) return true;
+  const llvm::StringRef name = d.getIdentifier() ? d.getName() : "";
+  return std::ranges::any_of(otherNames_, [&](const std::string &text) {
+    const bool mangled = llvm::StringRef(text).contains("_Z");
+    return mangled ? llvm::StringRef(text).contains(name) : hasWord(text, name);
+  });
 }
 
 const std::vector<Use> &Program::uses(const ValueDecl &d) const {
@@ -285,12 +467,77 @@ bool Program::definedOften(const FunctionDecl &f) const {
   return found != definitions_.end() && !found->second;
 }
 
+bool Program::comesToCollective(const Stmt *s, std::set<const FunctionDecl *> &seen) const {
+  if (!s) return false;
+  const auto *call = dyn_cast<CallExpr>(s);
+  if (const FunctionDecl *f = call ? call->getDirectCallee() : nullptr) {
+    if (isMpi(*f) && findCollective(f->getName().str())) return true;
+    const FunctionDecl *body = definition(*f);
+    if (body && seen.insert(body).second && comesToCollective(body->getBody(), seen)) return true;
+  }
+  return std::ranges::any_of(s->children(),
+                             [&](const Stmt *child) { return comesToCollective(child, seen); });
+}
+
+const std::vector<const FunctionDecl *> &Program::unseenCollectives() {
+  if (unseenCollectives_) return *unseenCollectives_;
+  unseenCollectives_.emplace();
+  const auto add = [&](const FunctionDecl *f) {
+    if (!calledByLanguage(*f) && !addressTaken(*f)) return;
+    std::set<const FunctionDecl *> seen{f};
+    bool comes = comesToCollective(f->getBody(), seen);
+    if (const auto *makes = dyn_cast<CXXConstructorDecl>(f))
+      for (const CXXCtorInitializer *i : makes->inits())
+        comes = comes || comesToCollective(i->getInit(), seen);
+    if (comes) unseenCollectives_->push_back(f);
+  };
+  if (!collectives_.empty()) {
+    std::ranges::for_each(bodies_, add);
+    std::ranges::for_each(lambdas_, add);
+  }
+  return *unseenCollectives_;
+}
+
+bool Program::actsOutside() const {
+  return writesStreams_ || sharesMemory_ ||
+         std::ranges::any_of(outside_, [&](const FunctionDecl *f) { return !definition(*f); });
+}
+
+bool Program::isIncluded(const ASTContext &context) const {
+  const SourceManager &files = context.getSourceManager();
+  const OptionalFileEntryRef main = files.getFileEntryRefForID(files.getMainFileID());
+  return main && included_.contains(main->getUniqueID());
+}
+
+bool Program::ownsName(const std::string &name, const ASTContext &source) const {
+  const auto known = source.Idents.find(name);
+  if (known != source.Idents.end() && known->second->hadMacroDefinition()) return true;
+  return std::ranges::any_of(
+      bodies_, [&](const FunctionDecl *f) { return f->getIdentifier() && f->getName() == name; });
+}
+
+const Preprocessor &Program::macros(const ASTContext &of) const {
+  const auto found = std::ranges::find_if(
+      sources_, [&](const auto &source) { return &source->getASTContext() == &of; });
+  return (*found)->getPreprocessor();
+}
+
+bool Program::holdsEmptyMacro(const FunctionDecl &f) {
+  const auto [at, fresh] = emptyMacros_.try_emplace(&f, false);
+  if (fresh)
+    at->second =
+        emptyMacro(macros(f.getASTContext()), f.getBody()->getBeginLoc(), f.getBody()->getEndLoc())
+            .isValid();
+  return at->second;
+}
+
 bool Program::inUnion(const RecordDecl &record) const {
   return !inUnion_.empty() && inUnion_.contains(nameInAll(record));
 }
 
 bool Program::givenOnce(const ValueDecl &d, bool ever) const {
   if (const auto *p = dyn_cast<ParmVarDecl>(&d); p && p->getType()->isReferenceType()) return false;
+  if (hasNames(d)) return false;
   const auto found = given_.find(nameInAll(d));
   const auto *v = dyn_cast<VarDecl>(&d);
   const bool initial = v && (v->getInit() || isa<ParmVarDecl>(v));
@@ -302,6 +549,7 @@ bool Program::givenOnce(const ValueDecl &d, bool ever) const {
 
 bool Program::madeByMpi(const ValueDecl &d) const {
   const auto *v = dyn_cast<VarDecl>(&d);
+  if (hasNames(d)) return false;
   if (v && v->getInit() && constantName(v->getInit(), v->getASTContext()) != "MPI_COMM_NULL")
     return false;
   const auto found = given_.find(nameInAll(d));
@@ -347,7 +595,7 @@ bool Program::makes(const FunctionDecl &f) {
 
 bool Program::keeps(const FunctionDecl &callee, unsigned argument) {
   const FunctionDecl *f = body(callee);
-  if (!f && isLocal(callee)) return false;
+  if (!f && isLocal(callee)) return mayPoint(callee.getReturnType());  // into what it is given
   if (!f || argument >= f->getNumParams()) return true;
   const auto [at, fresh] = memories_.try_emplace(f);
   if (!fresh && !at->second) return true;  // it is being looked at: it calls itself

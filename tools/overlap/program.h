@@ -24,7 +24,7 @@ struct CallSite {
 
 /// Every use of a variable or a function in one source.
 struct Use {
-  const clang::DeclRefExpr *ref;
+  const clang::Expr *ref;         // by its name, or as a member of an object's class
   const clang::FunctionDecl *in;  // null: in no function
 };
 
@@ -66,6 +66,10 @@ class Program {
   /// What calls one in another way; empty: nothing does.
   const std::string &hidden() const { return hidden_; }
 
+  /// Whether a variable or function is known by another name, too, as an attribute or assembly
+  /// says.
+  bool hasNames(const clang::NamedDecl &) const;
+
   const std::vector<Use> &uses(const clang::ValueDecl &) const;
   const std::vector<CallSite> &callsIn(const clang::FunctionDecl &) const;
 
@@ -87,6 +91,13 @@ class Program {
   /// accesses.
   bool sharesMemory() const { return sharesMemory_; }
 
+  /// A rank may leave something behind when it ends, in a file or with another program: then it
+  /// matters what it has come to.
+  bool actsOutside() const;
+
+  /// Whether another source includes the main file of this one, and has its functions once more.
+  bool isIncluded(const clang::ASTContext &) const;
+
   /// Datatypes may be made of addresses, and reach from the buffer to any memory that has one.
   bool takesAddresses() const { return takesAddresses_; }
 
@@ -98,8 +109,16 @@ class Program {
   /// each, and which one runs is decided elsewhere.
   const clang::FunctionDecl *definition(const clang::FunctionDecl &) const;
   bool definedOften(const clang::FunctionDecl &) const;
+  /// Whether a name is that of a function with a body, or of a macro of a source.
+  bool ownsName(const std::string &name, const clang::ASTContext &) const;
   const std::vector<const clang::FunctionDecl *> &bodies() const { return bodies_; }
   const std::vector<const clang::VarDecl *> &globals() const { return globals_; }
+  /// Functions that come to a blocking collective and may be called where no call is written.
+  const std::vector<const clang::FunctionDecl *> &unseenCollectives();
+  /// The macros of a source, as they were all along.
+  const clang::Preprocessor &macros(const clang::ASTContext &) const;
+  /// Whether its body holds a macro of nothing: emptyMacro().
+  bool holdsEmptyMacro(const clang::FunctionDecl &withBody);
   /// Whether a structure is a part of a union, where its fields may lie under others.
   bool inUnion(const clang::RecordDecl &) const;
 
@@ -140,12 +159,14 @@ class Program {
 
   bool keeps(const clang::FunctionDecl &, unsigned argument);
   bool once(const clang::Stmt *, const clang::FunctionDecl *in, int depth) const;
+  bool comesToCollective(const clang::Stmt *, std::set<const clang::FunctionDecl *> &seen) const;
 
   std::vector<std::unique_ptr<clang::ASTUnit>> sources_;
   Promises promises_;
   std::vector<const clang::FunctionDecl *> functions_;
   std::map<std::string, std::vector<CallSite>> callers_;  // by USR
   std::set<std::string> addressTaken_;
+  std::vector<std::string> otherNames_;  // texts that name what has one
   std::vector<CallSite> collectives_;
   std::string hidden_;
   std::map<const clang::Decl *, std::vector<Use>> uses_;
@@ -155,16 +176,25 @@ class Program {
   std::map<std::string, const clang::FunctionDecl *> definitions_;  // by USR; null: of several
   std::map<const clang::FunctionDecl *, bool> mayEndRank_, makes_;  // by the body
   std::set<const clang::FunctionDecl *> long_;
+  std::map<const clang::FunctionDecl *, bool> emptyMacros_;
   std::vector<const clang::FunctionDecl *>
       bodies_;  // a function of a header has one in each source
   std::vector<const clang::VarDecl *> globals_;
   std::set<std::string> inUnion_;
+  std::vector<const clang::FunctionDecl *> lambdas_;
+  std::optional<std::vector<const clang::FunctionDecl *>> unseenCollectives_;
+  std::set<const clang::FunctionDecl *> outside_;  // used, and maybe defined in another source
+  std::set<llvm::sys::fs::UniqueID> included_;
   std::map<std::string, std::vector<Given>> given_;  // by USR: variables and fields
   ElementUses elements_;
   std::unique_ptr<PointsTo> pointsTo_;
   bool sharesMemory_ = false, takesAddresses_ = false, catches_ = false, ownsNew_ = false,
-       hasSides_ = false, joinsOthers_ = false;
+       hasSides_ = false, joinsOthers_ = false, writesStreams_ = false;
 };
+
+/// Whether the language itself calls a function: for another one that it overrides, as objects come
+/// and go, in a range-based for, before main().
+bool calledByLanguage(const clang::FunctionDecl &);
 
 /// One name for a function, a type and so on in all sources; what is static in a source has one of
 /// its own there.

@@ -183,7 +183,7 @@ void readCheck(Site &site, Program &program) {
     const std::optional<Extent> call = extentOf(*site.statement(site.index), context);
     const std::optional<Extent> text = extentOf(*i, context);
     const Effects effects = effectsOf(i->getThen(), *site.in, program);
-    if (call && text && !directive(mainFile(context), call->begin, text->end) &&
+    if (call && text && !directive(context, call->begin, text->end) &&
         neverPassed(i->getThen(), program, true) &&
         !moreThanStop(site, effects, program.memory(*site.in), true)) {
       site.check = i;

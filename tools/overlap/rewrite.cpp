@@ -53,9 +53,12 @@ std::string waitFor(const Site &site, const std::string &request, const std::str
 }
 
 std::string Names::fresh(const std::string &wanted) {
+  const auto isThere = [&](const std::string &name) {
+    return hasWord(mainFile(source_), name) || source_.Idents.find(name) != source_.Idents.end() ||
+           taken_.contains(name);
+  };
   std::string name = wanted;
-  for (int n = 2; hasWord(text_, name) || taken_.contains(name); ++n)
-    name = wanted + "_" + std::to_string(n);
+  for (int n = 2; isThere(name); ++n) name = wanted + "_" + std::to_string(n);
   taken_.insert(name);
   return name;
 }
@@ -64,16 +67,34 @@ unsigned lineOf(clang::SourceLocation at, const clang::ASTContext &context) {
   return context.getSourceManager().getExpansionLineNumber(at);
 }
 
+std::string declared(const std::string &declaration, const clang::CompoundStmt &block,
+                     const std::string &indent, const clang::ASTContext &context, Fix &fix) {
+  if (!declaresFirst(context)) return declaration + "\n" + indent;
+  const unsigned first = behindComment(mainFile(context), braceEnd(block, context));
+  fix.edits.push_back({first, 0, "\n" + indent + declaration});
+  return "";
+}
+
+/// Behind a statement of the block and its comment; but a comment in front of a case may say that
+/// the one before falls through.
+static unsigned behind(const Site &site, unsigned i) {
+  const unsigned end = extentOf(*site.statement(i), site.context())->end;
+  const bool atCase =
+      i + 1 < site.statements() && llvm::isa<clang::SwitchCase>(site.statement(i + 1));
+  return atCase ? end : behindComment(mainFile(site.context()), end);
+}
+
 Fix overlapInBlock(const Site &site, const Window &w, bool early, Names &names) {
   const clang::ASTContext &context = site.context();
   const StringRef text = mainFile(context);
   const Extent own = *extentOf(*site.statement(site.index), context);
   const std::string indent = indentation(text, own.begin).str();
   const std::string request = names.fresh(site.collective->request());
-  const std::string declaration =
-      "MPI_Request " + request + (site.inBranch ? " = MPI_REQUEST_NULL" : "") + ";\n" + indent;
   const Spelled call = spell(site);
   Fix fix;
+  const std::string declaration =
+      declared("MPI_Request " + request + (site.inBranch ? " = MPI_REQUEST_NULL;" : ";"),
+               *site.block, indent, context, fix);
 
   if (early && w.movesUp(site)) {
     const std::string start = declaration + text.slice(own.begin, call.name).str() +
@@ -95,15 +116,13 @@ Fix overlapInBlock(const Site &site, const Window &w, bool early, Names &names) 
       return fix;
     }
   } else {
-    fix.edits.push_back({own.begin, 0, declaration});
+    if (!declaration.empty()) fix.edits.push_back({own.begin, 0, declaration});
     fix.edits.push_back({call.name, call.nameEnd - call.name, site.collective->nonblocking()});
     fix.edits.push_back({call.close, 0, ", &" + request});
     fix.what = site.collective->nonblocking() + " here";
   }
   const clang::Stmt *last = site.statement(w.last);
-  const Extent end = *extentOf(*last, context);
-  fix.edits.push_back(
-      {behindComment(text, end.end), 0, "\n" + indent + waitFor(site, request, indent)});
+  fix.edits.push_back({behind(site, w.last), 0, "\n" + indent + waitFor(site, request, indent)});
   fix.what += ", MPI_Wait behind line " + std::to_string(lineOf(last->getEndLoc(), context));
   return fix;
 }

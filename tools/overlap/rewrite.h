@@ -32,20 +32,26 @@ struct Fix {
   std::string what;  // "MPI_Iallreduce here, MPI_Wait behind line 12"
 };
 
-/// Names for what is declared, each new to the file.
+/// Names for what is declared, each new to the file and to all headers: a macro of theirs may mean
+/// one of its own.
 class Names {
  public:
-  explicit Names(llvm::StringRef text) : text_(text) {}
+  explicit Names(const clang::ASTContext &source) : source_(source) {}
   std::string fresh(const std::string &wanted);
 
  private:
-  llvm::StringRef text_;
+  const clang::ASTContext &source_;
   std::set<std::string> taken_;
 };
 
 /// The call as a nonblocking one, with its wait at the end of the window. `early`: it starts at the
 /// window's beginning.
 Fix overlapInBlock(const Site &, const Window &, bool early, Names &);
+
+/// A declaration and the end of its line, to be put where it is needed; or nothing, since the
+/// language wants it first in the block, where the fix has it then.
+std::string declared(const std::string &declaration, const clang::CompoundStmt &block,
+                     const std::string &indent, const clang::ASTContext &, Fix &);
 
 /// The call's text, and where in the file.
 struct Spelled {

@@ -10,6 +10,11 @@ namespace nbcc::overlap {
 
 using llvm::StringRef;
 
+/// The block that a loop is a statement of.
+static const clang::CompoundStmt &blockAround(const clang::Stmt *loop, const Site &site) {
+  return *llvm::cast<clang::CompoundStmt>(parentOf(loop, site.in->getASTContext()));
+}
+
 Fix overlapTurns(const Site &site, const Carried &c, Names &names) {
   const clang::ASTContext &context = site.context();
   const StringRef text = mainFile(context);
@@ -22,13 +27,16 @@ Fix overlapTurns(const Site &site, const Carried &c, Names &names) {
   const std::string request = names.fresh(site.collective->request());
   const Spelled call = spell(site);
   Fix fix;
-  fix.edits = {
-      {loop.begin, 0, "MPI_Request " + request + " = MPI_REQUEST_NULL;\n" + outside},
-      {behindComment(text, last.end), 0, "\n" + inside + waitFor(site, request, inside)},
-      {call.name, call.nameEnd - call.name, site.collective->nonblocking()},
-      {call.close, 0, ", &" + request},
-      {behindComment(text, loop.end), 0, "\n" + outside + waitFor(site, request, outside)},
-  };
+  const std::string declaration = declared("MPI_Request " + request + " = MPI_REQUEST_NULL;",
+                                           blockAround(c.loop, site), outside, context, fix);
+  if (!declaration.empty()) fix.edits.push_back({loop.begin, 0, declaration});
+  for (const Edit &e : {
+           Edit{behindComment(text, last.end), 0, "\n" + inside + waitFor(site, request, inside)},
+           Edit{call.name, call.nameEnd - call.name, site.collective->nonblocking()},
+           Edit{call.close, 0, ", &" + request},
+           Edit{behindComment(text, loop.end), 0, "\n" + outside + waitFor(site, request, outside)},
+       })
+    fix.edits.push_back(e);
   fix.what = site.collective->nonblocking() + " here, MPI_Wait behind line " +
              std::to_string(lineOf(before->getEndLoc(), context)) +
              " of the next turn and behind the loop";
@@ -51,11 +59,12 @@ Fix persistInLoop(const Site &site, const Window &w, const clang::Stmt *loop, Pe
   Fix fix;
   if (how == Persistent::mpix && !hasWord(text, "mpi-ext.h"))
     fix.edits.push_back({*includesMpi(text), 0, "\n#include <mpi-ext.h>"});
+  const std::string declaration =
+      declared("MPI_Request " + request + ";", blockAround(loop, site), outside, context, fix);
   fix.edits.push_back({around.begin, 0,
-                       "MPI_Request " + request + ";\n" + outside + name +
-                           text.slice(call.nameEnd, call.close).str() + ", MPI_INFO_NULL, &" +
-                           request + ");\n" + outside});
-  fix.edits.push_back({own.begin, own.end - own.begin, "MPI_Start(&" + request + ");"});
+                       declaration + name + text.slice(call.nameEnd, call.close).str() +
+                           ", MPI_INFO_NULL, &" + request + ");\n" + outside});
+  fix.edits.push_back({call.name, call.close + 1 - call.name, "MPI_Start(&" + request + ")"});
   fix.edits.push_back(
       {behindComment(text, last.end), 0, "\n" + inside + waitFor(site, request, inside)});
   fix.edits.push_back(

@@ -61,6 +61,20 @@ bool isOfSwitch(const Stmt *block, ASTContext &context) {
   return parent && isa<SwitchStmt>(parent);
 }
 
+/// Whether what an argument points at may be a part of a temporary object.
+bool isOfTemporary(const Expr *e) {
+  if (isa<MaterializeTemporaryExpr>(e)) return true;
+  const auto *cast = dyn_cast<CastExpr>(e);
+  if (cast && cast->getCastKind() == CK_LValueToRValue) return false;
+  if (cast && cast->getCastKind() == CK_ArrayToPointerDecay && cast->getSubExpr()->isPRValue())
+    return true;
+  return std::ranges::any_of(e->children(), [](const Stmt *child) {
+    const auto *operand = child ? dyn_cast<Expr>(child) : nullptr;
+    return operand && (operand->isGLValue() || mayPoint(operand->getType())) &&
+           isOfTemporary(operand);
+  });
+}
+
 bool hasCompoundLiteral(const Stmt *s) {
   return isa<CompoundLiteralExpr>(s) || std::ranges::any_of(s->children(), [](const Stmt *child) {
            return child && hasCompoundLiteral(child);
@@ -105,6 +119,7 @@ void readArguments(Site &site, Program &program) {
              "the operator " + written(argument, context) +
                  " may be the program's own, and runs at any time until the call completes");
     if (std::string_view("srbaT").find(what) == std::string_view::npos) continue;
+    if (isOfTemporary(argument)) refuse(argument, "a temporary object lives as long as the call");
     if (name == "MPI_BOTTOM") refuse(argument, "MPI_BOTTOM: the datatype says which memory it is");
     if (name == "MPI_IN_PLACE" || name == "MPI_BOTTOM") continue;
     const Objects objects = bufferOf(*site.call, *site.collective, i, memory, program);
@@ -200,6 +215,8 @@ Site makeSite(const Collective &collective, const CallExpr *call, const Function
     refuse("it stands in a header");
   else if (site.block && !extentOf(*site.statement(site.index), site.context()))
     refuse("where its statement ends is hidden in a macro");
+  if (program.isIncluded(site.context()))
+    refuse("another source includes this one, and may come to it there on its own");
   if (site.block && site.block->getBeginLoc().isMacroID())
     refuse("its block is part of a macro's expansion");
   if (site.block && afterPragma(*site.block, *site.statement(site.index), in->getASTContext()))
@@ -216,6 +233,9 @@ Site makeSite(const Collective &collective, const CallExpr *call, const Function
   if (program.definition(*call->getDirectCallee()))
     refuse("the program has a " + collective.blocking() +
            "() of its own, which would no longer be called");
+  for (const std::string &name : {collective.nonblocking(), std::string("MPI_Wait")})
+    if (program.ownsName(name, in->getASTContext()))
+      refuse("the program has a " + name + "() of its own, which would be called");
   std::optional<Remark> uneven = Uniform(program, *call, collective).whyNot();
   site.byAll = !uneven;
   if (uneven)

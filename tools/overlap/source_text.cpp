@@ -9,6 +9,7 @@
 #include <clang/AST/StmtOpenMP.h>
 #include <clang/Basic/SourceManager.h>
 #include <clang/Lex/Lexer.h>
+#include <clang/Lex/Preprocessor.h>
 
 namespace nbcc::overlap {
 
@@ -124,6 +125,10 @@ unsigned behindComment(StringRef text, unsigned end) {
   return whole && newline == endOfLine(text, end) ? static_cast<unsigned>(newline) : end;
 }
 
+bool declaresFirst(const ASTContext &context) {
+  return !context.getLangOpts().C99 && !context.getLangOpts().CPlusPlus;
+}
+
 StringRef indentation(StringRef text, unsigned at) {
   const size_t begin = lineBegin(text, at);
   size_t end = begin;
@@ -157,20 +162,54 @@ bool isSpelled(const CallExpr &call, StringRef name, const ASTContext &context) 
          text[end] == ')';
 }
 
-std::optional<unsigned> directive(StringRef text, unsigned begin, unsigned end) {
-  for (size_t at = lineBegin(text, begin); at < end;) {
-    const size_t newline = std::min(text.find('\n', at), text.size());
-    StringRef line = text.slice(at, newline).ltrim();
-    while (line.starts_with("/*") && line.contains("*/"))
-      line = line.substr(line.find("*/") + 2).ltrim();
-    if (at >= begin && isDirective(line)) {
-      for (const char *word : {"if", "el", "endif", "define", "undef", "include"})
-        if (line.starts_with(word)) return static_cast<unsigned>(at);
-      if (line.starts_with("pragma") && line.contains("_macro")) return static_cast<unsigned>(at);
+// Comments in front of a # may be of several lines, so that only a lexer sees it.
+std::optional<unsigned> directive(const ASTContext &context, unsigned begin, unsigned end) {
+  const StringRef text = mainFile(context);
+  const SourceManager &files = context.getSourceManager();
+  Lexer lexer(files.getLocForStartOfFile(files.getMainFileID()), context.getLangOpts(),
+              text.begin(), text.begin() + begin, text.end());
+  std::optional<unsigned> hash;  // of the line
+  Token token;
+  for (lexer.LexFromRawLexer(token); token.isNot(tok::eof); lexer.LexFromRawLexer(token)) {
+    const unsigned at = files.getFileOffset(token.getLocation());
+    if (at >= end) break;
+    if (token.isAtStartOfLine()) hash.reset();
+    if (hash && token.is(tok::raw_identifier)) {
+      const StringRef word = token.getRawIdentifier();
+      for (const char *known : {"if", "el", "endif", "define", "undef", "include", "import"})
+        if (word.starts_with(known)) return hash;
+      if (word == "pragma" && text.slice(at, endOfLine(text, at)).contains("_macro")) return hash;
     }
-    at = newline + 1;
+    hash = token.is(tok::hash) && token.isAtStartOfLine() ? std::optional(at) : std::nullopt;
   }
   return std::nullopt;
+}
+
+static bool isEmptyMacro(const Preprocessor &macros, StringRef word) {
+  const IdentifierInfo *name = macros.getIdentifierInfo(word);
+  if (!name->hadMacroDefinition()) return false;
+  for (const MacroDirective *d = macros.getLocalMacroDirectiveHistory(name); d;
+       d = d->getPrevious())
+    if (const auto *defined = dyn_cast<DefMacroDirective>(d))
+      if (defined->getInfo()->tokens_empty()) return true;
+  return false;
+}
+
+SourceLocation emptyMacro(const Preprocessor &macros, SourceLocation begin, SourceLocation end) {
+  const SourceManager &files = macros.getSourceManager();
+  const auto [file, first] = files.getDecomposedLoc(files.getExpansionLoc(begin));
+  const auto [endFile, last] = files.getDecomposedLoc(files.getExpansionLoc(end));
+  if (file != endFile || last < first) return begin;
+  const StringRef text = files.getBufferData(file);
+  Lexer lexer(files.getLocForStartOfFile(file), macros.getLangOpts(), text.begin(),
+              text.begin() + first, text.end());
+  Token token;
+  for (lexer.LexFromRawLexer(token); token.isNot(tok::eof); lexer.LexFromRawLexer(token)) {
+    if (files.getFileOffset(token.getLocation()) >= last) break;
+    if (token.is(tok::raw_identifier) && isEmptyMacro(macros, token.getRawIdentifier()))
+      return token.getLocation();
+  }
+  return {};
 }
 
 std::string checkingMacro(const CallExpr &call, const ASTContext &context) {

@@ -11,6 +11,7 @@
 namespace clang {
 class ASTContext;
 class CallExpr;
+class Preprocessor;
 }  // namespace clang
 
 namespace nbcc::overlap {
@@ -31,6 +32,9 @@ llvm::StringRef mainFile(const clang::ASTContext &);
 /// Where a line of its own may follow what ends at `end`: behind a comment on the same line.
 unsigned behindComment(llvm::StringRef text, unsigned end);
 
+/// Whether declarations stand at the beginning of their block, as in C90.
+bool declaresFirst(const clang::ASTContext &);
+
 /// What stands before the first word of the line that holds `at`.
 llvm::StringRef indentation(llvm::StringRef text, unsigned at);
 
@@ -46,7 +50,12 @@ bool isSpelled(const clang::CallExpr &, llvm::StringRef name, const clang::ASTCo
 
 /// #if and the like, which hide code of other configurations, and #define and the like, which make
 /// other code of the same words; where the first is, or none.
-std::optional<unsigned> directive(llvm::StringRef text, unsigned begin, unsigned end);
+std::optional<unsigned> directive(const clang::ASTContext &, unsigned begin, unsigned end);
+
+/// The first word between two places of a file that was ever defined as a macro of nothing: in
+/// another configuration it may be any code. Invalid: there is none.
+clang::SourceLocation emptyMacro(const clang::Preprocessor &, clang::SourceLocation begin,
+                                 clang::SourceLocation end);
 
 /// CHECK, where the source says CHECK(the call) and nothing more; else empty.
 std::string checkingMacro(const clang::CallExpr &, const clang::ASTContext &);

@@ -9,6 +9,7 @@
 #include <clang/AST/ParentMapContext.h>
 #include <clang/AST/RecursiveASTVisitor.h>
 #include <clang/AST/StmtCXX.h>
+#include <llvm/Support/SaveAndRestore.h>
 
 #include <algorithm>
 
@@ -62,18 +63,36 @@ class MayCommunicate : public RecursiveASTVisitor<MayCommunicate> {
   bool VisitCallExpr(CallExpr *call) {
     const FunctionDecl *f = call->getDirectCallee();
     const FunctionDecl *body = f ? program_.definition(*f) : nullptr;
-    if (body && !body->isWeak() && !isa<CXXMethodDecl>(body)) {
-      if (seen_.insert(body).second) TraverseStmt(body->getBody());
-      return true;
-    }
+    if (body && !body->isWeak() && !isa<CXXMethodDecl>(body)) return enter(body);
     const bool harmless =
         f && (findKnownCall(*f) || isMathematics(*f) || isChoice(*f) ||
               f->getNameAsString() == "exit" || f->getNameAsString() == "MPI_Finalize" || says(*f));
     found = found || !harmless;
     return true;
   }
+  bool VisitCXXConstructExpr(CXXConstructExpr *made) {
+    return made->getConstructor()->isUserProvided() ? entersUnlessLibrary(*made->getConstructor())
+                                                    : true;
+  }
+  bool VisitVarDecl(VarDecl *v) {
+    const CXXRecordDecl *type = v->getType()->getBaseElementTypeUnsafe()->getAsCXXRecordDecl();
+    const CXXDestructorDecl *end = type && type->hasDefinition() ? type->getDestructor() : nullptr;
+    return end && end->isUserProvided() ? entersUnlessLibrary(*end) : true;
+  }
 
  private:
+  bool enter(const FunctionDecl *body) {
+    if (seen_.insert(body).second) TraverseStmt(body->getBody());
+    return true;
+  }
+
+  bool entersUnlessLibrary(const FunctionDecl &f) {
+    if (const FunctionDecl *body = program_.definition(f)) return enter(body);
+    const SourceManager &files = f.getASTContext().getSourceManager();
+    found = found || !files.isInSystemHeader(files.getExpansionLoc(f.getLocation()));
+    return true;
+  }
+
   /// std::cerr << error.what(), without which hardly a handler does.
   static bool says(const FunctionDecl &f) {
     const SourceManager &files = f.getASTContext().getSourceManager();
@@ -85,7 +104,9 @@ class MayCommunicate : public RecursiveASTVisitor<MayCommunicate> {
   std::set<const FunctionDecl *> seen_;
 };
 
+/// In itself, or in what runs where a rank ends: destructors, what atexit() was given.
 bool mayCommunicate(const Stmt *s, Program &program) {
+  if (!program.unseenCollectives().empty()) return true;
   MayCommunicate look(program);
   look.TraverseStmt(const_cast<Stmt *>(s));
   return look.found;
@@ -122,17 +143,8 @@ bool staysIn(const Stmt *exit, const std::set<const Stmt *> &loops, const Functi
   return p;
 }
 
-/// Whether the language itself calls a function: for another one that it overrides, as objects come
-/// and go, in a range-based for, before main().
-bool calledUnseen(const FunctionDecl &f) {
-  const auto *method = dyn_cast<CXXMethodDecl>(&f);
-  const bool named = f.getIdentifier() && f.getName() != "begin" && f.getName() != "end";
-  return (method && method->isVirtual()) || !named || f.hasAttr<ConstructorAttr>() ||
-         f.hasAttr<DestructorAttr>();
-}
+}  // namespace
 
-/// Whether who comes to a handler is not heard of again: it ends the rank, or goes to a handler
-/// further out, without another collective.
 bool ends(const CXXCatchStmt *handler, const FunctionDecl *in, Program &program) {
   const auto *block = dyn_cast<CompoundStmt>(handler->getHandlerBlock());
   if (!block || mayCommunicate(block, program)) return false;
@@ -147,8 +159,6 @@ bool ends(const CXXCatchStmt *handler, const FunctionDecl *in, Program &program)
     return f && (known ? known->kind == CallKind::stops : f->getNameAsString() == "exit");
   });
 }
-
-}  // namespace
 
 Uniform::Uniform(Program &program, const CallExpr &call, const Collective &collective)
     : program_(program), call_(call), collective_(collective) {}
@@ -181,7 +191,7 @@ bool Uniform::turns(const Expr *condition, const FunctionDecl *in) {
 }
 
 bool Uniform::reached(const Stmt *s, const FunctionDecl *in) {
-  if (!asked_.insert(s).second) return true;
+  if (!ask(s)) return true;
   bool alike = true;
   const Stmt *from = s;
   for (const Stmt *p = parentOf(s, in); p && alike; from = p, p = parentOf(p, in)) {
@@ -269,7 +279,7 @@ bool Uniform::endsAlike(const FunctionDecl &f) {
   if (program_.definedOften(f) && !body)
     return no(&call_, &f, f.getNameAsString() + "() is defined by several of the sources");
   // Another question than what it returns, or who enters it, so it is asked by another name.
-  if (!body || !asked_.insert(reinterpret_cast<const char *>(body) + 1).second) return true;
+  if (!body || !ask(reinterpret_cast<const char *>(body) + 1)) return true;
   for (const CallSite &inner : program_.callsIn(*body)) {
     const FunctionDecl &callee = *inner.call->getDirectCallee();
     if (!program_.mayEndRank(callee)) continue;
@@ -284,17 +294,18 @@ bool Uniform::endsAlike(const FunctionDecl &f) {
 
 bool Uniform::entered(const FunctionDecl *f) {
   if (f->isMain()) return true;
-  if (!asked_.insert(f).second) return true;
+  if (!ask(f)) return true;
   const std::string name = f->getNameAsString() + "()";
   if (program_.addressTaken(*f))
     return no(&call_, f, name + " is called through a pointer, nobody knows when");
-  if (calledUnseen(*f))
+  if (calledByLanguage(*f))
     return no(&call_, f, name + " may be called where no call is written, nobody knows when");
   const std::vector<CallSite> &callers = program_.callers(*f);
   if (callers.empty() && !program_.promises().library)
     return no(&call_, f,
               "nothing here calls " + name +
                   ": name all sources of the program, or say --library if all ranks call it alike");
+  const llvm::SaveAndRestore elsewhere(elsewhere_, elsewhere_ + 1);
   for (const CallSite &at : callers) {
     if (!at.in) return no(at.call, f, name + " is called outside of any function");
     if (!reached(at.call, at.in) || !entered(at.in)) return false;

@@ -10,6 +10,8 @@
 
 #pragma once
 
+#include <clang/AST/StmtCXX.h>
+
 #include <optional>
 #include <set>
 #include <utility>
@@ -26,16 +28,21 @@ class Uniform {
   std::optional<Remark> whyNot();
 
  private:
+  /// How long what is learned of a communicator is remembered.
+  enum Kept { atOnce, inFunction, ever };
+
   bool same(const clang::Expr *, const clang::FunctionDecl *in);
   bool sameValue(const clang::VarDecl *);
-  bool sameUse(const Use &);
+  bool sameUse(const Use &, const clang::VarDecl &);
   bool sameParameter(const clang::ParmVarDecl *);
-  bool fillsAlike(const clang::CallExpr *, unsigned argument, bool stays);
+  bool leavesAlone(const clang::CallExpr *, unsigned argument) const;
+  bool fillsAlike(const clang::CallExpr *, unsigned argument, const clang::FunctionDecl *in, Kept);
   bool sameResult(const clang::CallExpr *);
   bool filledBefore(const clang::DeclRefExpr *, const clang::VarDecl *,
                     const clang::FunctionDecl *in);
   bool asksWhoTakesPart(const clang::Expr *);
-  bool ourCommunicator(const clang::Expr *, bool stays);
+  bool ourCommunicator(const clang::Expr *, Kept);
+  bool isOnlyOne(const clang::ValueDecl &, Kept) const;
   bool isCommandLine(const clang::Expr *, const clang::FunctionDecl *in);
   bool promised(const clang::ValueDecl &) const;
 
@@ -54,6 +61,7 @@ class Uniform {
   bool namesRank(const clang::Stmt *) const;
   bool inOrderFrom(const clang::Stmt *, const clang::FunctionDecl *in, Ordered &);
 
+  bool ask(const void *what) { return asked_.insert({what, elsewhere_ > 0}).second; }
   bool no(const clang::Stmt *at, const clang::FunctionDecl *in, std::string why);
 
   Program &program_;
@@ -62,8 +70,14 @@ class Uniform {
   const clang::FunctionDecl *home_ = nullptr;  // that the call stands in
   std::optional<Remark> why_;
   bool trustsLoops_ = false;  // to turn as often on all ranks
+  int elsewhere_ = 0;         // of another call of the function, maybe, values are asked for
   // What is being asked already counts as alike: only another reason can make it differ.
-  std::set<const void *> asked_;
+  using Asked = std::set<std::pair<const void *, bool>>;  // and whether elsewhere
+  Asked asked_;
 };
+
+/// Whether who comes to a handler is not heard of again: it ends the rank, or goes to a handler
+/// further out, without another collective.
+bool ends(const clang::CXXCatchStmt *, const clang::FunctionDecl *in, Program &);
 
 }  // namespace nbcc::overlap

@@ -14,6 +14,7 @@
 // and that it does so on all ranks alike can seldom be shown.
 
 #include <clang/AST/ASTContext.h>
+#include <clang/AST/DeclTemplate.h>
 #include <clang/AST/ExprCXX.h>
 #include <clang/AST/RecursiveASTVisitor.h>
 #include <clang/AST/StmtCXX.h>
@@ -34,24 +35,93 @@ using namespace clang;
 using llvm::dyn_cast;
 using llvm::isa;
 
+/// Whether what a type has of its own may run where a library is given a value of it.
+bool bringsCode(QualType type) {
+  type = type.getCanonicalType();
+  while (!type->getPointeeType().isNull()) type = type->getPointeeType();
+  type = QualType(type->getBaseElementTypeUnsafe(), 0);
+  const CXXRecordDecl *record = type->getAsCXXRecordDecl();
+  if (!record) return type->isFunctionType();
+  const SourceManager &files = record->getASTContext().getSourceManager();
+  if (!files.isInSystemHeader(files.getExpansionLoc(record->getLocation()))) return true;
+  const auto *of = dyn_cast<ClassTemplateSpecializationDecl>(record);
+  return of && std::ranges::any_of(of->getTemplateArgs().asArray(), [](const TemplateArgument &a) {
+           return a.getKind() != TemplateArgument::Integral &&
+                  (a.getKind() != TemplateArgument::Type || bringsCode(a.getAsType()));
+         });
+}
+
+/// Whether a function of a library may call one of the program's.
+bool callsBack(const CallExpr &call, const FunctionDecl &f, const Program &program) {
+  if (isMpi(f) || findKnownCall(f) || isMathematics(f) || isChoice(f) || program.isLocal(f))
+    return false;
+  const SourceManager &files = f.getASTContext().getSourceManager();
+  if (!files.isInSystemHeader(files.getExpansionLoc(f.getLocation()))) return true;
+  if (const TemplateArgumentList *types = f.getTemplateSpecializationArgs())
+    for (const TemplateArgument &a : types->asArray())
+      if (a.getKind() == TemplateArgument::Pack ||
+          (a.getKind() == TemplateArgument::Type && bringsCode(a.getAsType())))
+        return true;
+  const auto *method = dyn_cast<CXXMemberCallExpr>(&call);
+  return (method && bringsCode(method->getObjectType())) ||
+         std::ranges::any_of(call.arguments(),
+                             [](const Expr *argument) { return bringsCode(argument->getType()); });
+}
+
 /// How many calls of the kind a statement makes; none: that is not the same each time, or depends.
 class Count {
  public:
   Count(Program &program, const Collective &kind, const Communicators &own)
-      : program_(program), kind_(kind), own_(own) {}
+      : program_(program), kind_(kind), own_(own) {
+    std::vector<const FunctionDecl *> unseen;
+    for (const FunctionDecl *f : program.unseenCollectives())
+      if (ofBody(f) != 0) unseen.push_back(f);
+    known_.clear();
+    unseen_ = std::move(unseen);
+  }
+
+  /// Functions with calls of the kind that may be called where no call is written.
+  const std::vector<const FunctionDecl *> &unseen() const { return unseen_; }
+
+  /// Whether one of these may be called here, which one being nobody's knowledge.
+  bool mayCallUnseen(const CallExpr &call) const {
+    const FunctionDecl *f = call.getDirectCallee();
+    if (f && program_.definedOften(*f) && !program_.definition(*f)) return true;
+    if (unseen_.empty()) return false;
+    const auto *method = f ? dyn_cast<CXXMethodDecl>(f) : nullptr;
+    return !f || (method && method->isVirtual()) ||
+           (!program_.definition(*f) && callsBack(call, *f, program_));
+  }
+
+  /// Or, where objects come and go, a constructor or destructor that is one.
+  bool mayRunUnseen(const Stmt *s) const {
+    if (unseen_.empty()) return false;
+    if (const auto *declared = dyn_cast<DeclStmt>(s))
+      return std::ranges::any_of(declared->decls(), [](const Decl *d) {
+        const auto *v = dyn_cast<VarDecl>(d);
+        return v && (v->getType().isDestructedType() || v->hasAttr<CleanupAttr>());
+      });
+    const auto *made = dyn_cast<CXXConstructExpr>(s);
+    return (made && !made->getConstructor()->isTrivial()) ||
+           isa<CXXInheritedCtorInitExpr, CXXDeleteExpr, CXXBindTemporaryExpr>(s);
+  }
 
   std::optional<int> operator()(const Stmt *s, const FunctionDecl *in) {
     if (!s) return 0;
+    if (mayRunUnseen(s)) return std::nullopt;
+    if (const auto *made = dyn_cast<LambdaExpr>(s))  // its body runs where it is called
+      return of(made->capture_inits(), in);
+    if (const auto *standing = dyn_cast<CXXDefaultArgExpr>(s))
+      return (*this)(standing->getExpr(), in);
     if (const auto *call = dyn_cast<CallExpr>(s))
       if (const std::optional<int> n = ofCall(call, in); n != 0) return n;
-    std::optional<int> sum = 0;
     const auto *i = dyn_cast<IfStmt>(s);
-    for (const Stmt *child : s->children()) {
-      if (i && (child == i->getThen() || child == i->getElse())) continue;
-      const std::optional<int> n = (*this)(child, in);
-      if (!n || !sum) return std::nullopt;
-      *sum += *n;
-    }
+    std::vector<const Stmt *> always(s->child_begin(), s->child_end());
+    std::erase_if(always, [&](const Stmt *child) {
+      return i && (child == i->getThen() || child == i->getElse());
+    });
+    const std::optional<int> sum = of(always, in);
+    if (!sum) return std::nullopt;
     if (i) {
       const std::optional<int> yes = (*this)(i->getThen(), in), no = (*this)(i->getElse(), in);
       if (!yes || yes != no) return std::nullopt;
@@ -65,8 +135,26 @@ class Count {
   }
 
  private:
+  std::optional<int> of(const auto &statements, const FunctionDecl *in) {
+    std::optional<int> sum = 0;
+    for (const Stmt *s : statements) {
+      const std::optional<int> n = (*this)(s, in);
+      if (!n || !sum) return std::nullopt;
+      *sum += *n;
+    }
+    return sum;
+  }
+
+  std::optional<int> ofBody(const FunctionDecl *f) {
+    std::vector<const Stmt *> all{f->getBody()};
+    if (const auto *makes = dyn_cast<CXXConstructorDecl>(f))
+      for (const CXXCtorInitializer *i : makes->inits()) all.push_back(i->getInit());
+    return of(all, f);
+  }
+
   std::optional<int> ofCall(const CallExpr *call, const FunctionDecl *in) {
     const FunctionDecl *f = call->getDirectCallee();
+    if (mayCallUnseen(*call)) return std::nullopt;
     const Collective *c = f && isMpi(*f) ? findCollective(f->getNameAsString()) : nullptr;
     if (c) {
       if (c->name != kind_.name || c->arguments.size() != call->getNumArgs()) return 0;
@@ -76,8 +164,9 @@ class Count {
     if (!body) return 0;
     const auto [at, fresh] = known_.emplace(body, 0);  // it calls itself: counted where it begins
     if (fresh) {
-      const std::optional<int> n = (*this)(body->getBody(), body);
-      at->second = n;
+      const std::optional<int> n = ofBody(body);
+      known_[body] = n;
+      return n;
     }
     return at->second;
   }
@@ -86,6 +175,7 @@ class Count {
   const Collective &kind_;
   const Communicators &own_;
   std::map<const FunctionDecl *, std::optional<int>> known_;
+  std::vector<const FunctionDecl *> unseen_;
 };
 
 bool isLoop(const Stmt *s) {
@@ -132,6 +222,8 @@ bool Uniform::inOrder(const Stmt *before, const FunctionDecl *in, Ordered &seen)
   Count count(program_, collective_, own);
 
   std::vector<std::pair<const Stmt *, bool>> left{{in->getBody(), false}};  // within the loop
+  if (const auto *makes = dyn_cast<CXXConstructorDecl>(in))
+    for (const CXXCtorInitializer *i : makes->inits()) left.emplace_back(i->getInit(), false);
   while (!left.empty()) {
     const auto [s, repeated] = left.back();
     left.pop_back();
@@ -144,7 +236,7 @@ bool Uniform::inOrder(const Stmt *before, const FunctionDecl *in, Ordered &seen)
     if (around.contains(s)) continue;
     // Another question, so what was taken for granted in this one is not.
     const auto afresh = [&](auto &&ask) {
-      std::set<const void *> asked = std::exchange(asked_, {});
+      Asked asked = std::exchange(asked_, {});
       const std::optional<Remark> why = why_;
       trustsLoops_ = true;
       const bool alike = ask();
@@ -153,6 +245,23 @@ bool Uniform::inOrder(const Stmt *before, const FunctionDecl *in, Ordered &seen)
       if (alike) why_ = why;
       return alike;
     };
+    if (const auto *call = dyn_cast<CallExpr>(s); call && count.mayCallUnseen(*call)) {
+      why_.reset();
+      return no(call, in,
+                "'" + written(call, context) + "' may call functions that call " +
+                    collective_.blocking() + ", and others on other ranks");
+    }
+    if (count.mayRunUnseen(s))
+      for (const FunctionDecl *f : count.unseen())
+        if (!inOrder(nullptr, f, seen)) return false;
+    if (const auto *tries = dyn_cast<CXXTryStmt>(s); tries && count(tries->getTryBlock(), in) != 0)
+      for (unsigned n = 0; n < tries->getNumHandlers(); ++n)
+        if (!ends(tries->getHandler(n), in, program_)) {
+          why_.reset();
+          return no(tries->getHandler(n), in,
+                    "an exception may lead a rank past a call of " + collective_.blocking() +
+                        ", to this handler, which goes on");
+        }
     if (const auto *call = dyn_cast<CallExpr>(s); call && count(call, in) != 0) {
       if (!afresh([&] { return exitsAlike(call, in); })) return false;
       if (const FunctionDecl *f = called(*call); f && !inOrder(nullptr, f, seen)) return false;

@@ -8,6 +8,7 @@
 #include <clang/AST/ExprCXX.h>
 #include <clang/AST/ParentMapContext.h>
 #include <clang/AST/StmtCXX.h>
+#include <llvm/Support/SaveAndRestore.h>
 
 #include <algorithm>
 
@@ -33,7 +34,7 @@ bool Uniform::same(const Expr *e, const FunctionDecl *in) {
     if (!v) return false;
     if (promised(*v)) return true;
     // What was taken for granted on the way to a no is granted no longer.
-    const std::set<const void *> asked = asked_;
+    const Asked asked = asked_;
     const std::optional<Remark> why = why_;
     if (filledBefore(ref, v, in)) return true;
     asked_ = asked;
@@ -93,7 +94,8 @@ bool Uniform::promised(const ValueDecl &d) const {
 bool Uniform::sameResult(const CallExpr *call) {
   const FunctionDecl *f = program_.body(*call->getDirectCallee());
   if (!f || isa<CXXMethodDecl>(f) || !f->getReturnType()->isArithmeticType()) return false;
-  if (!asked_.insert(f->getBody()).second) return true;
+  if (!ask(f->getBody())) return true;
+  const llvm::SaveAndRestore elsewhere(elsewhere_, elsewhere_ + 1);
   std::vector<const Stmt *> left{f->getBody()};
   while (!left.empty()) {
     const Stmt *s = left.back();
@@ -105,6 +107,18 @@ bool Uniform::sameResult(const CallExpr *call) {
     left.insert(left.end(), s->child_begin(), s->child_end());
   }
   return true;
+}
+
+/// Whether what a collective writes is all of a number.
+static bool fillsAll(const CallExpr &call, const Collective &c, unsigned i, const VarDecl &number,
+                     const ASTContext &context) {
+  const size_t count = c.arguments.find('n', i), type = c.arguments.find('t', i);
+  if (count == std::string_view::npos || type == std::string_view::npos) return false;
+  const auto length = call.getArg(static_cast<unsigned>(count))->getIntegerConstantExpr(context);
+  const unsigned each = sizeOfType(constantName(call.getArg(static_cast<unsigned>(type)), context));
+  const auto bytes = context.getTypeSizeInChars(number.getType()).getQuantity();
+  return length && each > 0 && length->isStrictlyPositive() &&
+         length->sge((bytes + each - 1) / each);
 }
 
 /// A local number that a broadcast, an allgather or an allreduce has just filled, and nothing has
@@ -138,12 +152,7 @@ bool Uniform::filledBefore(const DeclRefExpr *ref, const VarDecl *v, const Funct
                            ? dyn_cast<DeclRefExpr>(op->getSubExpr()->IgnoreParens())
                            : nullptr;
       if (!at || at->getDecl()->getCanonicalDecl() != v->getCanonicalDecl()) return false;
-      const size_t count = c->arguments.find('n', i);
-      const auto length =
-          count == std::string_view::npos
-              ? std::nullopt
-              : call->getArg(static_cast<unsigned>(count))->getIntegerConstantExpr(context);
-      return length && length->isStrictlyPositive() && fillsAlike(call, i, false) &&
+      return fillsAll(*call, *c, i, *v, context) && fillsAlike(call, i, in, atOnce) &&
              reached(call, in);
     }
     return false;
@@ -170,9 +179,34 @@ bool Uniform::filledBefore(const DeclRefExpr *ref, const VarDecl *v, const Funct
   return false;
 }
 
-/// How often a communicator's variable is given one: a second one would be another group of ranks.
-/// `stays`: what was learned of it is remembered when the variable may have another one.
-bool Uniform::ourCommunicator(const Expr *communicator, bool stays) {
+/// Whether each turn of a loop has a variable of its own.
+static bool isInLoop(const VarDecl &v, const FunctionDecl &in) {
+  std::vector<std::pair<const Stmt *, bool>> left{{in.getBody(), false}};
+  while (!left.empty()) {
+    const auto [s, within] = left.back();
+    left.pop_back();
+    if (!s) continue;
+    if (const auto *declared = dyn_cast<DeclStmt>(s); declared && within)
+      for (const Decl *d : declared->decls())
+        if (d == &v) return true;
+    const bool again =
+        within || isa<ForStmt, WhileStmt, DoStmt, CXXForRangeStmt, LabelStmt, LambdaExpr>(s);
+    for (const Stmt *child : s->children()) left.emplace_back(child, again);
+  }
+  return false;
+}
+
+/// Whether a communicator's variable is the same one, and has the same one in it, as long as what
+/// was learned of that is remembered: a second one would be another group of ranks.
+bool Uniform::isOnlyOne(const ValueDecl &d, Kept kept) const {
+  const auto *v = dyn_cast<VarDecl>(&d);
+  const auto *in =
+      v && !v->hasGlobalStorage() ? dyn_cast<FunctionDecl>(v->getDeclContext()) : nullptr;
+  const bool another = !in || elsewhere_ > 0 || (kept == inFunction && isInLoop(*v, *in));
+  return program_.givenOnce(d, kept == ever || another);
+}
+
+bool Uniform::ourCommunicator(const Expr *communicator, Kept kept) {
   const ASTContext &context = call_.getDirectCallee()->getASTContext();
   if (constantName(communicator, context) == "MPI_COMM_WORLD") return true;
   if (program_.hasSides()) return false;
@@ -190,7 +224,7 @@ bool Uniform::ourCommunicator(const Expr *communicator, bool stays) {
     const auto *y = n ? dyn_cast<FieldDecl>(n->getMemberDecl()) : nullptr;
     of = x && y && nameInAll(*x) == nameInAll(*y) ? x : nullptr;
   }
-  return of && program_.givenOnce(*of, stays);
+  return of && isOnlyOne(*of, kept);
 }
 
 /// comm != MPI_COMM_NULL before a collective on comm: on all that take part in it it is not. If
@@ -219,6 +253,7 @@ bool Uniform::sameParameter(const ParmVarDecl *p) {
   if (f->isMain()) return true;  // the command line
   const std::vector<CallSite> &callers = program_.callers(*f);
   if (callers.empty() || program_.addressTaken(*f)) return false;
+  const llvm::SaveAndRestore elsewhere(elsewhere_, elsewhere_ + 1);
   for (const CallSite &at : callers) {
     const unsigned i = p->getFunctionScopeIndex();
     if (!at.in || i >= at.call->getNumArgs() || isa<CXXOperatorCallExpr>(at.call)) return false;
@@ -228,7 +263,8 @@ bool Uniform::sameParameter(const ParmVarDecl *p) {
 }
 
 bool Uniform::sameValue(const VarDecl *v) {
-  if (!asked_.insert(v).second) return true;
+  if (!ask(v)) return true;
+  if (program_.hasNames(*v)) return false;
   const bool seenWhole = !v->hasGlobalStorage() || !v->isExternallyVisible();
   if (!seenWhole && !(v->getType().isConstQualified() && v->hasInit())) return false;
   if (v->getType()->isReferenceType() || v->getType().isVolatileQualified()) return false;
@@ -244,21 +280,24 @@ bool Uniform::sameValue(const VarDecl *v) {
   const std::vector<Use> &uses = program_.uses(*v);
   if (uninitialised && uses.empty()) return false;
   for (const Use &use : uses)
-    if (!sameUse(use)) return false;
+    if (!sameUse(use, *v)) return false;
   return true;
 }
 
 /// One use of a variable: it reads it, or writes what is the same everywhere. A variable that
 /// outlives the function tells who was in there, too.
-bool Uniform::sameUse(const Use &use) {
+bool Uniform::sameUse(const Use &use, const VarDecl &v) {
   if (!use.in) return false;
-  const auto *v = dyn_cast<VarDecl>(use.ref->getDecl());
-  const bool stays = !v || v->hasGlobalStorage();
+  const bool stays = v.hasGlobalStorage();
   const auto alike = [&](const Stmt *s) {
     return reached(s, use.in) && (!stays || entered(use.in));
   };
   ASTContext &context = use.in->getASTContext();
   const Expr *at = use.ref;
+  std::vector<const Expr *> places;  // which part of the variable it is
+  const auto samePlace = [&] {
+    return std::ranges::all_of(places, [&](const Expr *e) { return same(e, use.in); });
+  };
   for (;;) {
     const auto parents = context.getParents(*at);
     if (parents.empty()) return false;
@@ -271,20 +310,24 @@ bool Uniform::sameUse(const Use &use) {
       }
     } else if (const auto *op = dyn_cast<BinaryOperator>(parent)) {
       if (op->isAssignmentOp() && op->getLHS()->IgnoreParens() == at->IgnoreParens())
-        return same(op->getRHS(), use.in) && alike(op);
+        return same(op->getRHS(), use.in) && samePlace() && alike(op);
       if (op->isComparisonOp()) return true;
       if (op->isAssignmentOp()) return false;  // a pointer is kept
+      places.push_back(op->getLHS() == at ? op->getRHS() : op->getLHS());
     } else if (const auto *unary = dyn_cast<UnaryOperator>(parent)) {
-      if (unary->isIncrementDecrementOp()) return alike(unary);
+      if (unary->isIncrementDecrementOp()) return samePlace() && alike(unary);
       if (unary->getOpcode() == UO_LNot) return true;
     } else if (const auto *call = dyn_cast<CallExpr>(parent)) {
       for (unsigned i = 0; i < call->getNumArgs(); ++i)
-        if (call->getArg(i) == at) return fillsAlike(call, i, stays) && alike(call);
+        if (call->getArg(i) == at)
+          return leavesAlone(call, i) || (fillsAlike(call, i, use.in, stays ? ever : inFunction) &&
+                                          samePlace() && alike(call));
       return false;
     } else if (isa<UnaryExprOrTypeTraitExpr>(parent)) {
       return true;
     } else if (const auto *sub = dyn_cast<ArraySubscriptExpr>(parent)) {
       if (sub->getIdx() == at) return true;
+      places.push_back(sub->getIdx());
     } else if (!isa<ParenExpr>(parent)) {
       return false;
     }
@@ -292,24 +335,34 @@ bool Uniform::sameUse(const Use &use) {
   }
 }
 
-/// A call that is given a variable's address leaves it alone, or the same on all ranks.
-/// `stays`: the variable outlives the function.
-bool Uniform::fillsAlike(const CallExpr *call, unsigned i, bool stays) {
+/// A call that is given a variable, or its address, does not change it.
+bool Uniform::leavesAlone(const CallExpr *call, unsigned i) const {
   const FunctionDecl *f = call->getDirectCallee();
   if (!f) return false;
   if (!call->getArg(i)->isGLValue() && !call->getArg(i)->getType()->isPointerType()) return true;
-  if (const KnownCall *known = findKnownCall(*f); known && known->argument(i) == 'r') return true;
-  if (!isMpi(*f)) return false;
+  if (const KnownCall *known = findKnownCall(*f)) return argumentOf(*call, *known, i) == 'r';
+  const Collective *c = isMpi(*f) ? findCollective(f->getNameAsString()) : nullptr;
+  return c && i < c->arguments.size() && c->arguments[i] != 'r' && c->arguments[i] != 'b';
+}
+
+/// A call that is given a variable's address leaves the same there on all ranks.
+bool Uniform::fillsAlike(const CallExpr *call, unsigned i, const FunctionDecl *in, Kept kept) {
+  const FunctionDecl *f = call->getDirectCallee();
+  if (!f || !isMpi(*f)) return false;
   const std::string name = f->getNameAsString();
   if (name == "MPI_Init" || name == "MPI_Init_thread")
     return true;  // the command line, less MPI's own
-  if (name == "MPI_Comm_size") return ourCommunicator(call->getArg(0), stays);
+  if (name == "MPI_Comm_size") return ourCommunicator(call->getArg(0), kept);
   const Collective *c = findCollective(name);
-  if (!c || i >= c->arguments.size()) return false;
-  const char what = c->arguments[i];
-  if (what != 'r' && what != 'b') return true;
-  return c->sameOnAll &&
-         ourCommunicator(call->getArg(static_cast<unsigned>(c->arguments.find('c'))), stays);
+  if (!c || !c->sameOnAll || call->getNumArgs() != c->arguments.size()) return false;
+  // Where it puts it is the same: by displacements, and by the datatype.
+  for (unsigned k = i + 1; k < call->getNumArgs(); ++k) {
+    const Expr *argument = call->getArg(k);
+    if (c->arguments[k] == 'a' && !same(argument, in)) return false;
+    if (c->arguments[k] == 't' && !isMpiConstant(constantName(argument, in->getASTContext())))
+      return false;
+  }
+  return ourCommunicator(call->getArg(static_cast<unsigned>(c->arguments.find('c'))), kept);
 }
 
 }  // namespace nbcc::overlap

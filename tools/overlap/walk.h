@@ -34,7 +34,7 @@ class Walk {
         inCallee_(true) {}
 
   /// One that is no part of an expression.
-  void whole(const clang::Stmt *);
+  void whole(const clang::Stmt *, const clang::Stmt *parent = nullptr);
   void statement(const clang::Stmt *);
   void lengths(clang::QualType);
 

@@ -4,6 +4,7 @@
 #include "tools/overlap/windows.h"
 
 #include <clang/AST/ASTContext.h>
+#include <clang/AST/Attr.h>
 #include <clang/AST/Expr.h>
 #include <clang/Basic/SourceManager.h>
 
@@ -137,9 +138,13 @@ class Obstacle {
         return Remark{e.at, e.what +
                                 " stands for nothing here, and in another configuration for "
                                 "other code"};
+      case Effect::stops:
+        if (barrier || program_.actsOutside())
+          return Remark{e.at, e.what + " ends all ranks, and what they did before " + name_ +
+                                  " may not be done yet"};
+        return std::nullopt;
       case Effect::reads:
       case Effect::writes:
-      case Effect::stops:
         break;
     }
     return std::nullopt;
@@ -167,12 +172,36 @@ std::optional<Remark> textual(const Site &site, unsigned from, unsigned to, unsi
   }
   const SourceLocation begin = site.statement(at)->getBeginLoc();
   if (!a || !b) return Remark{begin, "where the statement ends is hidden in a macro"};
-  const std::optional<unsigned> hidden = directive(mainFile(context), a->begin, b->end);
+  const std::optional<unsigned> hidden = directive(context, a->begin, b->end);
   if (!hidden) return std::nullopt;
   const SourceManager &files = context.getSourceManager();
   return Remark{
       files.getLocForStartOfFile(files.getMainFileID()).getLocWithOffset(static_cast<int>(*hidden)),
       "other code may stand here in another configuration, or a macro is another one from here on"};
+}
+
+/// A macro of nothing, in a statement or between it and those next to it.
+std::optional<Remark> hasEmptyMacro(const Site &site, Program &program, unsigned i) {
+  const SourceManager &files = site.context().getSourceManager();
+  const auto place = [&](unsigned offset) {
+    return files.getLocForStartOfFile(files.getMainFileID())
+        .getLocWithOffset(static_cast<int>(offset));
+  };
+  const auto end = [&](unsigned of) {
+    const std::optional<Extent> extent = extentOf(*site.statement(of), site.context());
+    return extent ? place(extent->end) : site.statement(of)->getEndLoc();
+  };
+  const SourceLocation from = i > 0 ? end(i - 1) : site.block->getLBracLoc();
+  const SourceLocation to = i < site.index ? site.statement(i + 1)->getBeginLoc() : end(i);
+  const SourceLocation at = emptyMacro(program.macros(site.context()), from, to);
+  if (at.isInvalid()) return std::nullopt;
+  return Remark{at, "a macro stands for nothing here, and in another configuration for other code"};
+}
+
+/// [[fallthrough]], behind which only the next case may stand.
+bool fallsThrough(const Stmt *s) {
+  const auto *attributed = llvm::dyn_cast<AttributedStmt>(s);
+  return attributed && hasSpecificAttr<FallThroughAttr>(attributed->getAttrs());
 }
 
 /// Whether a declaration is one of a variable that the call's arguments use.
@@ -215,6 +244,9 @@ Window findWindow(const Site &site, Program &program, unsigned from) {
     std::optional<Remark> why = textual(site, site.index, i, i);
     const Effects effects = effectsOf(site.statement(i), *site.in, program);
     if (!why) why = inTheWay(site, program, effects, Stretch{i});
+    if (!why) why = hasEmptyMacro(site, program, i);
+    if (!why && fallsThrough(site.statement(i)))
+      why = Remark{site.statement(i)->getBeginLoc(), "nothing may follow it but the next case"};
     if (why) {
       w.ends = *why;
       break;
@@ -248,8 +280,11 @@ Window findWindow(const Site &site, Program &program, unsigned from) {
     Obstacle obstacle(site, program, Stretch{i});
     for (const Effect &e : effects.all)
       if (!why) why = obstacle.above(e);
+    if (!why) why = hasEmptyMacro(site, program, i);
     if (!why && declaresArgument(site, *site.statement(i)))
       why = Remark{site.statement(i)->getBeginLoc(), "what the call names is declared"};
+    if (!why && declaresFirst(site.context()) && llvm::isa<DeclStmt>(site.statement(i)))
+      why = Remark{site.statement(i)->getBeginLoc(), "declarations stand first in their block"};
     if (why) {
       w.begins = *why;
       break;

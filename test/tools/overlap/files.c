@@ -5,6 +5,7 @@
 #include <stdio.h>
 enum { N = 100 };
 static double other[N];
+extern FILE *stdout_log;
 static void work(void) {
   for (int i = 0; i < N; ++i) other[i] += i;
 }
@@ -29,5 +30,9 @@ int main(int argc, char **argv) {
   fprintf(stderr, "at work\n");
   printf("at work\n");
   fflush(NULL);
+  // CHECK: [[#@LINE+3]]:3: note: it must be complete here: fprintf writes a file
+  MPI_Bcast(&n, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  work();
+  fprintf(stdout_log, "named alike\n");
   MPI_Finalize();
 }

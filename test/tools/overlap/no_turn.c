@@ -16,7 +16,7 @@ int main(int argc, char **argv) {
   for (int k = 0; size > 1 && k < 6; ++k) {
     in[0] = k;
     // CHECK: [[#@LINE+3]]:5: remark: MPI_Allreduce
-    // CHECK: note: not persistent: the loop may have no turn, and comm may be null then
+    // CHECK: note: not persistent: the loop may have no turn, and comm may have no good value then
     // CHECK-NEXT: note: fix: MPI_Iallreduce
     MPI_Allreduce(in, out, 4, MPI_DOUBLE, MPI_SUM, comm);
     work();

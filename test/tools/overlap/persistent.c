@@ -15,13 +15,13 @@ static void work(double *v) {
 // CHECKX: #include <mpi.h>
 // CHECKX-NEXT: #include <mpi-ext.h>
 
-static void made(int steps, int n) {
+static void made(int n) {
   // CHECK-LABEL: void made(
   // CHECK-NEXT: {{^}}  MPI_Request allreduce_request;
   // CHECK-NEXT: {{^}}  MPI_Allreduce_init(in, out, n + 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &allreduce_request);
-  // CHECK-NEXT:        for (int i = 0; i < steps; ++i) {
+  // CHECK-NEXT:        for (int i = 0; i < 9; ++i) {
   // CHECK-NEXT:          in[0] = i;
-  // CHECK-NEXT: {{^}}    MPI_Start(&allreduce_request);
+  // CHECK-NEXT: {{^}}    MPI_Start(&allreduce_request) /* with */;  // and behind
   // CHECK-NEXT:          work(other);
   // CHECK-NEXT: {{^}}    MPI_Wait(&allreduce_request, MPI_STATUS_IGNORE);
   // CHECK-NEXT:          in[1] = out[1];
@@ -29,17 +29,18 @@ static void made(int steps, int n) {
   // CHECK-NEXT:        }
   // CHECK-NEXT: {{^}}  MPI_Request_free(&allreduce_request);
   // CHECKX:     MPIX_Allreduce_init(in, out, n + 1
-  for (int i = 0; i < steps; ++i) {
+  for (int i = 0; i < 9; ++i) {
     in[0] = i;
-    MPI_Allreduce(in, out, n + 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Allreduce(in, out, n + 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD) /* with */;  // and behind
     work(other);
     in[1] = out[1];
     if (i == 7) break;
   }
 }
 
-// A count, a root, a place change; an array of counts does; the loop is left by return; a communicator may end; a
-// pointer may not be there before; a name is the loop's own. All of them are nonblocking then.
+// Without a turn there may be no root and no buffer. A count, a root, a place change; an array of counts does; the loop
+// is left by return; a communicator may end; a pointer may not be there before; a name is the loop's own. All of them
+// are nonblocking then.
 static void not_made(int steps, int n, double *held, MPI_Comm *group) {
   // CHECK-LABEL: void not_made(
   // CHECK-NOT: _init(
@@ -48,6 +49,14 @@ static void not_made(int steps, int n, double *held, MPI_Comm *group) {
   // CHECKX-NOT: _init(
   // CHECKX: {{^}}}
   for (int i = 0; i < steps; ++i) {
+    MPI_Bcast(in, N, MPI_DOUBLE, n - 1, MPI_COMM_WORLD);
+    work(other);
+  }
+  for (int i = 0; i < steps; ++i) {
+    MPI_Bcast(held, N, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    work(other);
+  }
+  for (int i = 0; i < 9; ++i) {
     MPI_Bcast(in, n, MPI_DOUBLE, 0, MPI_COMM_WORLD);
     work(other);
     n = n / 2;
@@ -93,7 +102,7 @@ static void not_made(int steps, int n, double *held, MPI_Comm *group) {
 int main(int argc, char **argv) {
   MPI_Comm world = MPI_COMM_WORLD;
   MPI_Init(&argc, &argv);
-  made(argc, argc);
+  made(argc);
   not_made(argc, 64, in, &world);
   MPI_Finalize();
 }
