@@ -17,6 +17,15 @@ bool wants_thread() {
   return progress && std::strcmp(progress, "thread") == 0;
 }
 
+/// Open MPI holds 32 pages of what a program attaches to a window, and refuses more. Plans have
+/// their small pieces between the program's, so these lie on more pages than they would without us:
+/// there is room for four times as many, unless the user says how many.
+void make_room_for_attached() {
+#if defined(OPEN_MPI)
+  setenv("OMPI_MCA_osc_rdma_max_attach", "128", 0);
+#endif
+}
+
 int begun(int error) {
   const MPI_Comm world = MPI_COMM_WORLD;
   if (made_by_all(error, &world) == MPI_SUCCESS) open_meeting_place();
@@ -27,12 +36,14 @@ int begun(int error) {
 
 extern "C" int MPI_Init(int *argc, char ***argv) {
   int provided;
+  make_room_for_attached();
   return begun(wants_thread() ? PASS(MPI_Init_thread)(argc, argv, MPI_THREAD_MULTIPLE, &provided)
                               : PASS(MPI_Init)(argc, argv));
 }
 ALSO(MPI_Init)
 
 extern "C" int MPI_Init_thread(int *argc, char ***argv, int required, int *provided) {
+  make_room_for_attached();
   return begun(
       PASS(MPI_Init_thread)(argc, argv, wants_thread() ? MPI_THREAD_MULTIPLE : required, provided));
 }
