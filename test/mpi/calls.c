@@ -63,7 +63,8 @@ static double now(void) {
 
 struct shape {
   const char *name;
-  bool in_row, out_row, rooted;  // a block for each rank; only the root has it
+  bool in_row, out_row, rooted;  // a block for each rank, or neighbour; only the root has it
+  bool neighbors;
 };
 static const struct shape shapes[NBC_KINDS] = {
     [NBC_ALLGATHER] = {"allgather", .out_row = true},
@@ -78,7 +79,19 @@ static const struct shape shapes[NBC_KINDS] = {
     [NBC_REDUCE_SCATTER_BLOCK] = {"reduce_scatter_block", .in_row = true},
     [NBC_SCAN] = {"scan"},
     [NBC_EXSCAN] = {"exscan"},
+    [NBC_NEIGHBOR_ALLGATHER] = {"neighbor_allgather", .out_row = true, .neighbors = true},
+    [NBC_NEIGHBOR_ALLTOALL] = {"neighbor_alltoall", .in_row = true, .out_row = true,
+                               .neighbors = true},
 };
+
+// Blocks of a row. Neighbours are those of a ring of at least three ranks: before and behind.
+static size_t blocks(const struct shape *s, bool row) {
+  return !row ? 1 : s->neighbors ? 2 : (size_t)world.ranks;
+}
+
+static int neighbor(size_t block) {
+  return (world.rank + (block ? 1 : world.ranks - 1)) % world.ranks;
+}
 
 // Element i of `out`, or of bcast's buffer; block b of what rank r gives begins at element b n.
 static uint64_t result(uint32_t kind, int root, int call, size_t n, size_t i) {
@@ -107,9 +120,11 @@ static uint64_t result(uint32_t kind, int root, int call, size_t n, size_t i) {
     case NBC_REDUCE_SCATTER_BLOCK:
       for (int r = 0; r < world.ranks; ++r) sum += value(r, call, (size_t)world.rank * n + i);
       return sum;
-    case NBC_BARRIER:
     case NBC_NEIGHBOR_ALLGATHER:
-    case NBC_NEIGHBOR_ALLTOALL:
+      return value(neighbor(i / n), call, i % n);
+    case NBC_NEIGHBOR_ALLTOALL:  // of the rank before, what it has for the rank behind it
+      return value(neighbor(i / n), call, (1 - i / n) * n + i % n);
+    case NBC_BARRIER:
     case NBC_OWN:
     case NBC_KINDS:
       break;
@@ -128,7 +143,7 @@ struct flight {
 };
 
 static bool placed(uint32_t kind, int root, int call) {
-  bool has = kind != NBC_BCAST && kind != NBC_BARRIER;
+  bool has = kind != NBC_BCAST && kind != NBC_BARRIER && !shapes[kind].neighbors;
   return world.in_place && has && call % 2 && (!shapes[kind].rooted || world.rank == root);
 }
 
@@ -144,8 +159,8 @@ static void begin(struct flight *f, nbc_plan *plan, uint32_t kind, int root, int
   f->call = call;
   f->type = call % (int)(sizeof types / sizeof *types);
   size_t size = types[f->type].size;
-  f->in_elements = n * (size_t)(s->in_row ? world.ranks : 1);
-  f->out_elements = n * (size_t)(s->out_row ? world.ranks : 1);
+  f->in_elements = n * blocks(s, s->in_row);
+  f->out_elements = n * blocks(s, s->out_row);
   // In place `out` begins as `in`, which may be longer than the result.
   size_t room = f->out_elements > f->in_elements ? f->out_elements : f->in_elements;
   f->out_bytes = room * size + GUARD;
@@ -182,6 +197,7 @@ static bool has_result(uint32_t kind, int root, int call) {
 static void compare(struct flight *f, uint32_t kind, int root) {
   size_t size = types[f->type].size, bytes = f->out_elements * size;
   bool result_here = has_result(kind, root, f->call);
+  bool by_another = world.by_another && !shapes[kind].neighbors;  // MPI's need a topology
   char *wanted = (char *)malloc(f->out_bytes), *another = (char *)malloc(f->out_bytes);
   if (!wanted || !another) must(NBC_ERROR_MEMORY, "buffers");
   memcpy(wanted, f->before, f->out_bytes);
@@ -191,7 +207,7 @@ static void compare(struct flight *f, uint32_t kind, int root) {
     memset(another, 0x5a, f->out_bytes);
   for (size_t i = 0; i < f->out_elements && result_here; ++i)
     store(wanted, i, f->type, result(kind, root, f->call, f->n, i));
-  if (world.by_another) world.by_another(kind, root, f->in, another, f->n, types[f->type].nbc);
+  if (by_another) world.by_another(kind, root, f->in, another, f->n, types[f->type].nbc);
   // In place, what is behind the result of reduce_scatter is unspecified.
   bool whole = !(placed(kind, root, f->call) && shapes[kind].in_row && !shapes[kind].out_row);
   size_t checked = whole ? f->out_bytes : bytes;
@@ -202,7 +218,7 @@ static void compare(struct flight *f, uint32_t kind, int root) {
                (unsigned char)f->out[i], (unsigned char)wanted[i]);
       break;
     }
-  if (result_here && world.by_another && memcmp(f->out, another, bytes))
+  if (result_here && by_another && memcmp(f->out, another, bytes))
     COMPLAIN("call %d of %zu elements: not what MPI_%s says", f->call, f->n, shapes[kind].name);
   free(wanted);
   free(another);

@@ -9,7 +9,7 @@ parameters other than the defaults too; then one run of the program CHECK takes 
 starting the ranks costs once. LAUNCHER is a command that wants a number of ranks and a program.
 With --by-definition results are not compared with those of the MPI's own collectives, which take
 half of the time where ranks outnumber cores. An algorithm is left out where its `requires` says so,
-and neighborhood collectives are: MPI's need a topology, and `--run` has them.
+and that of neighbours on fewer than three ranks: they are those of a ring, on either side another.
 
 Prints what the program says; exits with 1 if anything failed.
 """
@@ -27,12 +27,16 @@ import soak  # noqa: E402 - the cases, and where ranks are placed
 def make(nbcc, path, target, nodes, ranks, parameters, number, folder, device=None):
     """The file of templates, None where the algorithm does not apply, or what nbcc said."""
     algorithm = f"{path.parent.name}/{path.stem}"
+    neighbors = algorithm.startswith("neighbor_")
+    if neighbors and ranks < 3:
+        return None
     case = soak.Case(algorithm, parameters, target, "auto", ranks, "i64", "sum", number % ranks, "equal")
     file = folder / f"{path.parent.name}-{path.stem}{parameters.replace('=', '')}-{ranks}"
     line = [nbcc, path, f"--target={target}", f"--ranks={ranks}", f"--root={case.root}", "--rank=all",
             "--in-place", "--no-prove", "--emit=template", "-o", file]
     line += [f"--device={device}"] if device else []
-    line += [f"--topology={nodes}x{ranks // nodes}"] if nodes > 1 else soak.placed(case)
+    line += [f"--cart={ranks}p"] if neighbors else []
+    line += [f"--topology={nodes}x{ranks // nodes}"] if nodes > 1 else [] if neighbors else soak.placed(case)
     line += [word for p in parameters.split() for word in ("-p", p)]
     made = subprocess.run(line, capture_output=True, text=True)
     if made.returncode == 0:
@@ -65,8 +69,6 @@ def main():
             files = []
             for number, path in enumerate(sorted(soak.LIBRARY.glob("*/*.nbc"))):
                 algorithm = f"{path.parent.name}/{path.stem}"
-                if path.parent.name.startswith("neighbor_"):
-                    continue
                 for parameters in [""] + soak.PARAMETERS.get(algorithm, []):
                     files.append(make(nbcc, path, target, nodes, count, parameters, number,
                                       pathlib.Path(folder), device))

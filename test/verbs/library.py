@@ -39,8 +39,6 @@ def templates(nbcc, ranks, folder):
     made = []
     for number, path in enumerate(sorted(soak.LIBRARY.glob("*/*.nbc"))):
         algorithm = f"{path.parent.name}/{path.stem}"
-        if path.parent.name.startswith("neighbor_"):
-            continue
         sets = [""] + soak.PARAMETERS.get(algorithm, [])
         made.append(library.make(nbcc, path, "verbs", 1, ranks, sets[ranks % len(sets)], number, folder))
     return [file for file in made if file]
