@@ -66,11 +66,17 @@ void Walk::known(const CallExpr *call, const KnownCall &k) {
   }
   const std::string name(k.name);
   if (k.kind == CallKind::prints)
-    add(toTerminal(*call) ? Effect::prints : Effect::files, call, name);
+    add(toTerminal(*call) && !program_.redirects() ? Effect::prints : Effect::files, call, name);
   const bool onlyItself =
       name == "MPI_Abort" && constantName(call->getArg(0), context_) == "MPI_COMM_SELF";
   if (k.kind == CallKind::stops) add(onlyItself ? Effect::exits : Effect::stops, call, name);
   if (k.kind == CallKind::times) add(Effect::times, call, name);
+}
+
+/// What errno stands for: any call of a library may set that in between, MPI_Wait for one.
+static bool isErrno(const FunctionDecl &f) {
+  const llvm::StringRef name = f.getIdentifier() ? f.getName() : "";
+  return name == "__errno_location" || name == "__errno" || name == "__error";
 }
 
 void Walk::touches(const Expr *e, char how, const Objects &objects, const Access &here) {
@@ -99,6 +105,8 @@ bool Walk::collective(const CallExpr *call, const FunctionDecl &f) {
   for (unsigned i = 0; i < call->getNumArgs(); ++i) {
     const Expr *argument = call->getArg(i);
     const char what = c->arguments[i];
+    if (what == 'o' && !isMpiOperator(constantName(argument, context_)))
+      add(Effect::opaque, argument, "the operator " + text(argument), Objects::anything());
     if (!argument->getType()->isPointerType() || what == 't' || what == 'o' || what == 'c')
       continue;
     const Objects objects = bufferOf(*call, *c, i, memory_, program_);
@@ -124,6 +132,7 @@ void Walk::call(const CallExpr *call) {
   arguments(call);
   if (!f) return add(Effect::opaque, call, text(call->getCallee()));
   if (const KnownCall *k = findKnownCall(*f)) return known(call, *k);
+  if (isErrno(*f)) return add(Effect::orders, call, "errno");
   if (isMathematics(*f)) return;
   if (isChoice(*f)) {
     for (const Expr *argument : call->arguments())

@@ -73,12 +73,21 @@ static std::string vanished(const Stmt *s, const ASTContext &context) {
   return Lexer::getImmediateMacroName(at, context.getSourceManager(), context.getLangOpts()).str();
 }
 
+/// Whether a child stands for itself, and nobody asks for its value.
+static bool isStatementOf(const Stmt *s, const Stmt *parent) {
+  const auto *branch = dyn_cast_or_null<IfStmt>(parent);
+  const auto *label = dyn_cast_or_null<SwitchCase>(parent);
+  return !parent || isa<CompoundStmt, LabelStmt, AttributedStmt>(parent) ||
+         (branch && s != branch->getCond()) || (label && s == label->getSubStmt());
+}
+
 /// Whether a statement is what a macro stands for, and no part of that.
 static bool isMacro(const Stmt *s, const Stmt *parent, const SourceManager &files) {
   const SourceLocation at = s->getBeginLoc();
   const auto *e = dyn_cast<Expr>(s);
   const bool block = isa<CompoundStmt, DoStmt, WhileStmt, ForStmt, IfStmt, NullStmt>(s);
-  if (!at.isMacroID() || !(block || (e && e->getType()->isVoidType()))) return false;
+  const bool valueless = e && (e->getType()->isVoidType() || isStatementOf(s, parent));
+  if (!at.isMacroID() || !(block || valueless)) return false;
   const SourceLocation around = parent ? parent->getBeginLoc() : SourceLocation();
   return !around.isMacroID() || files.getImmediateExpansionRange(at).getBegin() !=
                                     files.getImmediateExpansionRange(around).getBegin();
@@ -173,20 +182,33 @@ void Walk::statement(const Stmt *s) {
   statements(s);
 }
 
+/// Whether what a clause computes is what its operands are, or stands before the directive.
+static bool isFollowed(const OMPClause *clause) {
+  if (const auto *reduction = dyn_cast<OMPReductionClause>(clause)) {
+    const DeclarationName by = reduction->getNameInfo().getName();
+    return by.getNameKind() == DeclarationName::CXXOperatorName || by.getAsString() == "min" ||
+           by.getAsString() == "max";
+  }
+  return isa<OMPPrivateClause, OMPFirstprivateClause, OMPLastprivateClause, OMPSharedClause,
+             OMPDefaultClause, OMPCollapseClause, OMPNumThreadsClause, OMPIfClause,
+             OMPScheduleClause, OMPProcBindClause, OMPSafelenClause, OMPSimdlenClause>(clause);
+}
+
 // Threads that end where the directive does share the loop's work among them.
 void Walk::directive(const OMPExecutableDirective *omp) {
   const bool plain =
       isa<OMPParallelForDirective, OMPParallelForSimdDirective, OMPSimdDirective>(omp);
-  if (!plain || !omp->hasAssociatedStmt())
+  if (!plain || !omp->hasAssociatedStmt() || !std::ranges::all_of(omp->clauses(), isFollowed))
     return add(Effect::opaque, omp, "a directive of OpenMP that is not followed");
-  for (const OMPClause *clause : omp->clauses())
+  for (const OMPClause *clause : omp->clauses()) {
+    const auto *before = OMPClauseWithPreInit::get(clause);  // a chunk, for one
+    if (before && before->getPreInitStmt()) statement(before->getPreInitStmt());
     for (const Stmt *child : clause->children())
       if (const auto *e = child ? dyn_cast<Expr>(child) : nullptr) {
-        if (e->isGLValue())
-          access(e, true, true);
-        else
-          value(e);
+        e->isGLValue() ? address(e) : value(e);
+        if (e->isGLValue()) access(e, true, true);
       }
+  }
   statement(omp->getRawStmt());
 }
 

@@ -10,7 +10,8 @@ const char *explanation() {
 
 The call
   - It is a statement of a block or the branch of an if, or the whole argument of a macro that does no more than
-    look at what it returns and stop. Or what it returns goes to a local int: an if next to it that stops at an
+    look at what it returns and stop; where it keeps the code, whoever uses that variable otherwise comes behind the
+    wait. Or what it returns goes to a local int: an if next to it that stops at an
     error is repeated behind the wait; whoever else looks at it comes behind the wait.
   - It stands in no macro's body, template, header or directive of OpenMP, and no pragma stands before it. No other
     source includes its own.
@@ -66,16 +67,18 @@ What stands between start and wait
   - Where a branch of an if ends, it goes on behind the if, unless something that the call needs lives in the
     branch only. The request is null where the other branch was taken, and the wait does nothing.
   - It may hold other blocking collectives, since all ranks start them in the same order as before, but no
-    other communication: messages could meet receives that they could not meet before.
+    operator of the program's own, and no other communication: messages could meet receives that they could not
+    meet before.
+  - It asks for no errno, which the wait may set, and declares nothing by a name that the call's check says.
   - #if and the like end it: other code may stand there in another configuration. So do #define and #undef, since
     the call, or the check of it, may name a macro that is another one there, and a macro that stands for nothing
-    here, or for what does nothing, as assert() where NDEBUG is.
+    here, drops what it is given, or does nothing, as assert() where NDEBUG is. So do pragmas of accelerators.
   - In front of the call nothing ends the program, by MPI_Abort(), abort() or assert(): that may be what its arguments
     are checked by. Nor does anything behind a barrier, nor behind any call where the program writes files or reaches
     other programs: other ranks may not have done yet what they did before. A loop without an end ends it, too.
   - Of a macro of several statements it holds all or none.
   - It writes to no file: the call may be what orders who writes there, and who reads. What goes to stdout or stderr
-    is in no order among the ranks.
+    is in no order among the ranks, unless the program redirects these.
   - Where ranks share memory (windows, mmap), and always for MPI_Barrier: nothing that another rank may see.
 
 Before the call, as above, and: nothing that its arguments are computed from is changed or declared, and no
@@ -90,8 +93,8 @@ Loops
   - --persistent makes a call persistent before the loop where its arguments can be had there, and nothing in the
     loop changes what they are computed from, arrays of counts, or any communicator; and where the loop is left at
     its end or by break, so that the request is freed. All that it is given is a constant or where a
-    variable is, or the loop has a turn for sure: before one that has none the values may be no good ones. All ranks
-    must reach it alike, whatever it may meet.
+    variable is, or the loop has a turn for sure: before one that has none the values may be no good ones, nor
+    where turns may end before the call. All ranks must reach it alike, whatever it may meet.
 
 At least --least operations must be there to run meanwhile; a loop counts as 100 turns.
 )";

@@ -15,6 +15,7 @@
 #include "tools/overlap/buffers.h"
 #include "tools/overlap/changes.h"
 #include "tools/overlap/known_calls.h"
+#include "tools/overlap/returned_code.h"
 #include "tools/overlap/source_text.h"
 
 namespace nbcc::overlap {
@@ -87,10 +88,10 @@ bool isPlain(const Expr *e, bool onlyAddress) {
   return false;
 }
 
-/// A constant, or where a variable is.
-bool isThereAlways(const Expr *e, const ASTContext &context) {
+/// A constant, or where a variable is; but not every number is a rank.
+bool isThereAlways(const Expr *e, bool isRoot, const ASTContext &context) {
   e = e->IgnoreParenCasts();
-  if (e->getIntegerConstantExpr(context)) return true;
+  if (const auto value = e->getIntegerConstantExpr(context)) return !isRoot || value->isZero();
   if (const auto *op = dyn_cast<UnaryOperator>(e); op && op->getOpcode() == UO_AddrOf)
     return isa<DeclRefExpr>(op->getSubExpr()->IgnoreParens());
   return isa<DeclRefExpr>(e) && e->getType()->isArrayType();
@@ -113,6 +114,16 @@ bool turnsAtLeastOnce(const Stmt *loop, const Site &site, Program &program) {
   return counted->step > 0 ? order < 0 : order > 0;
 }
 
+/// Whether a turn may end before what stands behind a statement.
+bool endsTurn(const Stmt *s, bool ofThisLoop = true, bool ofThisSwitch = true) {
+  if (isa<ContinueStmt>(s)) return ofThisLoop;
+  if (isa<BreakStmt>(s)) return ofThisLoop && ofThisSwitch;
+  const bool loop = isa<ForStmt, WhileStmt, DoStmt, CXXForRangeStmt>(s);
+  return std::ranges::any_of(s->children(), [&](const Stmt *child) {
+    return child && endsTurn(child, ofThisLoop && !loop, ofThisSwitch && !isa<SwitchStmt>(s));
+  });
+}
+
 bool namesSomethingWithin(const Stmt *e, const Stmt *loop, const SourceManager &files) {
   if (const auto *ref = dyn_cast<DeclRefExpr>(e))
     if (isWithin(ref->getDecl()->getLocation(), loop, files)) return true;
@@ -126,9 +137,9 @@ bool namesSomethingWithin(const Stmt *e, const Stmt *loop, const SourceManager &
 std::optional<Carried> carriedOver(const Site &site, const Window &w, Program &program,
                                    std::optional<Remark> &inTheWayOf) {
   const Stmt *loop = loopOf(site, program);
-  if (!loop || w.last + 1 != site.statements() || site.result || site.collective->isBarrier() ||
-      !extentOf(*site.statement(site.index), site.context()) ||
-      endsWithBlock(site, program.memory(*site.in)))
+  if (!loop || w.last + 1 != site.statements() || site.result || site.keepsCode ||
+      site.collective->isBarrier() || !extentOf(*site.statement(site.index), site.context()) ||
+      endsWithBlock(site, program.memory(*site.in)) || renamesWithin(site, program))
     return std::nullopt;
   const auto why = [&](const Stmt *s) {
     return inTheWay(site, program, effectsOf(s, *site.in, program));
@@ -182,20 +193,24 @@ const Stmt *invariantIn(const Site &site, Program &program, Persistent names, st
     return no("a rank that does not come here would not make the request with the others");
   if (names == Persistent::mpix && site.collective->large)
     return no("the extension has no calls for large counts");
-  if (names == Persistent::mpix && !includesMpi(mainFile(site.context())))
+  if (names == Persistent::mpix && !includes("mpi.h", site.context()))
     return no("there is no #include <mpi.h> that one of <mpi-ext.h> could follow");
   const std::string init =
       (names == Persistent::mpix ? "MPIX" : "MPI") + site.collective->persistent().substr(3);
   for (const std::string &name : {init, std::string("MPI_Start"), std::string("MPI_Request_free")})
     if (program.ownsName(name, site.context()))
       return no("the program has a " + name + "() of its own, which would be called");
+  for (unsigned i = 0; i < site.index; ++i)
+    if (endsTurn(site.statement(i)))
+      return no("a turn may end before the call, and what it is given may have no good value then");
   for (unsigned i = 0; i < site.call->getNumArgs(); ++i) {
     const Expr *argument = site.call->getArg(i);
+    const bool isRoot = site.collective->arguments[i] == 'R';
     const std::string text = written(argument, site.context());
     if (isMpiConstant(constantName(argument, site.context()))) continue;
     if (!isPlain(argument, false)) return no(text + " may not be there before the loop");
     if (namesSomethingWithin(argument, loop, files)) return no(text + " is declared in the loop");
-    if (!isThereAlways(argument, site.context()) && !turnsAtLeastOnce(loop, site, program))
+    if (!isThereAlways(argument, isRoot, site.context()) && !turnsAtLeastOnce(loop, site, program))
       return no("the loop may have no turn, and " + text + " may have no good value then");
   }
   // What the arguments are computed from, and arrays of counts, which stay in use until the request

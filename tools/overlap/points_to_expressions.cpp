@@ -148,7 +148,10 @@ Places PointsTo::castValue(const CastExpr *cast) {
       const bool bytes =
           cast->getType()->isPointerType() && cast->getType()->getPointeeType()->isArithmeticType();
       if (bytes) pointedAtAsBytes(reached);
-      return reached;
+      // What a structure's first member is pointed at by may be taken for the structure.
+      const bool larger =
+          cast->getType()->isPointerType() && isRecordOrArray(cast->getType()->getPointeeType());
+      return larger ? reached.wholes() : reached;
     }
     case CK_NoOp:
     case CK_DerivedToBase:
@@ -257,8 +260,11 @@ Places PointsTo::place(const Expr *e) {
   if (const auto *cast = dyn_cast<CastExpr>(e)) {
     const CastKind kind = cast->getCastKind();
     if (kind == CK_NoOp || kind == CK_LValueBitCast || kind == CK_DerivedToBase ||
-        kind == CK_UncheckedDerivedToBase || kind == CK_BaseToDerived)
-      return place(cast->getSubExpr());
+        kind == CK_UncheckedDerivedToBase || kind == CK_BaseToDerived) {
+      const Places reached = place(cast->getSubExpr());
+      const bool larger = kind == CK_LValueBitCast && isRecordOrArray(cast->getType());
+      return larger ? reached.wholes() : reached;
+    }
     return unseen(e);
   }
   if (isa<StringLiteral, PredefinedExpr>(e)) return {};

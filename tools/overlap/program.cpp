@@ -184,6 +184,8 @@ class Collector : public RecursiveASTVisitor<Collector> {
       const llvm::StringRef name = f->getName();
       for (const char *part : {"mmap", "mremap", "shm", "memfd_", "process_vm_"})
         program_.sharesMemory_ = program_.sharesMemory_ || name.starts_with(part);
+      for (const char *gives : {"freopen", "freopen64", "dup2", "dup3"})
+        program_.redirects_ = program_.redirects_ || name == gives;
       program_.sharesMemory_ = program_.sharesMemory_ || (isMpi(*f) && name.contains("_Win_"));
     }
     if (f && isMpi(*f) && f->getName().ends_with("ddress")) program_.takesAddresses_ = true;

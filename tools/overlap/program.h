@@ -95,6 +95,9 @@ class Program {
   /// matters what it has come to.
   bool actsOutside() const;
 
+  /// What it prints may go to a file, which another rank reads.
+  bool redirects() const { return redirects_; }
+
   /// Whether another source includes the main file of this one, and has its functions once more.
   bool isIncluded(const clang::ASTContext &) const;
 
@@ -189,7 +192,7 @@ class Program {
   ElementUses elements_;
   std::unique_ptr<PointsTo> pointsTo_;
   bool sharesMemory_ = false, takesAddresses_ = false, catches_ = false, ownsNew_ = false,
-       hasSides_ = false, joinsOthers_ = false, writesStreams_ = false;
+       hasSides_ = false, joinsOthers_ = false, writesStreams_ = false, redirects_ = false;
 };
 
 /// Whether the language itself calls a function: for another one that it overrides, as objects come

@@ -79,10 +79,28 @@ bool neverPassed(const Stmt *s, Program &program, bool mayReturn, int depth = 0)
   return body && neverPassed(body->getBody(), program, false, depth + 1);
 }
 
+/// A change to a variable of the checking macro's own.
+bool staysWithin(const Effect &e, const Site &site) {
+  const Stmt *all = site.statement(site.index);
+  const SourceManager &files = site.context().getSourceManager();
+  return !e.objects.unknown && std::ranges::all_of(e.objects.known, [&](const Object &o) {
+    return o.kind == Object::variable && !o.decl()->hasGlobalStorage() &&
+           isWithin(o.decl()->getLocation(), all, files);
+  });
+}
+
+/// rc = the call.
+bool keepsCode(const Effect &e, const Site &site) {
+  const auto *op =
+      e.kind == Effect::writes && e.access.where && e.access.through.empty()
+          ? dyn_cast_or_null<BinaryOperator>(parentOf(e.access.where, site.in->getASTContext()))
+          : nullptr;
+  return op && op->getOpcode() == BO_Assign && op->getRHS()->IgnoreParenCasts() == site.call;
+}
+
 /// What a checking macro does that it would do twice, around the start and around the wait: all but
 /// to look, to keep the code, and what is done once at the most, since the program ends there.
 std::optional<std::string> doneTwice(const Stmt *s, const Site &site, Program &program) {
-  const SourceManager &files = site.context().getSourceManager();
   if (isa<CompoundStmt, DoStmt>(s)) {
     for (const Stmt *child : s->children())
       if (std::optional<std::string> what = doneTwice(child, site, program)) return what;
@@ -96,22 +114,9 @@ std::optional<std::string> doneTwice(const Stmt *s, const Site &site, Program &p
     }
     return std::nullopt;
   }
-  const Stmt *all = site.statement(site.index);
-  const auto isOwn = [&](const Object &o) {
-    return o.kind == Object::variable && !o.decl()->hasGlobalStorage() &&
-           isWithin(o.decl()->getLocation(), all, files);
-  };
-  const auto keepsCode = [&](const Effect &e) {
-    const auto *op =
-        e.access.where && e.access.through.empty()
-            ? dyn_cast_or_null<BinaryOperator>(parentOf(e.access.where, site.in->getASTContext()))
-            : nullptr;
-    return op && op->getOpcode() == BO_Assign && op->getRHS()->IgnoreParenCasts() == site.call;
-  };
   for (const Effect &e : effectsOf(s, *site.in, program, site.call).all) {
-    const bool own = !e.objects.unknown && std::ranges::all_of(e.objects.known, isOwn);
-    if ((e.kind == Effect::writes && !own && !keepsCode(e)) || e.kind == Effect::prints ||
-        e.kind == Effect::files) {
+    const bool writes = e.kind == Effect::writes && !staysWithin(e, site) && !keepsCode(e, site);
+    if (writes || e.kind == Effect::prints || e.kind == Effect::files) {
       const Objects &to = e.objects;  // a name says more than the text of the macro
       const VarDecl *v = to.known.size() == 1 ? to.known.begin()->decl() : nullptr;
       return v ? "a change to " + v->getNameAsString() : e.what;
@@ -170,6 +175,32 @@ void readCheckingMacro(Site &site, Program &program) {
   if (const std::optional<std::string> what = doneTwice(site.statement(site.index), site, program))
     site.against.push_back({site.call->getBeginLoc(), site.checkedBy + "() would do " + *what +
                                                           " twice, for the start and the wait"});
+  for (const Effect &e : effects.all) {  // who looks at the code wants that of the wait
+    if (!keepsCode(e, site) || staysWithin(e, site)) continue;
+    site.keepsCode = true;
+    site.writes.add(e.objects);
+    site.buffers.push_back({e.objects, true, {}});
+  }
+}
+
+bool renames(const Stmt &s, const Site &site, const Program &program) {
+  const auto *declared = dyn_cast<DeclStmt>(&s);
+  if (!declared || (site.checkedBy.empty() && !site.result)) return false;
+  std::string said = site.checkedBy;
+  if (site.result) said += " " + site.result->getNameAsString();
+  if (const std::optional<Extent> check =
+          site.check ? extentOf(*site.check, site.context()) : std::nullopt)
+    said += " " + mainFile(site.context()).slice(check->begin, check->end).str();
+  const Preprocessor &macros = program.macros(site.context());
+  return std::ranges::any_of(declared->decls(), [&](const Decl *d) {
+    const auto *named = dyn_cast<NamedDecl>(d);
+    return named && named->getIdentifier() && mentions(macros, said, named->getName());
+  });
+}
+
+bool renamesWithin(const Site &site, const Program &program) {
+  return std::ranges::any_of(site.block->body(),
+                             [&](const Stmt *s) { return renames(*s, site, program); });
 }
 
 void readCheck(Site &site, Program &program) {

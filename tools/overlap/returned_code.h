@@ -20,6 +20,13 @@ const clang::VarDecl *resultTakenBy(const clang::Stmt *, const clang::CallExpr *
 /// CHECK() itself must do nothing but look at what the call returned, and stop.
 void readCheckingMacro(Site &, Program &);
 
+/// Whether a statement declares something by a name that the wait's check says, so that the check
+/// means something else behind it than where the call stands.
+bool renames(const clang::Stmt &, const Site &, const Program &);
+
+/// The same of any statement of the call's block.
+bool renamesWithin(const Site &, const Program &);
+
 /// Finds the if behind the call, and takes it into the site.
 void readCheck(Site &, Program &);
 

@@ -57,8 +57,8 @@ Fix persistInLoop(const Site &site, const Window &w, const clang::Stmt *loop, Pe
   std::string name = site.collective->persistent();
   if (how == Persistent::mpix) name.insert(3, "X");
   Fix fix;
-  if (how == Persistent::mpix && !hasWord(text, "mpi-ext.h"))
-    fix.edits.push_back({*includesMpi(text), 0, "\n#include <mpi-ext.h>"});
+  if (how == Persistent::mpix && !includes("mpi-ext.h", context))
+    fix.edits.push_back({*includes("mpi.h", context), 0, "\n#include <mpi-ext.h>"});
   const std::string declaration =
       declared("MPI_Request " + request + ";", blockAround(loop, site), outside, context, fix);
   fix.edits.push_back({around.begin, 0,

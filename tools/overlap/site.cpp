@@ -273,7 +273,7 @@ bool endsWithBlock(const Site &site, const Memory &memory) {
 std::optional<Site> outside(const Site &site, Program &program) {
   ASTContext &context = site.in->getASTContext();
   const Stmt *at = site.block, *parent = parentOf(at, context);
-  if (!parent || !isBranch(at, parent) || site.result) return std::nullopt;
+  if (!parent || !isBranch(at, parent) || site.result || site.keepsCode) return std::nullopt;
   while (parent && isBranch(at, parent)) {
     at = parent;
     parent = parentOf(at, context);
@@ -281,7 +281,7 @@ std::optional<Site> outside(const Site &site, Program &program) {
   const auto *block = parent ? dyn_cast<CompoundStmt>(parent) : nullptr;
   if (!block || isOfSwitch(block, context) || block->getBeginLoc().isMacroID() ||
       afterPragma(*block, *at, context) || endsWithBlock(site, program.memory(*site.in)) ||
-      isEntered(at, *site.in, program))
+      renamesWithin(site, program) || isEntered(at, *site.in, program))
     return std::nullopt;
   Site result = site;
   result.block = block;

@@ -33,6 +33,7 @@ struct Site {
   std::string checkedBy;  // CHECK of CHECK(MPI_...); empty: it stands alone
   // rc of rc = MPI_..., or of its declaration; null: what the call returns goes nowhere.
   const clang::VarDecl *result = nullptr;
+  bool keepsCode = false;              // CHECK() does, in a variable that is there behind it, too
   const clang::Stmt *check = nullptr;  // stops where rc is an error, and stands next to the call
   unsigned behind = 0;                 // the first statement that may be in the way
 

@@ -11,6 +11,8 @@
 #include <clang/Lex/Lexer.h>
 #include <clang/Lex/Preprocessor.h>
 
+#include <set>
+
 namespace nbcc::overlap {
 
 using namespace clang;
@@ -162,6 +164,20 @@ bool isSpelled(const CallExpr &call, StringRef name, const ASTContext &context) 
          text[end] == ')';
 }
 
+/// Whether a pragma changes macros, or lets an accelerator go on beside what follows.
+static bool isMoreThanAdvice(StringRef pragma) {
+  return pragma.contains("_macro") || hasWord(pragma, "acc");
+}
+
+/// The same of one of threads, where this compiler was not asked to follow it and it stands for
+/// more than a loop.
+static bool isMoreThanAdvice(StringRef pragma, const ASTContext &context) {
+  StringRef rest = pragma.drop_front(StringRef("pragma").size()).ltrim();
+  if (!rest.consume_front("omp") || context.getLangOpts().OpenMP) return isMoreThanAdvice(pragma);
+  rest = rest.ltrim();
+  return !rest.starts_with("parallel") && !rest.starts_with("for") && !rest.starts_with("simd");
+}
+
 // Comments in front of a # may be of several lines, so that only a lexer sees it.
 std::optional<unsigned> directive(const ASTContext &context, unsigned begin, unsigned end) {
   const StringRef text = mainFile(context);
@@ -178,20 +194,41 @@ std::optional<unsigned> directive(const ASTContext &context, unsigned begin, uns
       const StringRef word = token.getRawIdentifier();
       for (const char *known : {"if", "el", "endif", "define", "undef", "include", "import"})
         if (word.starts_with(known)) return hash;
-      if (word == "pragma" && text.slice(at, endOfLine(text, at)).contains("_macro")) return hash;
+      if (word == "pragma" && isMoreThanAdvice(text.slice(at, endOfLine(text, at)), context))
+        return hash;
     }
     hash = token.is(tok::hash) && token.isAtStartOfLine() ? std::optional(at) : std::nullopt;
   }
   return std::nullopt;
 }
 
-static bool isEmptyMacro(const Preprocessor &macros, StringRef word) {
+/// Whether a macro has no body, drops what it is given, or is a pragma that is more than advice,
+/// which may be said where it is used.
+static bool hides(const MacroInfo &macro, StringRef line) {
+  const auto names = [&](const IdentifierInfo *name) {
+    return llvm::any_of(macro.tokens(),
+                        [&](const Token &t) { return t.getIdentifierInfo() == name; });
+  };
+  const bool pragma = llvm::any_of(macro.tokens(), [](const Token &t) {
+    return t.getIdentifierInfo() && t.getIdentifierInfo()->isStr("_Pragma");
+  });
+  const bool said = llvm::any_of(macro.tokens(), [](const Token &t) {
+    return t.is(tok::string_literal) &&
+           isMoreThanAdvice(StringRef(t.getLiteralData(), t.getLength()));
+  });
+  return macro.tokens_empty() || !llvm::all_of(macro.params(), names) ||
+         (pragma && (said || isMoreThanAdvice(line)));
+}
+
+/// `line`: from the word on.
+static bool hides(const Preprocessor &macros, StringRef word, StringRef line) {
   const IdentifierInfo *name = macros.getIdentifierInfo(word);
+  if (word == "_Pragma") return isMoreThanAdvice(line);
   if (!name->hadMacroDefinition()) return false;
   for (const MacroDirective *d = macros.getLocalMacroDirectiveHistory(name); d;
        d = d->getPrevious())
     if (const auto *defined = dyn_cast<DefMacroDirective>(d))
-      if (defined->getInfo()->tokens_empty()) return true;
+      if (hides(*defined->getInfo(), line)) return true;
   return false;
 }
 
@@ -205,8 +242,10 @@ SourceLocation emptyMacro(const Preprocessor &macros, SourceLocation begin, Sour
               text.begin() + first, text.end());
   Token token;
   for (lexer.LexFromRawLexer(token); token.isNot(tok::eof); lexer.LexFromRawLexer(token)) {
-    if (files.getFileOffset(token.getLocation()) >= last) break;
-    if (token.is(tok::raw_identifier) && isEmptyMacro(macros, token.getRawIdentifier()))
+    const unsigned at = files.getFileOffset(token.getLocation());
+    if (at >= last) break;
+    if (token.is(tok::raw_identifier) &&
+        hides(macros, token.getRawIdentifier(), text.slice(at, endOfLine(text, at))))
       return token.getLocation();
   }
   return {};
@@ -264,22 +303,58 @@ bool afterPragma(const CompoundStmt &block, const Stmt &s, const ASTContext &con
   return false;
 }
 
-std::optional<unsigned> includesMpi(StringRef text) {
+std::optional<unsigned> includes(StringRef header, const ASTContext &context) {
+  const StringRef text = mainFile(context);
+  const SourceManager &files = context.getSourceManager();
+  Lexer lexer(files.getLocForStartOfFile(files.getMainFileID()), context.getLangOpts(),
+              text.begin(), text.begin(), text.end());
   int conditions = 0;
-  for (size_t at = 0; at < text.size();) {
-    const size_t newline = std::min(text.find('\n', at), text.size());
-    StringRef line = text.slice(at, newline).trim();
-    at = newline + 1;
-    if (!line.consume_front("#")) continue;
-    line = line.ltrim();
-    if (line.starts_with("if")) ++conditions;
-    if (line.starts_with("endif")) --conditions;
-    if (!line.consume_front("include")) continue;
-    line = line.ltrim();
-    if ((line.starts_with("<mpi.h>") || line.starts_with("\"mpi.h\"")) && conditions == 0)
-      return static_cast<unsigned>(newline);
+  Token token;
+  for (lexer.LexFromRawLexer(token); token.isNot(tok::eof);) {
+    const bool hash = token.is(tok::hash) && token.isAtStartOfLine();
+    lexer.LexFromRawLexer(token);
+    if (!hash || token.isNot(tok::raw_identifier)) continue;
+    const StringRef word = token.getRawIdentifier();
+    if (word.starts_with("if")) ++conditions;
+    if (word == "endif") --conditions;
+    const unsigned end = files.getFileOffset(token.getLocation()) + token.getLength();
+    const unsigned newline = endOfLine(text, end);
+    const StringRef line = text.slice(end, newline).trim();
+    if (word != "include" || conditions != 0 || line.size() < header.size() + 2 ||
+        !line.drop_front(1).starts_with(header))
+      continue;
+    // A comment that begins there must end there, or what follows would stand in it.
+    const StringRef rest = line.drop_front(header.size() + 2).trim();
+    const bool plain = rest.empty() || rest.starts_with("//") ||
+                       (rest.starts_with("/*") && rest.find("*/", 2) == rest.size() - 2);
+    if (plain && (line[0] == '<' || line[0] == '"')) return newline;
   }
   return std::nullopt;
+}
+
+static bool mentions(const Preprocessor &macros, const IdentifierInfo *word, StringRef name,
+                     std::set<const IdentifierInfo *> &seen) {
+  if (word->getName() == name) return true;
+  if (!word->hadMacroDefinition() || !seen.insert(word).second) return false;
+  for (const MacroDirective *d = macros.getLocalMacroDirectiveHistory(word); d;
+       d = d->getPrevious())
+    if (const auto *defined = dyn_cast<DefMacroDirective>(d))
+      for (const Token &t : defined->getInfo()->tokens())
+        if (t.getIdentifierInfo() && mentions(macros, t.getIdentifierInfo(), name, seen))
+          return true;
+  return false;
+}
+
+bool mentions(const Preprocessor &macros, const std::string &code, StringRef name) {
+  std::set<const IdentifierInfo *> seen;
+  Lexer lexer(SourceLocation(), macros.getLangOpts(), code.data(), code.data(),
+              code.data() + code.size());
+  Token token;
+  for (lexer.LexFromRawLexer(token); token.isNot(tok::eof); lexer.LexFromRawLexer(token))
+    if (token.is(tok::raw_identifier) &&
+        mentions(macros, macros.getIdentifierInfo(token.getRawIdentifier()), name, seen))
+      return true;
+  return false;
 }
 
 bool hasWord(StringRef text, StringRef word) {

@@ -52,8 +52,9 @@ bool isSpelled(const clang::CallExpr &, llvm::StringRef name, const clang::ASTCo
 /// other code of the same words; where the first is, or none.
 std::optional<unsigned> directive(const clang::ASTContext &, unsigned begin, unsigned end);
 
-/// The first word between two places of a file that was ever defined as a macro of nothing: in
-/// another configuration it may be any code. Invalid: there is none.
+/// The first word between two places of a file that was ever defined as a macro of nothing, or one
+/// that drops what it is given: in another configuration it may be any code. Or a pragma by another
+/// name. Invalid: there is none.
 clang::SourceLocation emptyMacro(const clang::Preprocessor &, clang::SourceLocation begin,
                                  clang::SourceLocation end);
 
@@ -64,9 +65,12 @@ std::string checkingMacro(const clang::CallExpr &, const clang::ASTContext &);
 /// comes before it.
 bool afterPragma(const clang::CompoundStmt &block, const clang::Stmt &, const clang::ASTContext &);
 
-/// Where the line of #include <mpi.h> ends; none: there is none, or it is in some configurations
-/// only.
-std::optional<unsigned> includesMpi(llvm::StringRef text);
+/// Where the line that includes a header ends; none: there is none on which something may follow,
+/// or it is in some configurations only.
+std::optional<unsigned> includes(llvm::StringRef header, const clang::ASTContext &);
+
+/// Whether a name stands in code, or in what a macro stands for that does.
+bool mentions(const clang::Preprocessor &, const std::string &code, llvm::StringRef name);
 
 /// Whether a word stands anywhere in a text.
 bool hasWord(llvm::StringRef text, llvm::StringRef word);

@@ -12,6 +12,7 @@
 #include <optional>
 #include <utility>
 
+#include "tools/overlap/returned_code.h"
 #include "tools/overlap/source_text.h"
 
 namespace nbcc::overlap {
@@ -245,6 +246,9 @@ Window findWindow(const Site &site, Program &program, unsigned from) {
     const Effects effects = effectsOf(site.statement(i), *site.in, program);
     if (!why) why = inTheWay(site, program, effects, Stretch{i});
     if (!why) why = hasEmptyMacro(site, program, i);
+    if (!why && renames(*site.statement(i), site, program))
+      why = Remark{site.statement(i)->getBeginLoc(),
+                   "the check behind it would mean what is declared here"};
     if (!why && fallsThrough(site.statement(i)))
       why = Remark{site.statement(i)->getBeginLoc(), "nothing may follow it but the next case"};
     if (why) {

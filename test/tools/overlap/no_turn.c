@@ -30,5 +30,24 @@ int main(int argc, char **argv) {
     work();
     y[2] += out[0];
   }
+  // Nor is one made where turns end before the call, as those of ranks without the communicator.
+  for (int k = 0; k < 6; ++k) {
+    in[0] = k;
+    if (size == 1) continue;
+    // CHECK: [[#@LINE+2]]:5: remark: MPI_Allreduce
+    // CHECK: note: not persistent: a turn may end before the call
+    MPI_Allreduce(in, out, 4, MPI_DOUBLE, MPI_SUM, comm);
+    work();
+    y[2] += out[0];
+  }
+  // Not every number is a rank.
+  for (int k = 0; k < argc; ++k) {
+    in[0] = k;
+    // CHECK: [[#@LINE+2]]:5: remark: MPI_Bcast
+    // CHECK: note: not persistent: the loop may have no turn, and 2 may have no good value then
+    MPI_Bcast(in, 4, MPI_DOUBLE, 2, MPI_COMM_WORLD);
+    work();
+    y[2] += in[0];
+  }
   MPI_Finalize();
 }

@@ -7,6 +7,7 @@
 
 #define TRACE(...)
 #define TRACK(x) do { } while (0)
+#define COUNT(x) 0
 
 static double scale = 1, traced[1000];
 static void scaled(double *x) {
@@ -32,6 +33,18 @@ int main(int argc, char **argv) {
   // CHECK-NEXT: [[#@LINE+2]]:3: note: it must be complete here: TRACK stands for nothing here
   MPI_Allreduce(&in, &out, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
   TRACK(out);
+  for (int i = 0; i < 1000; ++i) x[i] = i;
+  x[1] += out;
+  // CHECK: [[#@LINE+2]]:3: remark: MPI_Allreduce: nothing can run
+  // CHECK-NEXT: [[#@LINE+2]]:3: note: it must be complete here: COUNT stands for nothing here
+  MPI_Allreduce(&in, &out, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  COUNT(out);
+  for (int i = 0; i < 1000; ++i) x[i] = i;
+  x[1] += out;
+  // CHECK: [[#@LINE+2]]:3: remark: MPI_Allreduce: nothing can run
+  // CHECK-NEXT: [[#@LINE+2]]:17: note: it must be complete here: COUNT stands for nothing here
+  MPI_Allreduce(&in, &out, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  if (x[1] > 0) COUNT(out);
   for (int i = 0; i < 1000; ++i) x[i] = i;
   x[1] += out;
   // CHECK: [[#@LINE+2]]:3: remark: MPI_Allreduce: nothing can run
