@@ -14,13 +14,20 @@
 namespace nbcc {
 namespace {
 
-constexpr int64_t kMostChunks = 256;  // the proof takes time for each
+constexpr int64_t kMostChunks = 256;      // the proof takes time for each
+constexpr int64_t kMostPlaces = 1 << 20;  // memory is touched for each: millions take seconds
 constexpr size_t kMostGpus = 16;
 
 bool small(const Msccl &m) {
   return m.gpus.size() <= kMostGpus && m.chunksPerLoop <= kMostChunks &&
          std::ranges::all_of(m.gpus,
                              [](const MscclGpu &g) { return g.scratchChunks <= kMostChunks; });
+}
+
+bool quick(const Msccl &m) {
+  int64_t places = 0;
+  for (const MscclGpu &g : m.gpus) places += g.scratchChunks;
+  return places <= kMostPlaces;
 }
 
 std::string printed(const std::vector<Schedule> &schedules) {
@@ -39,7 +46,7 @@ bool writesInput(const Schedule &s) {
 void schedule(const std::string &text, bool inPlace) {
   Attempt run;
   const std::optional<Msccl> msccl = readMsccl(run.diag.addFile("input.xml", text), run.diag);
-  if (inPlace ? !msccl->inPlace : !msccl->outOfPlace) return;
+  if ((inPlace ? !msccl->inPlace : !msccl->outOfPlace) || !quick(*msccl)) return;
   const std::vector<Schedule> all = scheduleMsccl(*msccl, inPlace, run.diag);
   run.spoken();
   wanted(all.empty() != run.diag.ok(), all.size(), " schedules, and this said: ", run.said.str());
