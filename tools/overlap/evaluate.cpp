@@ -35,12 +35,6 @@ bool isExact(QualType type, const ASTContext &context) {
   return type->isSignedIntegerType() || context.getTypeSize(type) == 64;
 }
 
-bool isNegativeAnywhere(const Polynomial &p) {
-  for (const auto &[product, factor] : p.terms())
-    if (factor < 0) return true;
-  return false;
-}
-
 }  // namespace
 
 Regions::Maybe Regions::value(const Expr *e, const Frame &frame) {
@@ -137,9 +131,9 @@ Regions::Maybe Regions::arithmetic(const BinaryOperator *op, const Frame &frame)
   const auto isMask = [](std::optional<std::int64_t> c) {
     return c && *c > 0 && ((*c + 1) & *c) == 0;
   };
-  if (kind == BO_Rem && right && *right > 0) return remainder(*a, *right, op->getType());
-  if (kind == BO_And && isMask(right)) return remainder(*a, *right + 1, op->getType());
-  if (kind == BO_And && isMask(left)) return remainder(*b, *left + 1, op->getType());
+  if (kind == BO_Rem && right && *right > 0) return remainder(*a, *right, op);
+  if (kind == BO_And && isMask(right)) return remainder(*a, *right + 1, op);
+  if (kind == BO_And && isMask(left)) return remainder(*b, *left + 1, op);
   if (kind == BO_Xor && right == 1) {  // x + 1 where x is even, x - 1 where it is odd
     return number(withLastBitFlipped(a->offset));
   }
@@ -161,13 +155,14 @@ Regions::Maybe Regions::arithmetic(const BinaryOperator *op, const Frame &frame)
   }
 }
 
-/// a - by q, whatever way the division rounds. What has wrapped around is another number here,
-/// unless `by` divides 2^n.
-Regions::Maybe Regions::remainder(const Value &of, std::int64_t by, QualType type) {
+/// a - by q, rounded down where & asks, or % of what has wrapped around: that divides 2^64. Of a
+/// signed number % rounds towards zero, which is another q.
+Regions::Maybe Regions::remainder(const Value &of, std::int64_t by, const BinaryOperator *op) {
   if (of.base) return std::nullopt;
   const bool power = (by & (by - 1)) == 0;
-  if (!type->isSignedIntegerType() && !power && isNegativeAnywhere(of.offset)) return std::nullopt;
-  const Symbol quotient = symbols_.of({Meaning::quotient, nullptr, by, of.offset});
+  const bool down = op->getOpcode() == BO_And || !op->getType()->isSignedIntegerType();
+  if (down && !power && !isNeverNegative(of.offset, facts_)) return std::nullopt;
+  const Symbol quotient = symbols_.of({Meaning::quotient, nullptr, down ? -by : by, of.offset});
   return Value{std::nullopt, of.offset - Polynomial::of(quotient) * Polynomial(by)};
 }
 

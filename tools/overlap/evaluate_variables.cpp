@@ -180,8 +180,10 @@ Regions::Maybe Regions::variable(const VarDecl &declared, const DeclRefExpr *ref
     // Nothing but the step changes it: the same in the whole turn, and one step further in the
     // next.
     const bool next = loop->loop == stretch_.nextTurn && !ofCall_;
-    return Value{std::nullopt, Polynomial::of(symbols_.of({Meaning::value, &v})) +
-                                   Polynomial(next ? loop->step : 0)};
+    const Polynomial now = Polynomial::of(symbols_.of({Meaning::value, &v}));
+    const auto from = loop->from->getIntegerConstantExpr(site_.context());
+    if (from && from->isZero() && loop->step > 0) facts_.push_back(now);
+    return Value{std::nullopt, now + Polynomial(next ? loop->step : 0)};
   }
   if (loop) return counter(*loop, frame);
   if (!frame.outer) return ofSite(v, frame);

@@ -56,7 +56,8 @@ What stands between start and wait
   - Elements of one array are told apart where both indices are sums and products of values that do not change in
     between, of counters of for loops, and of remainders by a constant, and one part then ends before the other
     begins: by counts of MPI's own types, of memcpy(), and the sizes of what is read or written. An array of pointers
-    whose elements only ever get what was just allocated for them points at different memory with each.
+    whose elements only ever get what was just allocated for them points at different memory with each. What is
+    divided without a sign must be seen not to be negative, but for 2, 4, 8 and so on.
   - Functions have the effects of their bodies, where these are in the same source, or of a table: C's library,
     mathematics, calls of MPI that are local, std::fill() and such where the iterators stand in the call. Others
     could do anything, unless they are declared __attribute__((const)) or pure, or --local names them.

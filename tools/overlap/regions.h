@@ -70,7 +70,7 @@ class Regions {
   Maybe location(const clang::Expr *, const Frame &);
   Maybe integerCast(const clang::CastExpr *, const Frame &);
   Maybe arithmetic(const clang::BinaryOperator *, const Frame &);
-  Maybe remainder(const Value &, std::int64_t by, clang::QualType);
+  Maybe remainder(const Value &, std::int64_t by, const clang::BinaryOperator *);
   Polynomial withLastBitFlipped(const Polynomial &);
   Maybe returned(const clang::CallExpr *, const Frame &);
   Maybe self(const Frame &);

@@ -22,7 +22,8 @@ struct Meaning {
     self,      // this
     loaded,    // from `number` + `at`, as a type
     element,   // of an array of pointers, each of which has memory of its own; index `at`
-    quotient,  // of `at` by `number`, rounded in any way; by 0: its last bit
+    quotient,  // of `at` by `number`; by less than 0: rounded down instead of towards 0; by 0: its
+               // last bit
     counter,   // of a loop, anywhere within its range
   } kind;
   const void *what = nullptr;

@@ -87,6 +87,20 @@ static void ring(int steps, int n, double *v) {
   }
 }
 
+// The number of buffers has no sign, but the turn is never negative.
+static void slots(int steps) {
+  // CHECK-LABEL: void slots(
+  // CHECK:      for (int i = 0; i < steps; ++i) {
+  // CHECK-NEXT:   work(three[i % (sizeof three / sizeof three[0])]);
+  // CHECK-NEXT:   MPI_Wait(
+  // CHECK-NEXT:   MPI_Iallreduce(three[i % (sizeof three / sizeof three[0])], out, N
+  static double three[3][N];
+  for (int i = 0; i < steps; ++i) {
+    work(three[i % (sizeof three / sizeof three[0])]);
+    MPI_Allreduce(three[i % (sizeof three / sizeof three[0])], out, N, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  }
+}
+
 // The part that comes next is filled first: the call starts before that.
 static void early(int steps) {
   // CHECK-LABEL: void early(
@@ -126,6 +140,7 @@ int main(int argc, char **argv) {
   parity(argc);
   flips(argc);
   ring(argc, N, v);
+  slots(argc);
   early(argc);
   one_by_one(argc);
   free(v);

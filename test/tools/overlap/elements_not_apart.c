@@ -111,6 +111,26 @@ static void turns(int steps, int many, double *v) {
   }
 }
 
+// A remainder of -1 is another one where it has become unsigned, and where & asks for it.
+static double by_three(int last) {
+  static double slots[3];
+  size_t before = last;
+  MPI_Bcast(&slots[(last + 1) % (sizeof slots / sizeof slots[0])], 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+  for (int i = 0; i < N; ++i) slots[last % (sizeof slots / sizeof slots[0])] += i;
+  MPI_Bcast(&slots[(before + 1) % 3], 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+  for (int i = 0; i < N; ++i) slots[before % 3] += i;
+  return slots[0];
+}
+static double by_two(int last) {
+  static double slots[4];
+  size_t before = last;
+  MPI_Bcast(&slots[last & 1], 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+  for (int i = 0; i < N; ++i) slots[last % 2 + 2] += i;
+  MPI_Bcast(&slots[before % 2], 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+  for (int i = 0; i < N; ++i) slots[last % 2 + 2] += i;
+  return slots[1];
+}
+
 // Arrays of pointers of which two may be the same: set to one thing, exchanged, given away, moved as bytes.
 struct pool {
   double *same[2], *exchanged[2], *given[2];
@@ -172,6 +192,7 @@ int main(int argc, char **argv) {
   changes(N, v);
   turns(argc, argc + 1, v);
   pools(argc, &p, &b);
+  v[0] = by_three(argc - 2) + by_two(argc - 2);
   lengths(v, N, (int *)v, (int *)v);
   MPI_Finalize();
 }
