@@ -23,6 +23,7 @@ All ranks
     condition on the way, back to main(), is one of constants, the command line (taken to be the same everywhere),
     the size of MPI_COMM_WORLD or of the call's communicator, what a broadcast, allgather or allreduce over one of
     these left in a variable, and what is computed from such values.
+    That a function is __attribute__((const)) says nothing here: what it returns may be the rank.
     An element is as its array where all that is written there is the same, at the same indices and displacements.
   - --whole promises that only these sources call collectives on the program's communicators. Then each call is
     compared with the others of its kind, and if none may have the same communicator, root and operator, it can

@@ -30,10 +30,21 @@ llvm::StringRef nameOf(const clang::FunctionDecl &f) {
   return f.getIdentifier() ? f.getName() : llvm::StringRef();
 }
 
-bool isOfNumbers(const clang::FunctionDecl &f) {
+bool takesNumbers(const clang::FunctionDecl &f) {
   return f.getReturnType()->isArithmeticType() && llvm::all_of(f.parameters(), [](const auto *p) {
            return p->getType()->isArithmeticType();
          });
+}
+
+/// Clang knows it as one that depends on its operands alone.
+bool isConstBuiltin(const clang::FunctionDecl &f) {
+  unsigned id = f.getBuiltinID();
+  if (id == 0 && f.isInStdNamespace() && takesNumbers(f) && f.getIdentifier())
+    id = f.getIdentifier()->getBuiltinID();  // std::abs() and such, for all kinds of numbers
+  if (id == 0) return false;
+  const clang::Builtin::Context &builtins = f.getASTContext().BuiltinInfo;
+  // errno is no buffer of anyone's.
+  return builtins.isConst(id) || builtins.isConstWithoutErrnoAndExceptions(id);
 }
 
 /// Whether a format may hold %n.
@@ -67,14 +78,11 @@ const KnownCall *findKnownCall(const clang::FunctionDecl &f) {
 }
 
 bool isMathematics(const clang::FunctionDecl &f) {
-  if (f.hasAttr<clang::ConstAttr>()) return true;
-  unsigned id = f.getBuiltinID();
-  if (id == 0 && f.isInStdNamespace() && isOfNumbers(f) && f.getIdentifier())
-    id = f.getIdentifier()->getBuiltinID();  // std::abs() and such, for all kinds of numbers
-  if (id == 0) return false;
-  const clang::Builtin::Context &builtins = f.getASTContext().BuiltinInfo;
-  // errno is no buffer of anyone's.
-  return builtins.isConst(id) || builtins.isConstWithoutErrnoAndExceptions(id);
+  return f.hasAttr<clang::ConstAttr>() || isConstBuiltin(f);
+}
+
+bool isOfNumbers(const clang::FunctionDecl &f) {
+  return isConstBuiltin(f) && takesNumbers(f) && !hasOwnBody(f);
 }
 
 bool isChoice(const clang::FunctionDecl &f) {

@@ -33,6 +33,10 @@ const KnownCall *findKnownCall(const clang::FunctionDecl &);
 /// Depends on its operands alone, and changes nothing: mathematics, and __attribute__((const)).
 bool isMathematics(const clang::FunctionDecl &);
 
+/// Of these what the library has, and takes and gives numbers alone: the same on all ranks for the
+/// same numbers. What else is const may still be a thread's own address, or what a rank is.
+bool isOfNumbers(const clang::FunctionDecl &);
+
 /// std::min() and std::max() of two numbers: what they return refers to one of their arguments.
 bool isChoice(const clang::FunctionDecl &);
 

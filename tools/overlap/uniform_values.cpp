@@ -26,8 +26,13 @@ using llvm::isa;
 bool Uniform::same(const Expr *e, const FunctionDecl *in) {
   e = e->IgnoreParens();
   if (isa<IntegerLiteral, FloatingLiteral, CharacterLiteral, StringLiteral, CXXBoolLiteralExpr,
-          UnaryExprOrTypeTraitExpr, CXXNullPtrLiteralExpr, GNUNullExpr, OffsetOfExpr>(e))
+          CXXNullPtrLiteralExpr, GNUNullExpr>(e))
     return true;
+  if (const auto *size = dyn_cast<UnaryExprOrTypeTraitExpr>(e))
+    return !size->getTypeOfArgument()->isVariablyModifiedType();
+  if (const auto *offset = dyn_cast<OffsetOfExpr>(e))
+    return std::ranges::all_of(
+        offset->children(), [&](const Stmt *index) { return same(llvm::cast<Expr>(index), in); });
   if (const auto *ref = dyn_cast<DeclRefExpr>(e)) {
     if (isa<EnumConstantDecl>(ref->getDecl())) return true;
     const auto *v = dyn_cast<VarDecl>(ref->getDecl());
@@ -61,13 +66,19 @@ bool Uniform::same(const Expr *e, const FunctionDecl *in) {
     const bool reads = known && known->kind == CallKind::plain && call->getNumArgs() > 0 &&
                        known->arguments.find_first_not_of("r-") == std::string_view::npos &&
                        known->arguments.find('r') != std::string_view::npos;  // not rand()
-    if (f && !reads && !isMathematics(*f) && !isChoice(*f)) return sameResult(call);
+    if (f && !reads && !isOfNumbers(*f) && !isChoice(*f)) return sameResult(call);
     if (!f) return false;
     for (const Expr *argument : call->arguments())
       if (!same(argument, in)) return false;
     return true;
   }
   return false;
+}
+
+/// Its third parameter is the environment, in which launchers tell ranks apart.
+static bool isOfCommandLine(const ParmVarDecl &p) {
+  const auto *f = dyn_cast<FunctionDecl>(p.getDeclContext());
+  return f && f->isMain() && p.getFunctionScopeIndex() < 2;
 }
 
 /// *argc, where a function is given &argc of main().
@@ -77,7 +88,7 @@ bool Uniform::isCommandLine(const Expr *e, const FunctionDecl *in) {
   for (const FunctionDecl *f : program_.bodies())
     if (f->isMain())
       for (const ParmVarDecl *p : f->parameters())
-        if (places.known.begin()->object == p->getCanonicalDecl()) return true;
+        if (places.known.begin()->object == p->getCanonicalDecl()) return isOfCommandLine(*p);
   return false;
 }
 
@@ -250,7 +261,7 @@ bool Uniform::asksWhoTakesPart(const Expr *condition) {
 bool Uniform::sameParameter(const ParmVarDecl *p) {
   const auto *f = dyn_cast<FunctionDecl>(p->getDeclContext());
   if (!f || p->getType()->isReferenceType()) return false;
-  if (f->isMain()) return true;  // the command line
+  if (f->isMain()) return isOfCommandLine(*p);
   const std::vector<CallSite> &callers = program_.callers(*f);
   if (callers.empty() || program_.addressTaken(*f)) return false;
   const llvm::SaveAndRestore elsewhere(elsewhere_, elsewhere_ + 1);
@@ -271,7 +282,7 @@ bool Uniform::sameValue(const VarDecl *v) {
   const auto *p = dyn_cast<ParmVarDecl>(v);
   if (p && !sameParameter(p)) return false;
   // What a pointer points at is anyone's, but for the command line.
-  const bool commandLine = p && llvm::cast<FunctionDecl>(p->getDeclContext())->isMain();
+  const bool commandLine = p && isOfCommandLine(*p);
   if (v->getType()->isPointerType() && !commandLine) return false;
   const auto *in = dyn_cast<FunctionDecl>(v->getDeclContext());
   if (v->getInit() && in && !same(v->getInit(), in)) return false;

@@ -1,8 +1,10 @@
 // Ways in which what a rank is decides whether it comes to a call: none of these calls is changed.
 // REQUIRES: openmpi
 // RUN: cp %s %t.c && nbc-overlap --fix %t.c -- mpicc.openmpi | FileCheck %s --implicit-check-not=fix: && cmp %s %t.c
-// CHECK-COUNT-20: note: not changed: {{whether a rank comes here depends on|goto is not followed}}
+// CHECK-COUNT-25: note: not changed: {{whether a rank comes here depends on|goto is not followed}}
+#include <errno.h>
 #include <mpi.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 enum { N = 100 };
@@ -159,6 +161,39 @@ static void v9(int rank) {
   MPI_Bcast(in, N, MPI_DOUBLE, 0, A);
   work();
 }
+static __attribute__((const)) int me(void) {
+  int rank;
+  MPI_Comm_rank(A, &rank);
+  return rank;
+}
+static void w1(void) {
+  if (me() == 0) {
+    MPI_Bcast(in, N, MPI_DOUBLE, 0, A);
+    work();
+  }
+}
+static void w2(void) {
+  if (errno) {
+    MPI_Bcast(in, N, MPI_DOUBLE, 0, A);
+    work();
+  }
+}
+static void w3(int rank) {
+  double mine[rank + 1];
+  if (sizeof mine / sizeof mine[0] == 1) {
+    MPI_Bcast(in, N, MPI_DOUBLE, 0, A);
+    work();
+  }
+}
+static void w4(int rank) {
+  struct list {
+    int length, of[N];
+  };
+  if (offsetof(struct list, of[rank]) == 4) {
+    MPI_Bcast(in, N, MPI_DOUBLE, 0, A);
+    work();
+  }
+}
 static void leaf(void) {
   MPI_Bcast(in, N, MPI_DOUBLE, 0, A);
   work();
@@ -166,7 +201,7 @@ static void leaf(void) {
 static void mid(int k) {
   if (k > 2) leaf();
 }
-int main(int argc, char **argv) {
+int main(int argc, char **argv, char **envp) {
   int rank;
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(A, &rank);
@@ -189,6 +224,14 @@ int main(int argc, char **argv) {
   v7(rank);
   v8(rank);
   v9(rank);
+  w1();
+  w2();
+  w3(rank);
+  w4(rank);
   mid(rank);
+  if (strcmp(envp[0], "PMI_RANK=0") == 0) {
+    MPI_Bcast(in, N, MPI_DOUBLE, 0, A);
+    work();
+  }
   MPI_Finalize();
 }

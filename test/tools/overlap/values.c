@@ -2,6 +2,7 @@
 // REQUIRES: openmpi
 // RUN: nbc-overlap %s -- mpicc.openmpi | grep -E "remark|not changed|fix" | FileCheck %s
 // RUN: nbc-overlap --alike flag,config.turns %s -- mpicc.openmpi | FileCheck %s --check-prefix=ALIKE
+#include <math.h>
 #include <mpi.h>
 #include <stdlib.h>
 enum { N = 100 };
@@ -41,7 +42,7 @@ static void filled(void) {
   double sum = in[0];
   MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
   other[0] = sum;
-  if (sum > 3) {
+  if (fabs(sum) > 3) {
     // CHECK: [[#@LINE+2]]:5: remark: MPI_Bcast
     // CHECK-NEXT: [[#@LINE+1]]:5: note: fix
     MPI_Bcast(in, N, MPI_DOUBLE, 0, MPI_COMM_WORLD);
