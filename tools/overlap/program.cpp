@@ -549,6 +549,12 @@ bool Program::givenOnce(const ValueDecl &d, bool ever) const {
          once(found->second.front().at, found->second.front().in, deep);
 }
 
+const std::vector<Given> &Program::given(const ValueDecl &d) const {
+  static const std::vector<Given> none;
+  const auto found = given_.find(nameInAll(d));
+  return found == given_.end() ? none : found->second;
+}
+
 bool Program::madeByMpi(const ValueDecl &d) const {
   const auto *v = dyn_cast<VarDecl>(&d);
   if (hasNames(d)) return false;

@@ -130,6 +130,9 @@ class Program {
   /// where otherwise a parameter may have another one in each call, and a local in each turn.
   bool givenOnce(const clang::ValueDecl &, bool ever) const;
 
+  /// All such places, but for its declaration.
+  const std::vector<Given> &given(const clang::ValueDecl &) const;
+
   /// Whether a communicator's variable or field only ever gets one that MPI makes anew.
   bool madeByMpi(const clang::ValueDecl &) const;
   /// The one call of MPI's that ever gives it one; none: there may be several.

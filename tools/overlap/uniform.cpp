@@ -187,7 +187,8 @@ bool Uniform::condition(const Expr *e, const FunctionDecl *in) {
 }
 
 bool Uniform::turns(const Expr *condition, const FunctionDecl *in) {
-  return trustsLoops_ ? !condition || !namesRank(condition) : this->condition(condition, in);
+  if (trustsLoops_ && (!condition || !namesRank(condition))) return true;
+  return this->condition(condition, in);
 }
 
 bool Uniform::reached(const Stmt *s, const FunctionDecl *in) {
@@ -259,7 +260,11 @@ bool Uniform::exitsAlike(const Stmt *s, const FunctionDecl *in) {
       continue;
     }
     // What ends a loop decides how often it turns, and nothing else.
-    if (trustsLoops_ && sharesLoop && !isa<ContinueStmt>(exit) && !staysIn(exit, loops, in))
+    bool named = false;
+    for (const Stmt *p = parentOf(exit, in); p && !loops.contains(p); p = parentOf(p, in))
+      if (const auto *i = dyn_cast<IfStmt>(p)) named = named || namesRank(i->getCond());
+    if (trustsLoops_ && sharesLoop && !named && !isa<ContinueStmt>(exit) &&
+        !staysIn(exit, loops, in))
       continue;
     const bool ends = isa<CallExpr>(exit) || (isa<ReturnStmt>(exit) && in->isMain());
     if (const Stmt *last = ends ? lastWithout(exit, in, around, program_) : nullptr) {

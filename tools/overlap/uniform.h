@@ -58,8 +58,16 @@ class Uniform {
   // uniform_order.cpp
   using Ordered = std::set<std::pair<const clang::Stmt *, const clang::FunctionDecl *>>;
   bool inOrder(const clang::Stmt *before, const clang::FunctionDecl *in, Ordered &);
-  bool namesRank(const clang::Stmt *) const;
   bool inOrderFrom(const clang::Stmt *, const clang::FunctionDecl *in, Ordered &);
+
+  // uniform_ranks.cpp
+  using Seen = std::set<std::string>;
+  bool namesRank(const clang::Stmt *) const;
+  bool namesRank(const clang::Stmt *, Seen *) const;
+  bool returnsRank(const clang::Stmt *, Seen *) const;
+  bool tellsRank(const clang::ValueDecl &, Seen *) const;
+  bool filledByRank(const clang::ValueDecl &, Seen *) const;
+  bool getsRank(const clang::Expr *, const clang::FunctionDecl *in, Seen *) const;
 
   bool ask(const void *what) { return asked_.insert({what, elsewhere_ > 0}).second; }
   bool no(const clang::Stmt *at, const clang::FunctionDecl *in, std::string why);

@@ -10,8 +10,9 @@
 // may be on the same communicator.
 //
 // A loop is taken to turn as often on all ranks, unless its condition names what MPI_Comm_rank()
-// gave: nothing else would make up for the turns of an iteration that ends when it has converged,
-// and that it does so on all ranks alike can seldom be shown.
+// gave, or what was made of that (uniform_ranks.cpp): nothing else would make up for the turns of
+// an iteration that ends when it has converged, and that it does so on all ranks alike can seldom
+// be shown.
 
 #include <clang/AST/ASTContext.h>
 #include <clang/AST/DeclTemplate.h>
@@ -184,21 +185,6 @@ bool isLoop(const Stmt *s) {
 
 }  // namespace
 
-bool Uniform::namesRank(const Stmt *e) const {
-  const auto *ref = dyn_cast<DeclRefExpr>(e);
-  const auto *v = ref ? dyn_cast<VarDecl>(ref->getDecl()) : nullptr;
-  if (v)
-    for (const Use &use : program_.uses(*v)) {
-      const auto *call = dyn_cast_or_null<CallExpr>(
-          use.in ? parentOf(parentOf(use.ref, use.in->getASTContext()), use.in->getASTContext())
-                 : nullptr);
-      const FunctionDecl *f = call ? call->getDirectCallee() : nullptr;
-      if (f && f->getNameAsString() == "MPI_Comm_rank") return true;
-    }
-  return std::ranges::any_of(e->children(),
-                             [&](const Stmt *child) { return child && namesRank(child); });
-}
-
 /// `before`: what stands before it in the function, or is repeated with it; null: all of it.
 bool Uniform::inOrder(const Stmt *before, const FunctionDecl *in, Ordered &seen) {
   if (!in->getBody() || !seen.insert({before, in}).second) return true;
@@ -278,7 +264,7 @@ bool Uniform::inOrder(const Stmt *before, const FunctionDecl *in, Ordered &seen)
     if (!on || count(s, in) == 0) continue;
     if (i && count(i->getThen(), in) && count(i->getThen(), in) == count(i->getElse(), in))
       continue;
-    const bool alike = isLoop(s) ? !namesRank(on) : afresh([&] { return same(on, in); });
+    const bool alike = (isLoop(s) && !namesRank(on)) || afresh([&] { return same(on, in); });
     if (!alike) {
       why_.reset();
       return no(on, in,
