@@ -218,6 +218,7 @@ void Walk::body(const CallExpr *call, const FunctionDecl &f) {
   Callees callees = callees_;
   callees.insert(&f);
   Walk within(program_, callee, context_, inner, callees);
+  within.readsShapes = readsShapes;
   for (const ParmVarDecl *p : f.parameters()) within.lengths(p->getOriginalType());
   within.statement(f.getBody());
   out_.work += inner.work;
@@ -258,10 +259,12 @@ void Walk::method(const CXXMemberCallExpr *call) {
   arguments(call);
   if (!m || !m->getIdentifier()) return add(Effect::opaque, call, text(call));
   if (m->getName() == "at") add(Effect::leaves, call, "throw, by at(),");
-  if (pointsIntoContainer(m->getName()) || readsShapeOfContainer(m->getName())) return;
-  // Whatever else it is, it may move the elements, and may throw, which nobody may catch.
   const Objects objects =
       container->isGLValue() ? memory_.designated(container) : memory_.pointedAt(container);
+  if (readsShapeOfContainer(m->getName()) && readsShapes)
+    add(Effect::reads, call, text(container), objects);
+  if (pointsIntoContainer(m->getName()) || readsShapeOfContainer(m->getName())) return;
+  // Whatever else it is, it may move the elements, and may throw, which nobody may catch.
   add(Effect::writes, call, text(container), objects);
   if (changesContainer(m->getName()) && isContainerOfNumbers(call->getObjectType()) &&
       program_.allocatesPlainly()) {

@@ -376,6 +376,7 @@ Effects effectsOf(const Stmt *s, const FunctionDecl &inside, Program &program,
                   const CallExpr *but) {
   Effects result;
   Walk walk(program, program.memory(inside), inside.getASTContext(), result, but);
+  walk.readsShapes = false;
   walk.whole(s);
   return result;
 }

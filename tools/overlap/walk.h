@@ -38,6 +38,10 @@ class Walk {
   void statement(const clang::Stmt *);
   void lengths(clang::QualType);
 
+  /// Of what a call is given size() counts, too; it touches no buffer, which is all that matters
+  /// elsewhere.
+  bool readsShapes = true;
+
  private:
   void statements(const clang::Stmt *parent);
   void value(const clang::Expr *);

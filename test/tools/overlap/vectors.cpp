@@ -5,7 +5,7 @@
 // RUN: grep -v CHECK %s > %t.try.cpp && echo 'void f() { try { } catch (...) { } }' >> %t.try.cpp && cp %t.try.cpp %t.before.cpp
 // RUN: nbc-overlap --fix %t.try.cpp -- mpicxx.openmpi -std=c++17 -DOMPI_SKIP_MPICXX > %t.out && not diff %t.before.cpp %t.try.cpp > %t.diff
 // RUN: FileCheck %s --input-file=%t.diff --check-prefix=TRY
-// TRY-COUNT-1: MPI_Request
+// TRY-COUNT-3: MPI_Request
 // TRY-NOT: MPI_Request
 #include <mpi.h>
 
@@ -86,12 +86,44 @@ struct Histogram {
   }
 };
 
+static void sizes(std::vector<double> &flux, std::vector<double> &total, double *y);
+
 int main(int argc, char **argv) {
   Histogram h;
+  std::vector<double> flux(100), total(100);
+  double y;
   MPI_Init(&argc, &argv);
   h.keys.resize(1000);
   h.gather();
   h.runs_over();
   h.not_changed();
+  sizes(flux, total, &y);
   MPI_Finalize();
+}
+
+// What a count is computed from counts, size() as well; a loop may ask for that of a buffer.
+static int length(const std::vector<int> &v) {
+  return static_cast<int>(v.size());
+}
+static void sizes(std::vector<double> &flux, std::vector<double> &total, double *y) {
+  // CHECK-LABEL: void sizes({{.*}} {
+  // CHECK: push_back(
+  // CHECK: MPI_Iallreduce(flux.data(), total.data(), static_cast
+  // CHECK-NEXT: MPI_COMM_WORLD
+  // CHECK-NEXT: for
+  // CHECK-NEXT: boundary.resize(
+  // CHECK-NEXT: MPI_Wait(
+  // CHECK-NEXT: MPI_Request
+  // CHECK-NEXT: MPI_Iallreduce(flux.data(), total.data(), length
+  std::vector<int> boundary;
+  double centre[100];
+  for (int i = 0; i < 100; ++i)
+    if (i % 3 == 0) boundary.push_back(i);
+  MPI_Allreduce(flux.data(), total.data(), static_cast<int>(boundary.size()), MPI_DOUBLE, MPI_SUM,
+                MPI_COMM_WORLD);
+  for (std::size_t i = 0; i < total.size(); ++i) centre[i % 100] = 2;
+  boundary.resize(50);
+  MPI_Allreduce(flux.data(), total.data(), length(boundary), MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  for (int i = 0; i < 100; ++i) centre[i] = i;
+  y[0] = centre[3];
 }
