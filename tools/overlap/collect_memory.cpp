@@ -33,6 +33,8 @@ class Collect : public RecursiveASTVisitor<Collect> {
       if (v->getInit() && isFollowed(v)) values.push_back(v->getInit());
       if (v->getInit() && mayTakeOver(v->getType(), v->getInit()))
         memory_.escaped_.insert({Object::variable, v});
+      if (knowsItself(v->getType(), v->getInit()))
+        memory_.escaped_.insert({Object::variable, v->getCanonicalDecl()});
     } else if (v->getInit() && v->getType()->isReferenceType() &&
                isPointer(v->getType()->getPointeeType())) {
       memory_.escapes(v->getInit(), false);
@@ -109,6 +111,13 @@ class Collect : public RecursiveASTVisitor<Collect> {
     return true;
   }
 
+  bool VisitCXXNewExpr(CXXNewExpr *made) {
+    if (!knowsItself(made->getAllocatedType(), made->getInitializer())) return true;
+    memory_.escaped_.insert({Object::allocation, made});
+    memory_.kept_.insert({Object::allocation, made});
+    return true;
+  }
+
   bool VisitLambdaExpr(LambdaExpr *) { return refuse("a lambda"); }
   bool VisitBlockExpr(BlockExpr *) { return refuse("a block"); }
   // As of assert(): what it gives is no pointer, so only what its statements do matters.
@@ -136,6 +145,13 @@ class Collect : public RecursiveASTVisitor<Collect> {
   static bool isPointer(QualType type) {
     const auto *atomic = type->getAs<AtomicType>();
     return (atomic ? atomic->getValueType() : type)->isPointerType();
+  }
+
+  /// What a call returns is made in place, so that whatever the function keeps may point at it.
+  static bool knowsItself(QualType type, const Expr *init) {
+    const bool made = init && init->getType()->isRecordType() &&
+                      isa<CallExpr>(init->IgnoreUnlessSpelledInSource());
+    return mayKnowItself(type) || (made && type->getAsCXXRecordDecl());
   }
 
   /// A local variable, of which all assignments are seen as long as it does not escape.
@@ -204,10 +220,17 @@ Memory::Memory(const FunctionDecl &f, Others others) : in_(f), others_(std::move
   Stmt *body = f.getBody();
   for (const bool assignments : {true, false}) {
     Collect collect(*this, assignments);
+    if (const auto *made = dyn_cast<CXXConstructorDecl>(&f))
+      for (const CXXCtorInitializer *init : made->inits()) {
+        collect.TraverseStmt(init->getInit());
+        if (!assignments) escapes(init->getInit(), false);  // into a field
+      }
     collect.TraverseStmt(body);
     for (const ParmVarDecl *p : f.parameters())
-      if (p->getType()->isRecordType() && !p->getType()->isDependentType())
+      if (p->getType()->isRecordType() && !p->getType()->isDependentType()) {
         escaped_.insert({Object::pointee, p});  // whatever pointers it holds
+        if (f.getLangOpts().CPlusPlus) escaped_.insert({Object::variable, p});
+      }
     close(escaped_);
     close(kept_);
   }

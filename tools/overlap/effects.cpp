@@ -362,7 +362,9 @@ void Walk::value(const Expr *e) {
   if (const auto *gone = dyn_cast<CXXDeleteExpr>(e)) {
     value(gone->getArgument());
     const CXXRecordDecl *record = gone->getDestroyedType()->getAsCXXRecordDecl();
-    if (record && !record->hasTrivialDestructor()) add(Effect::opaque, e, text(e));
+    const FunctionDecl *by = gone->getOperatorDelete();
+    const bool own = by && (isa<CXXMethodDecl>(by) || by->isDefined());
+    if (own || (record && !record->hasTrivialDestructor())) add(Effect::opaque, e, text(e));
     return add(Effect::writes, e, text(gone->getArgument()),
                memory_.pointedAt(gone->getArgument()));
   }

@@ -118,6 +118,28 @@ bool mayTakeOver(QualType type, const Expr *init) {
   });
 }
 
+bool mayKnowItself(QualType type) {
+  const CXXRecordDecl *record = type->getBaseElementTypeUnsafe()->getAsCXXRecordDecl();
+  if (!record || !record->hasDefinition()) return false;
+  if (record->isInStdNamespace()) {
+    const auto *of = dyn_cast<ClassTemplateSpecializationDecl>(record);
+    const auto knows = [](const TemplateArgument &a) {
+      return a.getKind() == TemplateArgument::Type && mayKnowItself(a.getAsType());
+    };
+    return of && std::ranges::any_of(of->getTemplateArgs().asArray(), [&](const auto &a) {
+             return a.getKind() == TemplateArgument::Pack
+                        ? std::ranges::any_of(a.pack_elements(), knows)
+                        : knows(a);
+           });
+  }
+  return record->hasUserDeclaredConstructor() || record->hasInClassInitializer() ||
+         std::ranges::any_of(
+             record->bases(),
+             [](const CXXBaseSpecifier &b) { return mayKnowItself(b.getType()); }) ||
+         std::ranges::any_of(record->fields(),
+                             [](const FieldDecl *f) { return mayKnowItself(f->getType()); });
+}
+
 bool isContainerOfNumbers(QualType type) {
   const CXXRecordDecl *record = type.getNonReferenceType()->getAsCXXRecordDecl();
   const auto *of = record ? dyn_cast<ClassTemplateSpecializationDecl>(record) : nullptr;
@@ -167,8 +189,11 @@ Objects Memory::variablePointsAt(const VarDecl *v) const {
     all.add(v->getType()->isReferenceType() ? named(e) : reached(e));
   asked_.erase(v);
   for (const Object &o : all.known)
-    if (o.kind == Object::variable && escaped_.contains(o) && holdsElements(o.decl()->getType()))
-      all.unknown = true;
+    if (const VarDecl *of = o.decl(); of && escaped_.contains(o)) {
+      const QualType type =
+          o.kind == Object::pointee ? of->getType()->getPointeeType() : of->getType();
+      all.unknown = all.unknown || (!type.isNull() && holdsElements(type));
+    }
   return all;
 }
 
@@ -309,7 +334,7 @@ Objects Memory::reached(const Expr *e) const {
     return Objects::anything();  // what it is given has escaped, if it may be that
   }
   if (const auto *made = dyn_cast<CXXNewExpr>(e))
-    if (made->getNumPlacementArgs() == 0) return Objects::one(Object::allocation, made);
+    if (isPlainNew(*made)) return Objects::one(Object::allocation, made);
   if (isa<CXXNullPtrLiteralExpr, GNUNullExpr, IntegerLiteral>(e)) return {};
   return unfollowed(e);
 }

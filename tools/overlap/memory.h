@@ -129,6 +129,8 @@ bool holdsElements(clang::QualType);  // a container, or what may hold one
 /// Whether elements of containers may come from others' memory: what is initialised so was moved,
 /// or made by a call.
 bool mayTakeOver(clang::QualType, const clang::Expr *init);
+/// Whether a constructor may leave a pointer to the object, or to one that is in it, somewhere.
+bool mayKnowItself(clang::QualType);
 bool isContainerOfNumbers(clang::QualType);     // whose elements are copied without more ado
 bool changesContainer(llvm::StringRef method);  // and nothing else: resize() and such
 /// for (x : v) over an array or container that has a name, where x is a number or a reference.

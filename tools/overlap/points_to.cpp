@@ -5,6 +5,8 @@
 
 #include <clang/AST/ASTContext.h>
 #include <clang/AST/DeclCXX.h>
+#include <clang/AST/DeclTemplate.h>
+#include <clang/AST/RecursiveASTVisitor.h>
 #include <clang/Index/USRGeneration.h>
 
 #include <algorithm>
@@ -32,9 +34,74 @@ bool holdsPointers(QualType type) {
   return type->isPointerType() || type->isReferenceType();
 }
 
+/// Classes whose methods templates of a library may call, emplace_back() or a solver, and those of
+/// parts of an object, which it makes and copies as the language says.
+class FindMade : public RecursiveASTVisitor<FindMade> {
+ public:
+  FindMade(std::set<std::string> &made, const SourceManager &files) : made_(made), files_(files) {}
+
+  bool shouldVisitTemplateInstantiations() const { return true; }
+  bool TraverseStmt(Stmt *) { return true; }
+
+  bool VisitClassTemplateSpecializationDecl(ClassTemplateSpecializationDecl *d) {
+    if (isOfLibrary(*d)) arguments(d->getTemplateArgs().asArray(), !isStandard(*d));
+    return true;
+  }
+  bool VisitFunctionDecl(FunctionDecl *f) {
+    if (f->getTemplateSpecializationArgs() && isOfLibrary(*f))
+      arguments(f->getTemplateSpecializationArgs()->asArray(), !isStandard(*f));
+    return true;
+  }
+  bool VisitCXXRecordDecl(CXXRecordDecl *record) {
+    if (!record->hasDefinition() || record->isDependentContext() || isOfLibrary(*record))
+      return true;
+    if (!record->hasUserDeclaredConstructor()) parts(*record, false);
+    return true;
+  }
+
+ private:
+  bool isOfLibrary(const Decl &d) const {
+    return files_.isInSystemHeader(files_.getExpansionLoc(d.getLocation()));
+  }
+  /// In std or one of its helpers' namespaces, __gnu_cxx for one.
+  static bool isStandard(const Decl &d) {
+    const auto *names = dyn_cast<NamespaceDecl>(d.getDeclContext()->getEnclosingNamespaceContext());
+    while (names && names->getParent() && isa<NamespaceDecl>(names->getParent()))
+      names = llvm::cast<NamespaceDecl>(names->getParent());
+    return names && (names->getName() == "std" || names->getName().starts_with("__"));
+  }
+  void arguments(llvm::ArrayRef<TemplateArgument> all, bool byName) {
+    for (const TemplateArgument &a : all) {
+      if (a.getKind() == TemplateArgument::Pack) arguments(a.pack_elements(), byName);
+      if (a.getKind() == TemplateArgument::Type) made(a.getAsType(), byName);
+    }
+  }
+  void made(QualType type, bool byName) {
+    type = type.getNonReferenceType();
+    while (type->isPointerType()) type = type->getPointeeType();
+    const CXXRecordDecl *record = type->getBaseElementTypeUnsafe()->getAsCXXRecordDecl();
+    if (!record || !record->hasDefinition() || isOfLibrary(*record)) return;
+    const std::string name = nameInAll(*record);
+    const bool fresh = made_.insert(name).second;
+    if ((byName && made_.insert(name + " by name").second) || fresh) parts(*record, byName);
+  }
+  void parts(const CXXRecordDecl &record, bool byName) {
+    const CXXRecordDecl &whole = *record.getDefinition();
+    for (const CXXBaseSpecifier &base : whole.bases()) made(base.getType(), byName);
+    for (const FieldDecl *f : whole.fields())
+      if (f->getType()->getBaseElementTypeUnsafe()->isRecordType()) made(f->getType(), byName);
+  }
+
+  std::set<std::string> &made_;
+  const SourceManager &files_;
+};
+
 }  // namespace
 
 PointsTo::PointsTo(Program &program) : program_(program) {
+  for (const auto &source : program.sources())
+    FindMade(made_, source->getSourceManager())
+        .TraverseDecl(source->getASTContext().getTranslationUnitDecl());
   solve();
 }
 
@@ -69,10 +136,22 @@ void PointsTo::bodies() {
   for (const void *o : std::set<const void *>(escaped_)) escapeContents(Places::one(o));
 }
 
+/// Whether somebody else may call a method of a class that others make; the standard library calls
+/// none by its name but an allocator's.
+static bool calledByMaker(const CXXMethodDecl &m, const std::set<std::string> &made) {
+  const std::string name = nameInAll(*m.getParent());
+  const llvm::StringRef own = m.getIdentifier() ? m.getName() : "";
+  const bool plain = calledByLanguage(m) || own.contains("allocate") || own == "construct";
+  return made.contains(name + " by name") || (plain && made.contains(name));
+}
+
 /// Parameters that somebody else may have given, and what a constructor does before its body.
 void PointsTo::enters(const FunctionDecl &f) {
   const auto *method = dyn_cast<CXXMethodDecl>(&f);
-  const bool byOthers = f.isMain() || program_.addressTaken(f) || (method && method->isVirtual()) ||
+  const OverloadedOperatorKind op = f.getOverloadedOperator();
+  const bool frees = op == OO_Delete || op == OO_Array_Delete;
+  const bool byOthers = f.isMain() || program_.addressTaken(f) || frees ||
+                        (method && (method->isVirtual() || calledByMaker(*method, made_))) ||
                         (program_.promises().library && f.isExternallyVisible()) ||
                         (f.isExternallyVisible() && program_.definedOften(f));
   if (byOthers) {

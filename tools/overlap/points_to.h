@@ -103,6 +103,7 @@ class PointsTo {
   Program &program_;
   std::map<const void *, std::map<const void *, Places>> content_;  // by object and field
   std::set<const void *> escaped_;
+  std::set<std::string> made_;  // classes with methods that are called where no call is seen
   std::map<std::string, const void *> names_;  // what is one in several sources
   std::map<const void *, const void *> ids_;
   std::set<const void *> pointerVariables_;         // or structures that hold some
@@ -113,6 +114,14 @@ class PointsTo {
   bool changed_ = false, solved_ = false;
   mutable std::size_t work_ = 0;  // places that were looked at
 };
+
+/// Whether it gets memory that nothing else names; an operator of the program's own may hand out
+/// any.
+inline bool isPlainNew(const clang::CXXNewExpr &made) {
+  const clang::FunctionDecl *by = made.getOperatorNew();
+  return made.getNumPlacementArgs() == 0 && by && !llvm::isa<clang::CXXMethodDecl>(by) &&
+         !by->isDefined();
+}
 
 /// What is copied whole, and no pointer.
 inline bool isRecordOrArray(clang::QualType type) {

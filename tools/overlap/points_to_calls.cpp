@@ -183,6 +183,7 @@ Places PointsTo::call(const CallExpr *call) {
 
 void PointsTo::constructs(const Places &to, const CXXConstructExpr *made) {
   const CXXConstructorDecl *by = made->getConstructor();
+  if (isContainer(made->getType()) && mayKnowItself(made->getType())) escape(to);  // with elements
   for (const Expr *argument : made->arguments())
     if (argument->isXValue() && holdsElements(argument->getType()) &&
         !isa<MaterializeTemporaryExpr>(argument)) {
@@ -193,7 +194,8 @@ void PointsTo::constructs(const Places &to, const CXXConstructExpr *made) {
       (by->isTrivial() || by->isDefaulted() || isContainer(made->getType())))
     return copy(to, either(made->getArg(0)));
   if (by->isTrivial()) return;
-  if (const FunctionDecl *body = definition(*by)) {
+  // An inherited one hands its arguments on, which stand nowhere.
+  if (const FunctionDecl *body = by->isInheritingConstructor() ? nullptr : definition(*by)) {
     store(Places::one(self(*by)), to);
     return bind(*body, made->getArgs(), made->getNumArgs());
   }

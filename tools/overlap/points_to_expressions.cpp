@@ -71,7 +71,7 @@ Places PointsTo::value(const Expr *e) {
     const auto *method = in_ ? dyn_cast<CXXMethodDecl>(in_) : nullptr;
     return method ? load(Places::one(self(*method))) : Places::anything();
   }
-  if (const auto *made = dyn_cast<CXXNewExpr>(e); made && made->getNumPlacementArgs() == 0) {
+  if (const auto *made = dyn_cast<CXXNewExpr>(e); made && isPlainNew(*made)) {
     const Places self = Places::one(e);
     if (made->isArray() && made->getArraySize()) value(*made->getArraySize());
     if (made->getInitializer()) initialises(made->getAllocatedType(), self, made->getInitializer());
@@ -80,7 +80,9 @@ Places PointsTo::value(const Expr *e) {
   if (const auto *gone = dyn_cast<CXXDeleteExpr>(e)) {
     const Places object = value(gone->getArgument());
     const CXXRecordDecl *record = gone->getDestroyedType()->getAsCXXRecordDecl();
-    if (record && record->hasDefinition() && !record->hasTrivialDestructor()) {
+    const FunctionDecl *by = gone->getOperatorDelete();
+    if ((record && record->hasDefinition() && !record->hasTrivialDestructor()) ||
+        (by && by->isDefined())) {
       escape(object);
       escapeContents(object);
     }

@@ -54,6 +54,13 @@ void PointsTo::statement(const Stmt *s) {
   if (const auto *r = dyn_cast<ReturnStmt>(s)) {
     if (const Expr *e = r->getRetValue()) {
       const Places to = Places::one(returning_->getCanonicalDecl());
+      // It may be made where the caller wants it: nobody knows what the constructor is at.
+      if (const auto *record = returning_->getReturnType()->getAsCXXRecordDecl();
+          record && record->hasDefinition() && mayKnowItself(returning_->getReturnType()))
+        for (const CXXConstructorDecl *by : record->ctors())
+          store(Places::one(self(*by)), Places::anything());
+      const OverloadedOperatorKind op = returning_->getOverloadedOperator();
+      if (op == OO_New || op == OO_Array_New) escape(either(e));  // whoever calls it
       if (returning_->getReturnType()->isReferenceType())
         store(to, either(e));
       else
@@ -109,8 +116,20 @@ void PointsTo::declares(const VarDecl &v) {
 void PointsTo::initialises(QualType type, const Places &to, const Expr *init) {
   const Expr *plain = init->IgnoreParens();
   if (const auto *cleanups = dyn_cast<ExprWithCleanups>(plain)) plain = cleanups->getSubExpr();
+  if (const auto *cast = dyn_cast<CXXFunctionalCastExpr>(plain)) plain = cast->getSubExpr();
+  if (const auto *bound = dyn_cast<CXXBindTemporaryExpr>(plain);
+      bound && !isContainer(type) && type->isRecordType()) {
+    plain = bound->getSubExpr();
+    escape(to);  // its end is nowhere to be seen
+    escapeContents(to);
+  }
   if (type->isReferenceType()) return store(to, either(init));
   if (const auto *made = dyn_cast<CXXConstructExpr>(plain)) return constructs(to, made);
+  // What fills it in its place may keep a pointer to it.
+  if (mayKnowItself(type)) {
+    escape(to);
+    store(to, Places::anything());
+  }
   if (init->isGLValue()) {  // of a string literal
     place(init);
     return;
