@@ -50,7 +50,8 @@ What stands between start and wait
     writes what the call writes. It may read what the call reads.
   - Memory is told apart by variable and by allocation. Pointers are followed through local variables; what is
     loaded from memory or comes out of a call may be anything whose address was given away. Parameters of a
-    function may be the same memory, unless both are not and one says restrict.
+    function may be the same memory, unless both are not and one says restrict. A constructor may give away where
+    its object is, and an operator new of the program's own any memory.
   - Where that is not enough, all sources together tell: what is stored in which field, what callers pass, which
     functions return memory of their own making. Fields of a structure are memory of their own where an access
     stays within them: a buffer has to be a constant number of a type that fits. Pointers do not travel by MPI.

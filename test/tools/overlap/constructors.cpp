@@ -1,9 +1,10 @@
 // Constructors keep pointers to the object they make; a library calls some; operator new hands out any memory.
 // REQUIRES: openmpi
 // RUN: cp %s %t.cpp && nbc-overlap --whole --fix %t.cpp -- mpicxx.openmpi -std=c++20 -DOMPI_SKIP_MPICXX | FileCheck %s --implicit-check-not=fix: && cmp %s %t.cpp
-// CHECK-COUNT-14: note: it must be complete here: {{.*(written|read|cannot be seen into)}}
+// CHECK-COUNT-15: note: it must be complete here: {{.*(written|read|cannot be seen into)}}
 #include <mpi.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <utility>
 #include <vector>
@@ -130,6 +131,25 @@ static void c13() {
   delete n;
   for (int i = 0; i < N; ++i) w[i] = i;
 }
+struct Ends {
+  double *from, *to;
+};
+static double from[N], to[N], sum[N], both[N];
+static void c14(const double *x, double *y) {
+  MPI_Allreduce(x, sum, N, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  for (int i = 0; i < N; ++i) y[i] = i;
+}
+struct Functor {
+  void operator()(Ends &e) const { c14(e.from, e.to); }
+};
+static void c15() {
+  Functor functor;
+  Ends one{from, to};
+  functor(one);
+  std::vector<Ends> two(1);
+  two[0].from = two[0].to = both;
+  std::for_each(two.begin(), two.end(), functor);
+}
 struct Keeps {
   double *px, r;
   Keeps(double x) : px(&x), r(0) {
@@ -141,6 +161,7 @@ struct Keeps {
 int main(int argc, char **argv) {
   MPI_Init(&argc, &argv);
   c1(), c2(), c3(), c4(), c5(), c6(), c7(*Single::self), c8(), c9(argc > 1), c11(), c12(), c13();
+  c15();
   std::vector<double> v(N);
   c10(v);
   Keeps k(argc);
