@@ -246,6 +246,14 @@ Site makeSite(const Collective &collective, const CallExpr *call, const Function
   return site;
 }
 
+/// Whether something that has no name ends with a variable: const Sums &mine = sums();
+bool keepsTemporary(const VarDecl &v, const Stmt *init) {
+  const auto *temporary = dyn_cast_or_null<MaterializeTemporaryExpr>(init);
+  return init && ((temporary && temporary->getExtendingDecl() == &v) ||
+                  std::ranges::any_of(init->children(),
+                                      [&](const Stmt *child) { return keepsTemporary(v, child); }));
+}
+
 }  // namespace
 
 bool endsWith(const Site &site, const Stmt *statement, const Memory &memory) {
@@ -259,7 +267,8 @@ bool endsWith(const Site &site, const Stmt *statement, const Memory &memory) {
     if (!v || v->hasGlobalStorage()) continue;
     const Object variable{Object::variable, v->getCanonicalDecl()};
     if (used.known.contains(variable) || (used.unknown && memory.escaped(variable)) ||
-        v->getType().isDestructedType() || v->hasAttr<CleanupAttr>())
+        (used.unknown && keepsTemporary(*v, v->getInit())) || v->getType().isDestructedType() ||
+        v->hasAttr<CleanupAttr>())
       return true;
   }
   return false;

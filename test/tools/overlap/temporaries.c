@@ -12,8 +12,37 @@ static struct four from(double x) {
   struct four f = {{x, x, x, x}};
   return f;
 }
+#ifdef __cplusplus  // or with the branch or the turn
+static void in_branch(double x) {
+  if (x < 5) {
+    const four &mine = from(x);
+    MPI_Allreduce(mine.v, all, 4, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  }
+  for (int i = 0; i < 1000; i++) w[i] = i;
+}
+static void held(double x) {
+  struct holder {
+    const four &of;
+  };
+  if (x < 5) {
+    holder mine{from(x)};
+    MPI_Allreduce(mine.of.v, all, 4, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  }
+  for (int i = 0; i < 1000; i++) w[i] = i;
+}
+static void in_turn(double x) {
+  for (int k = 0; k < 5; k++) {
+    for (int i = 0; i < 1000; i++) w[i] = i;
+    four &&mine = from(x);
+    MPI_Allreduce(mine.v, all, 4, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  }
+}
+#endif
 int main(int argc, char **argv) {
   MPI_Init(&argc, &argv);
+#ifdef __cplusplus
+  in_branch(argc), held(argc), in_turn(argc);
+#endif
   MPI_Allreduce(from(argc).v, all, 4, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
   for (int i = 0; i < 1000; i++) w[i] = i;
 #ifndef __cplusplus  // where it has no address
