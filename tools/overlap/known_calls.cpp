@@ -10,6 +10,8 @@
 #include <clang/Basic/Builtins.h>
 #include <clang/Basic/SourceManager.h>
 
+#include <utility>
+
 namespace nbcc::overlap {
 namespace {
 
@@ -17,6 +19,8 @@ constexpr KnownCall knownCalls[] = {
 #define KNOWN(name, kind, arguments) {#name, CallKind::kind, arguments},
 #include "tools/overlap/known_calls.def"
 };
+
+std::set<std::string> ownFunctions;
 
 /// A body of the program's own. That of a header of the system stands for what the function is
 /// known to do.
@@ -28,6 +32,11 @@ bool hasOwnBody(const clang::FunctionDecl &f) {
 
 llvm::StringRef nameOf(const clang::FunctionDecl &f) {
   return f.getIdentifier() ? f.getName() : llvm::StringRef();
+}
+
+/// Here or in another source.
+bool isOwn(const clang::FunctionDecl &f) {
+  return hasOwnBody(f) || (f.isExternC() && ownFunctions.contains(nameOf(f).str()));
 }
 
 bool takesNumbers(const clang::FunctionDecl &f) {
@@ -70,19 +79,23 @@ char argumentOf(const clang::CallExpr &call, const KnownCall &known, unsigned i)
   return formatted && mayStore(call.getArg(static_cast<unsigned>(format))) ? 'u' : how;
 }
 
+void setOwnFunctions(std::set<std::string> names) {
+  ownFunctions = std::move(names);
+}
+
 const KnownCall *findKnownCall(const clang::FunctionDecl &f) {
-  if (hasOwnBody(f) || !f.isExternC()) return nullptr;
+  if (isOwn(f) || !f.isExternC()) return nullptr;
   for (const KnownCall &k : knownCalls)
     if (nameOf(f) == llvm::StringRef(k.name)) return &k;
   return nullptr;
 }
 
 bool isMathematics(const clang::FunctionDecl &f) {
-  return f.hasAttr<clang::ConstAttr>() || isConstBuiltin(f);
+  return f.hasAttr<clang::ConstAttr>() || (!isOwn(f) && isConstBuiltin(f));
 }
 
 bool isOfNumbers(const clang::FunctionDecl &f) {
-  return isConstBuiltin(f) && takesNumbers(f) && !hasOwnBody(f);
+  return isConstBuiltin(f) && takesNumbers(f) && !isOwn(f);
 }
 
 bool isChoice(const clang::FunctionDecl &f) {

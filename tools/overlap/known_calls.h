@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include <set>
+#include <string>
 #include <string_view>
 
 namespace clang {
@@ -26,6 +28,10 @@ struct KnownCall {
 
 /// The same for a call, by its format if it has one.
 char argumentOf(const clang::CallExpr &, const KnownCall &, unsigned i);
+
+/// Functions that some source defines, said before anything is asked: they are what their bodies
+/// do.
+void setOwnFunctions(std::set<std::string> names);
 
 /// Null: nothing is known. A function of the program's own is not one of these, whatever its name.
 const KnownCall *findKnownCall(const clang::FunctionDecl &);

@@ -10,11 +10,13 @@
 #include <clang/AST/ParentMapContext.h>
 #include <clang/AST/RecursiveASTVisitor.h>
 #include <clang/Basic/SourceManager.h>
+#include <clang/Basic/SourceManagerInternals.h>
 #include <clang/Index/USRGeneration.h>
 #include <llvm/Support/Path.h>
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 
 #include "tools/overlap/buffers.h"
 #include "tools/overlap/changes.h"
@@ -45,6 +47,73 @@ bool calledByLanguage(const FunctionDecl &f) {
          f.hasAttr<DestructorAttr>();
 }
 
+/// Whether a file is MPI's own header, or is included by it.
+static bool comesWithMpi(FileID file, const SourceManager &files) {
+  for (; file.isValid() && file != files.getMainFileID();
+       file = files.getFileID(files.getIncludeLoc(file))) {
+    const OptionalFileEntryRef entry = files.getFileEntryRefForID(file);
+    if (entry && llvm::sys::path::filename(entry->getName()) == "mpi.h") return true;
+  }
+  return false;
+}
+
+static bool namesCollective(llvm::StringRef text) {
+  const llvm::StringRef word = "MPI_";
+  for (size_t at = text.find(word); at != llvm::StringRef::npos; at = text.find(word, at + 1)) {
+    const llvm::StringRef name =
+        text.substr(at).take_while([](char c) { return llvm::isAlnum(c) || c == '_'; });
+    if (name == word || findCollective(name.str())) return true;  // MPI_##kind
+  }
+  return false;
+}
+
+/// The headers of a library whose text names a collective, and those that include one, are looked
+/// into as the program's own: from here on they are no headers of the system.
+static void lookInto(SourceManager &files) {
+  std::vector<FileID> left;
+  for (unsigned i = 0; i < files.local_sloc_entry_size(); ++i) {
+    const SrcMgr::SLocEntry &entry = files.getLocalSLocEntry(i);
+    const FileID file = files.getFileID(SourceLocation::getFromRawEncoding(entry.getOffset()));
+    if (entry.isFile() && entry.getFile().getContentCache().OrigEntry &&
+        files.isInSystemHeader(files.getLocForEndOfFile(file)) && !comesWithMpi(file, files))
+      left.push_back(file);
+  }
+  std::vector<std::string> opened;  // their names, as an #include ends
+  for (bool more = true; std::exchange(more, false);)
+    std::erase_if(left, [&](FileID file) {
+      const llvm::StringRef text = files.getBufferData(file);
+      if (!namesCollective(text) && std::ranges::none_of(opened, [&](const std::string &name) {
+            return text.contains(name);
+          }))
+        return false;
+      const llvm::StringRef path = files.getFileEntryRefForID(file)->getName();
+      for (const char *end : {"\"", ">"})
+        opened.push_back((llvm::sys::path::filename(path) + end).str());
+      // What comes behind the last #line or #pragma GCC system_header, if there is one.
+      const bool noted = files.getSLocEntry(file).getFile().hasLineDirectives();
+      const LineEntry *last = noted ? files.getLineTable().FindNearestLineEntry(
+                                          file, static_cast<unsigned>(text.size()))
+                                    : nullptr;
+      files.AddLineNote(files.getLocForStartOfFile(file).getLocWithOffset(
+                            last ? static_cast<int>(last->FileOffset) + 1 : 0),
+                        last ? last->LineNo : 2, last ? last->FilenameID : -1, false, false,
+                        SrcMgr::C_User);
+      return more = true;
+    });
+}
+
+/// Functions with bodies, or other names for these, that other sources may call by their names.
+static void findOwn(const DeclContext &in, std::set<std::string> &names) {
+  const SourceManager &files = in.getParentASTContext().getSourceManager();
+  for (const Decl *d : in.decls()) {
+    const auto *f = dyn_cast<FunctionDecl>(d);
+    if (isa<LinkageSpecDecl, NamespaceDecl>(d)) findOwn(*Decl::castToDeclContext(d), names);
+    if (f && f->isThisDeclarationADefinition() && f->isExternC() &&
+        !files.isInSystemHeader(files.getExpansionLoc(f->getLocation())))
+      names.insert(f->getNameAsString());
+  }
+}
+
 class Collector : public RecursiveASTVisitor<Collector> {
  public:
   Collector(Program &program, const SourceManager &files) : program_(program), files_(files) {}
@@ -57,7 +126,8 @@ class Collector : public RecursiveASTVisitor<Collector> {
         !llvm::isa<TranslationUnitDecl>(d))
       return true;
     if (const auto *names = d ? dyn_cast<NamespaceDecl>(d) : nullptr;
-        names && names->getName() == "MPI" && comesWithMpi(d->getLocation()))
+        names && names->getName() == "MPI" &&
+        comesWithMpi(files_.getFileID(files_.getExpansionLoc(d->getLocation())), files_))
       return true;  // the C++ bindings that Open MPI still has, which call everything
     const FunctionDecl *outer = in_;
     if (f && f->doesThisDeclarationHaveABody()) {
@@ -222,16 +292,6 @@ class Collector : public RecursiveASTVisitor<Collector> {
   }
 
  private:
-  bool comesWithMpi(SourceLocation at) const {
-    FileID file = files_.getFileID(files_.getExpansionLoc(at));
-    for (; file.isValid() && file != files_.getMainFileID();
-         file = files_.getFileID(files_.getIncludeLoc(file))) {
-      const OptionalFileEntryRef entry = files_.getFileEntryRefForID(file);
-      if (entry && llvm::sys::path::filename(entry->getName()) == "mpi.h") return true;
-    }
-    return false;
-  }
-
   /// mpi_bcast_(), MPI_BCAST(), pmpi_bcast_f08_(): what Fortran calls, by the names of compilers.
   static bool isFortrans(llvm::StringRef symbol) {
     std::string lower = symbol.lower();
@@ -344,6 +404,12 @@ class Collector : public RecursiveASTVisitor<Collector> {
 
 Program::Program(std::vector<std::unique_ptr<ASTUnit>> sources, Promises promises)
     : sources_(std::move(sources)), promises_(std::move(promises)) {
+  std::set<std::string> own;
+  for (const auto &source : sources_) {
+    lookInto(source->getSourceManager());
+    findOwn(*source->getASTContext().getTranslationUnitDecl(), own);
+  }
+  setOwnFunctions(std::move(own));
   for (const auto &source : sources_) {
     ASTContext &context = source->getASTContext();
     Collector(*this, context.getSourceManager()).TraverseDecl(context.getTranslationUnitDecl());
