@@ -38,7 +38,8 @@ All ranks
   - Nor may some ranks have made more calls of the same kind before: of a condition that may differ both sides make as
     many, as far as these may be on the call's communicator. A loop is taken to turn as often everywhere, unless its
     condition, or that of a break or return in it, names what MPI_Comm_rank() gave or a whole number made of that.
-  - No function that the language itself calls is followed: virtual ones, operators, destructors. Around a call
+  - No function that the language itself calls is followed: virtual ones, operators, destructors, coroutines; nor
+    methods of classes that a template of a library was given, which may have a name that it calls. Around a call
     stands no try, unless its handlers end the rank; nor around a call of the same kind before.
   - Where such a function, or one whose address is taken, comes to a collective of the kind, a call that may be one of
     it counts as any number of them; and a rank that ends is one that is heard of once more.

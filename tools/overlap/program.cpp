@@ -44,7 +44,7 @@ bool calledByLanguage(const FunctionDecl &f) {
   const auto *method = dyn_cast<CXXMethodDecl>(&f);
   const bool named = f.getIdentifier() && f.getName() != "begin" && f.getName() != "end";
   return (method && method->isVirtual()) || !named || f.hasAttr<ConstructorAttr>() ||
-         f.hasAttr<DestructorAttr>();
+         f.hasAttr<DestructorAttr>() || isa_and_nonnull<CoroutineBodyStmt>(f.getBody());
 }
 
 /// Whether a file is MPI's own header, or is included by it.
@@ -224,7 +224,12 @@ class Collector : public RecursiveASTVisitor<Collector> {
     program_.lambdas_.push_back(e->getCallOperator());
     return true;
   }
+  bool VisitTypeLoc(TypeLoc at) {
+    givesToLibrary(at.getType());
+    return true;
+  }
   bool VisitCXXConstructExpr(CXXConstructExpr *made) {
+    givesToLibrary(made->getType());
     const std::string name = made->getConstructor()->getParent()->getNameAsString();
     program_.writesStreams_ = program_.writesStreams_ || name == "basic_ofstream" ||
                               name == "basic_fstream" || name == "basic_filebuf";
@@ -334,6 +339,20 @@ class Collector : public RecursiveASTVisitor<Collector> {
   }
 
   void otherName(llvm::StringRef of) { program_.otherNames_.push_back(of.str()); }
+
+  /// std::lock_guard<Turn>, std::vector<std::pair<int, Turn *>>
+  void givesToLibrary(QualType type) {
+    const CXXRecordDecl *record = type->getAsCXXRecordDecl();
+    const auto *of = dyn_cast_or_null<ClassTemplateSpecializationDecl>(record);
+    if (!of || !files_.isInSystemHeader(files_.getExpansionLoc(of->getLocation()))) return;
+    for (const TemplateArgument &a : of->getTemplateArgs().asArray()) {
+      if (a.getKind() != TemplateArgument::Type) continue;
+      const QualType inner = behind(a.getAsType());
+      if (const CXXRecordDecl *class_ = inner->getAsCXXRecordDecl())
+        program_.givenToLibrary_.insert(class_->getCanonicalDecl());
+      givesToLibrary(inner);
+    }
+  }
 
   void gives(const Expr *to, const Stmt *at) {
     const ValueDecl *d = nullptr;
@@ -551,7 +570,9 @@ const std::vector<const FunctionDecl *> &Program::unseenCollectives() {
   if (unseenCollectives_) return *unseenCollectives_;
   unseenCollectives_.emplace();
   const auto add = [&](const FunctionDecl *f) {
-    if (!calledByLanguage(*f) && !addressTaken(*f)) return;
+    const auto *method = dyn_cast<CXXMethodDecl>(f);  // a library may have a class's name
+    const bool given = method && givenToLibrary_.contains(method->getParent()->getCanonicalDecl());
+    if (!given && !calledByLanguage(*f) && !addressTaken(*f)) return;
     std::set<const FunctionDecl *> seen{f};
     bool comes = comesToCollective(f->getBody(), seen);
     if (const auto *makes = dyn_cast<CXXConstructorDecl>(f))

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <clang/AST/DeclCXX.h>
 #include <clang/Frontend/ASTUnit.h>
 
 #include <map>
@@ -188,6 +189,7 @@ class Program {
   std::vector<const clang::VarDecl *> globals_;
   std::set<std::string> inUnion_;
   std::vector<const clang::FunctionDecl *> lambdas_;
+  std::set<const clang::CXXRecordDecl *> givenToLibrary_;  // as arguments of its templates
   std::optional<std::vector<const clang::FunctionDecl *>> unseenCollectives_;
   std::set<const clang::FunctionDecl *> outside_;  // used, and maybe defined in another source
   std::set<llvm::sys::fs::UniqueID> included_;

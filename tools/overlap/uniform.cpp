@@ -36,6 +36,8 @@ class Exits : public RecursiveASTVisitor<Exits> {
   explicit Exits(Program &program) : program_(program) {}
   std::vector<const Stmt *> found;
   bool VisitReturnStmt(ReturnStmt *s) { return add(s); }
+  bool VisitCoreturnStmt(CoreturnStmt *s) { return add(s); }
+  bool VisitCoroutineSuspendExpr(CoroutineSuspendExpr *s) { return add(s); }  // it may stay away
   bool VisitBreakStmt(BreakStmt *s) { return add(s); }
   bool VisitContinueStmt(ContinueStmt *s) { return add(s); }
   bool VisitGotoStmt(GotoStmt *s) { return add(s); }
@@ -217,7 +219,7 @@ bool Uniform::reached(const Stmt *s, const FunctionDecl *in) {
         if (alike && !ends(tries->getHandler(n), in, program_))
           alike = no(tries->getHandler(n), in,
                      "an exception may lead a rank past it, to this handler, which goes on");
-    } else if (isa<CXXForRangeStmt, CXXCatchStmt, LambdaExpr, LabelStmt>(p)) {
+    } else if (isa<CXXForRangeStmt, CXXCatchStmt, LambdaExpr, LabelStmt, CoroutineBodyStmt>(p)) {
       alike = no(p, in, "how often a rank comes here is not followed");
     }
   }

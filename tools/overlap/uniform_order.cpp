@@ -45,11 +45,14 @@ bool bringsCode(QualType type) {
   if (!record) return type->isFunctionType();
   const SourceManager &files = record->getASTContext().getSourceManager();
   if (!files.isInSystemHeader(files.getExpansionLoc(record->getLocation()))) return true;
+  // They end what they hold, whatever that is.
+  const bool holdsAny = record->getName() == "any" || record->getName().ends_with("_ptr");
   const auto *of = dyn_cast<ClassTemplateSpecializationDecl>(record);
-  return of && std::ranges::any_of(of->getTemplateArgs().asArray(), [](const TemplateArgument &a) {
-           return a.getKind() != TemplateArgument::Integral &&
-                  (a.getKind() != TemplateArgument::Type || bringsCode(a.getAsType()));
-         });
+  if (!of) return holdsAny;
+  return std::ranges::any_of(of->getTemplateArgs().asArray(), [&](const TemplateArgument &a) {
+    if (a.getKind() != TemplateArgument::Type) return a.getKind() != TemplateArgument::Integral;
+    return (holdsAny && a.getAsType()->isVoidType()) || bringsCode(a.getAsType());
+  });
 }
 
 /// Whether a function of a library may call one of the program's.
