@@ -15,13 +15,17 @@ Prints each failure with the command that repeats it, and at last `N runs in N c
 import argparse
 import collections
 import concurrent.futures
+import contextlib
 import os
 import pathlib
+import queue
 import re
 import shlex
 import subprocess
 import sys
 import time
+
+import batch
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LIBRARY = ROOT / "stdlib_algos"
@@ -117,8 +121,8 @@ def placed(case):
     return [f"--topology={nodes}x{case.ranks // nodes}"]
 
 
-def command(nbcc, case, seeds, device):
-    line = [nbcc, f"stdlib_algos/{case.algorithm}.nbc", f"--target={case.target}",
+def command(case, seeds, device):
+    line = [f"stdlib_algos/{case.algorithm}.nbc", f"--target={case.target}",
             f"--protocol={case.protocol}", f"--ranks={case.ranks}", f"--type={case.type}",
             f"--op={case.op}", f"--root={case.root}", f"--lengths={case.lengths}", "--run",
             "--vary", f"--seed={seeds}", "--quiet"]
@@ -127,16 +131,14 @@ def command(nbcc, case, seeds, device):
     return line + [word for p in case.parameters.split() for word in ("-p", p)]
 
 
-def run(nbcc, case, first, last, seconds, device):
+def run(compiler, case, first, last, seconds, device):
     """Runs, and what to show of a failure. After a failure it goes on behind the seed that failed."""
     shown, runs, failed = [], 0, 0
     while first <= last:
         try:
-            done = subprocess.run(command(nbcc, case, f"{first}..{last}", device), cwd=ROOT, text=True,
-                                  errors="replace", capture_output=True, timeout=seconds)
-        except subprocess.TimeoutExpired:
-            shown.append(f"hangs: not done after {seconds} s\n  "
-                         + shlex.join(command(nbcc, case, f"{first}..{last}", device)))
+            done = compiler.run(command(case, f"{first}..{last}", device), seconds)
+        except subprocess.TimeoutExpired as hung:
+            shown.append(f"hangs: not done after {seconds} s\n  " + shlex.join(hung.cmd))
             return runs, failed + 1, shown
         if done.returncode == 0:
             return runs + last - first + 1, failed, shown
@@ -146,7 +148,7 @@ def run(nbcc, case, first, last, seconds, device):
         seed = re.search(r"with --seed=(\d+)", done.stderr)
         at = seed.group(1) if seed else f"{first}..{last}"
         shown.append("\n".join(done.stderr.splitlines()[:12]) + f"\nexit status {done.returncode}: "
-                     + shlex.join(command(nbcc, case, at, device)))
+                     + shlex.join([compiler.nbcc, *command(case, at, device)]))
         if not seed or failed >= 3:  # did not compile, crashed, or it is clear enough
             return runs, failed, shown
         runs += int(at) - first + 1
@@ -176,10 +178,21 @@ def main():
     terminal = sys.stderr.isatty()
     begin, runs, failed, ran = time.monotonic(), 0, 0, 0
 
-    with concurrent.futures.ThreadPoolExecutor(o.processes) as pool:
+    with contextlib.ExitStack() as running, concurrent.futures.ThreadPoolExecutor(o.processes) as pool:
+        idle = queue.SimpleQueue()
+        for _ in range(o.processes):
+            idle.put(running.enter_context(batch.Batch(nbcc, cwd=ROOT)))
+
+        def run_case(case):
+            compiler = idle.get()
+            try:
+                return run(compiler, case, first, last, o.timeout, o.device)
+            finally:
+                idle.put(compiler)
+
         # Long ones first, so that none is left alone at the end.
         order = sorted(cases, key=lambda c: -c.ranks)
-        futures = [pool.submit(run, nbcc, case, first, last, o.timeout, o.device) for case in order]
+        futures = [pool.submit(run_case, case) for case in order]
         for n, future in enumerate(concurrent.futures.as_completed(futures), 1):
             more, wrong, shown = future.result()
             runs, failed, ran = runs + more, failed + wrong, ran + (more > 0 or wrong > 0)

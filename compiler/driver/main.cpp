@@ -5,6 +5,7 @@
 #include <iostream>
 #include <sstream>
 
+#include "compiler/driver/batch.h"
 #include "compiler/driver/compile.h"
 #include "compiler/driver/elements.h"
 #include "compiler/driver/explain.h"
@@ -197,13 +198,8 @@ void checkGoalFile(const Options &o, Diag &diag) {
          "result\n";
 }
 
-}  // namespace
-}  // namespace nbcc
-
-int main(int argc, char **argv) {
-  using namespace nbcc;
-  Options options;
-  if (std::optional<int> status = readOptions(argc, argv, options)) return *status;
+/// What a command line asks for; the status to exit with.
+int carryOut(Options &options) {
   Diag diag(std::cerr);
   if (options.inspect) {
     inspectLibrary(options.file, std::cout, diag);
@@ -237,4 +233,21 @@ int main(int argc, char **argv) {
       break;
   }
   return diag.ok() ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace nbcc
+
+int main(int argc, char **argv) {
+  using namespace nbcc;
+  Options options;
+  if (std::optional<int> status = readOptions(argc, argv, options)) return *status;
+  if (!options.batch) return carryOut(options);
+  return runBatch(std::cin, std::cout, [](int count, char **words) {
+    Options line;
+    if (std::optional<int> status = readOptions(count, words, line)) return *status;
+    if (!line.batch) return carryOut(line);
+    std::cerr << "nbcc: error: --batch within a batch\n";
+    return 2;
+  });
 }

@@ -122,6 +122,12 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
   app.add_flag("--inspect", o.inspect, "say what is in a library (.so, .a, .o), and do no more");
   app.add_flag("--format", o.format, "print the source as it is to be laid out, and do no more");
 
+  app.add_flag(
+      "--batch", o.batch,
+      "read command lines from standard input, and run one after the other; for each print "
+      "its exit status, how many bytes it printed on standard output and on standard error, and "
+      "these");
+
   app.add_option("--emit", emit,
                  "print a stage's result; links: those that messages take between nodes; goal: all "
                  "ranks, for "
@@ -307,6 +313,9 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
   o.strictRounds = rounds == "strict";
   o.ranksGiven = ranks->count() > 0;
   o.rootGiven = root->count() > 0;
+  if (o.batch)
+    return argc == 2 ? std::optional<int>()
+                     : wrong("--batch stands alone: options are those of the lines that it reads");
   if (o.files.empty() && o.explain.empty())
     return wrong("FILE is required (nbcc --help lists all options)");
   if (!o.files.empty() && !o.explain.empty())

@@ -46,6 +46,7 @@ struct Options {
   std::string output;               // -o; empty: standard output
   bool strictRounds = false, inPlace = false;
   bool inspect = false;
+  bool batch = false;  // command lines come on standard input (batch.h)
 
   std::optional<LibraryForm> library;  // -o libNAME.so, libNAME.a, NAME.o: written ahead of time
   std::vector<const Target *> targets;

@@ -21,10 +21,13 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "scripts"))
+import batch  # noqa: E402
 import soak  # noqa: E402 - the cases, and where ranks are placed
 
+SECONDS = 60
 
-def make(nbcc, path, target, nodes, ranks, parameters, number, folder, device=None):
+
+def make(compiler, path, target, nodes, ranks, parameters, number, folder, device=None):
     """The file of templates, None where the algorithm does not apply, or what nbcc said."""
     algorithm = f"{path.parent.name}/{path.stem}"
     neighbors = algorithm.startswith("neighbor_")
@@ -32,18 +35,28 @@ def make(nbcc, path, target, nodes, ranks, parameters, number, folder, device=No
         return None
     case = soak.Case(algorithm, parameters, target, "auto", ranks, "i64", "sum", number % ranks, "equal")
     file = folder / f"{path.parent.name}-{path.stem}{parameters.replace('=', '')}-{ranks}"
-    line = [nbcc, path, f"--target={target}", f"--ranks={ranks}", f"--root={case.root}", "--rank=all",
+    line = [path, f"--target={target}", f"--ranks={ranks}", f"--root={case.root}", "--rank=all",
             "--in-place", "--no-prove", "--emit=template", "-o", file]
     line += [f"--device={device}"] if device else []
     line += [f"--cart={ranks}p"] if neighbors else []
     line += [f"--topology={nodes}x{ranks // nodes}"] if nodes > 1 else [] if neighbors else soak.placed(case)
     line += [word for p in parameters.split() for word in ("-p", p)]
-    made = subprocess.run(line, capture_output=True, text=True)
+    made = compiler.run(line, SECONDS)
     if made.returncode == 0:
         return file
     if "requires this, which does not hold" in made.stderr:
         return None
-    sys.exit(f"{' '.join(map(str, line))}\n{made.stderr}")
+    sys.exit(f"{' '.join(made.args)}\n{made.stderr}")
+
+
+def make_all(compiler, target, nodes, ranks, folder, device):
+    """The files of all algorithms that apply."""
+    files = []
+    for number, path in enumerate(sorted(soak.LIBRARY.glob("*/*.nbc"))):
+        algorithm = f"{path.parent.name}/{path.stem}"
+        for parameters in [""] + soak.PARAMETERS.get(algorithm, []):
+            files.append(make(compiler, path, target, nodes, ranks, parameters, number, folder, device))
+    return [file for file in files if file]
 
 
 def main():
@@ -64,17 +77,12 @@ def main():
     elif more:
         nodes = int(more)
     failed = False
-    for count in ranks:
-        with tempfile.TemporaryDirectory() as folder:
-            files = []
-            for number, path in enumerate(sorted(soak.LIBRARY.glob("*/*.nbc"))):
-                algorithm = f"{path.parent.name}/{path.stem}"
-                for parameters in [""] + soak.PARAMETERS.get(algorithm, []):
-                    files.append(make(nbcc, path, target, nodes, count, parameters, number,
-                                      pathlib.Path(folder), device))
-            files = [file for file in files if file]
-            run = subprocess.run([*launcher, str(count), check, *options, f"--nodes={nodes}", *files],
-                                 check=False)
+    with batch.Batch(nbcc) as compiler:
+        for count in ranks:
+            with tempfile.TemporaryDirectory() as folder:
+                files = make_all(compiler, target, nodes, count, pathlib.Path(folder), device)
+                run = subprocess.run([*launcher, str(count), check, *options, f"--nodes={nodes}", *files],
+                                     check=False)
             failed |= run.returncode != 0
     sys.exit(failed)
 

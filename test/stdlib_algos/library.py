@@ -18,9 +18,13 @@ never holds are passed over.
 import pathlib
 import re
 import subprocess
+import sys
 
 import lit.formats
 import lit.Test
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "scripts"))
+import batch  # noqa: E402
 
 PROVE_UP_TO = 33
 MUTANTS_UP_TO = (9, 16)  # the second for those that are proved up to the first
@@ -75,12 +79,10 @@ def numbers(test):
 
 def start(test, *arguments):
     """Runs nbcc to its end."""
-    command = [f"{test.config.build}/bin/nbcc", *map(str, arguments)]
     try:
-        return subprocess.run(command, capture_output=True, text=True, errors="replace",
-                              timeout=SECONDS, env=test.config.environment, check=False)
+        return test.compiler.run(arguments, SECONDS)
     except subprocess.TimeoutExpired as hung:
-        raise Failed(f"{' '.join(command)}\nended after {SECONDS} seconds") from hung
+        raise Failed(f"{' '.join(hung.cmd)}\nended after {SECONDS} seconds") from hung
 
 
 def story(done):
@@ -262,7 +264,8 @@ class Library(lit.formats.ShTest):
             return super().execute(test, litConfig)
         source = pathlib.Path(test.getFilePath()).read_text(encoding="utf-8")
         try:
-            PARTS[part](test, source)
-        except Failed as why:
+            with batch.Batch(f"{test.config.build}/bin/nbcc", env=test.config.environment) as test.compiler:
+                PARTS[part](test, source)
+        except (Failed, RuntimeError) as why:
             return lit.Test.FAIL, str(why)
         return lit.Test.PASS, ""

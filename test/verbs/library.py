@@ -22,6 +22,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "test" / "mpi")]
+import batch  # noqa: E402
 import library  # noqa: E402 - how a template is made
 import soak  # noqa: E402 - the cases
 
@@ -34,13 +35,13 @@ WAYS = ["--eager=4096 --flights=4 --depth=2", "--eager=64 --flights=3 --depth=4"
 PORTED = ("allgather-circulant", "bcast-split_binary", "reduce-knomial")
 
 
-def templates(nbcc, ranks, folder):
+def templates(compiler, ranks, folder):
     """Files for this number of ranks."""
     made = []
     for number, path in enumerate(sorted(soak.LIBRARY.glob("*/*.nbc"))):
         algorithm = f"{path.parent.name}/{path.stem}"
         sets = [""] + soak.PARAMETERS.get(algorithm, [])
-        made.append(library.make(nbcc, path, "verbs", 1, ranks, sets[ranks % len(sets)], number, folder))
+        made.append(library.make(compiler, path, "verbs", 1, ranks, sets[ranks % len(sets)], number, folder))
     return [file for file in made if file]
 
 
@@ -64,13 +65,14 @@ def main():
             words = f"--here=$here --meeting={meeting} {words}"
         script.append(f"{a.plans} {ranks} {words} || status=1")
 
-    for ranks in a.ranks:
-        files = templates(a.nbcc, ranks, output / "templates")
-        if ranks == 5:
-            ports = [f"templates/{file.name}" for file in files if file.name.startswith(PORTED)]
-        for number, way in enumerate(WAYS):
-            mine = [f"templates/{file.name}" for i, file in enumerate(files) if (i + ranks) % len(WAYS) == number]
-            call(ranks, f"{way} {' '.join(mine)}")
+    with batch.Batch(a.nbcc) as compiler:
+        for ranks in a.ranks:
+            files = templates(compiler, ranks, output / "templates")
+            if ranks == 5:
+                ports = [f"templates/{file.name}" for file in files if file.name.startswith(PORTED)]
+            for number, way in enumerate(WAYS):
+                mine = [f"templates/{file.name}" for i, file in enumerate(files) if (i + ranks) % len(WAYS) == number]
+                call(ranks, f"{way} {' '.join(mine)}")
     # Long ones: more than an adapter sends at once, and parts of such.
     for way in ["--thread", "--read"]:
         long = [f"templates/{name}-2" for name in ("bcast-binomial", "alltoall-pairwise", "allreduce-ring")]
