@@ -4,8 +4,9 @@
 // Registering is slow and calls tend to use the same buffers, so what was
 // registered stays so, in a table of fixed size, until the caller deregisters it or
 // the room is needed for others; then the one goes that no call uses and that was
-// used longest ago. Plans of several threads look it up without a lock: a user
-// first becomes one, then looks again whether the entry is still what it wanted.
+// used longest ago. The same where the adapter can hold no more. Plans of several threads look
+// it up without a lock: a user first becomes one, then looks again whether the entry is still what
+// it wanted.
 //
 // Memory that is unmapped takes its registration's addresses out of the table at once
 // (registrations_gone), so that nobody finds it; that the adapter holds its pages a while longer
@@ -97,15 +98,16 @@ static void clear_up(struct registrations *all) {
   }
 }
 
-// An empty slot, or one made empty; null: calls use all of them. Under the mutex.
-static struct registration *empty_slot(struct registrations *all) {
+// The slot of what was used longest ago, which is empty now; null: calls use all that there is.
+// Under the mutex.
+static struct registration *forget_oldest(struct registrations *all) {
   for (int attempt = 0; attempt < REGISTRATIONS; ++attempt) {
     struct registration *oldest = NULL;
     for (int i = 0; i < REGISTRATIONS; ++i) {
       struct registration *r = &all->slots[i];
-      int users = atomic_load(&r->users);
-      if (users < 0) return r;
-      if (users == 0 && (!oldest || atomic_load(&r->used) < atomic_load(&oldest->used))) oldest = r;
+      if (atomic_load(&r->users) == 0 &&
+          (!oldest || atomic_load(&r->used) < atomic_load(&oldest->used)))
+        oldest = r;
     }
     if (!oldest) return NULL;
     if (forget(all, oldest)) return oldest;
@@ -113,12 +115,28 @@ static struct registration *empty_slot(struct registrations *all) {
   return NULL;
 }
 
+// An empty slot, or one made empty; null: calls use all of them. Under the mutex.
+static struct registration *empty_slot(struct registrations *all) {
+  for (int i = 0; i < REGISTRATIONS; ++i)
+    if (atomic_load(&all->slots[i].users) < 0) return &all->slots[i];
+  return forget_oldest(all);
+}
+
+bool registrations_make_room(struct registrations *all) {
+  pthread_mutex_lock(&all->mutex);
+  const bool made = forget_oldest(all) != NULL;
+  pthread_mutex_unlock(&all->mutex);
+  return made;
+}
+
 static int add(struct registrations *all, uintptr_t begin, uintptr_t end, uint32_t access) {
   clear_up(all);
   struct registration *r = empty_slot(all);
   if (!r) return NBC_ERROR_RESOURCES;
-  int status =
-      all->registrar.add(all->registrar.adapter, (void *)begin, end - begin, access, &r->as);
+  int status;
+  do
+    status = all->registrar.add(all->registrar.adapter, (void *)begin, end - begin, access, &r->as);
+  while (status == NBC_ERROR_RESOURCES && registrations_make_room(all));
   if (status) return status;
   atomic_store(&r->access, access);
   atomic_store(&r->declared, false);
@@ -130,15 +148,19 @@ static int add(struct registrations *all, uintptr_t begin, uintptr_t end, uint32
 }
 
 int registrations_acquire(struct registrations *all, const void *memory, size_t bytes,
-                          uint32_t access, int hint) {
+                          uint32_t access, int hint, bool *made) {
   uintptr_t begin = (uintptr_t)memory, end = begin + bytes;
+  *made = false;
   if (end < begin) return NBC_ERROR_ARGUMENT;
   if (hint >= 0 && use(all, hint, begin, end, access)) return hint;
   int i = find(all, begin, end, access);
   if (i >= 0) return i;
   pthread_mutex_lock(&all->mutex);
   i = find(all, begin, end, access);  // another thread may have been faster
-  if (i < 0) i = add(all, begin, end, access);
+  if (i < 0) {
+    i = add(all, begin, end, access);
+    *made = i >= 0;
+  }
   pthread_mutex_unlock(&all->mutex);
   return i;
 }
@@ -153,7 +175,8 @@ void registrations_release(struct registrations *all, int registration) {
 }
 
 int registrations_declare(struct registrations *all, void *begin, size_t bytes, uint32_t access) {
-  int i = registrations_acquire(all, begin, bytes, access, -1);
+  bool made;
+  int i = registrations_acquire(all, begin, bytes, access, -1, &made);
   if (i < 0) return i;
   atomic_store(&all->slots[i].declared, true);
   registrations_release(all, i);

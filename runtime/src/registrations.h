@@ -54,10 +54,13 @@ void registrations_close(struct registrations *);
 
 // The registration that holds [begin, begin + bytes) with at least this access, and
 // one more user of it; or a negative status. Looks at `hint` first. Allocates, locks
-// and calls the adapter only if there is none.
+// and calls the adapter only if there is none: then *made.
 int registrations_acquire(struct registrations *, const void *begin, size_t bytes, uint32_t access,
-                          int hint);
+                          int hint, bool *made);
 void registrations_release(struct registrations *, int registration);
+// Forgets what no call uses and was used longest ago, declared or not, so that the adapter holds
+// less. False: there is none.
+bool registrations_make_room(struct registrations *);
 // Registers memory that stays until it is forgotten or the room is needed. 0 or a negative status.
 int registrations_declare(struct registrations *, void *begin, size_t bytes, uint32_t access);
 // All that overlap [begin, begin + bytes). NBC_ERROR_BUSY: some have users, and stay.

@@ -2,7 +2,8 @@
 // verbs.c - target verbs: what plans on an adapter share, memory of calls, and who is silent.
 //
 // Memory that is sent from and received into without a copy is registered when a call is started;
-// of a call whose messages are all short nothing is. It stays registered (registrations.c) where
+// of a call whose messages are all short nothing is. What the adapter does not take goes round by
+// memory that it knows (verbs_detour.c). It stays registered (registrations.c) where
 // the adapter sees that memory is unmapped, or need not see it, since it pages on demand; else
 // until the call is done, unless the program has declared it.
 //
@@ -15,7 +16,10 @@
 
 #include <sched.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
+
+#include "runtime/src/progress.h"
 
 // --- an adapter ---
 
@@ -31,6 +35,14 @@ static int add(void *adapter, void *begin, size_t bytes, uint32_t access, struct
   int status = add_to(a->device, begin, bytes, access | (a->on_demand ? on_demand : 0), as);
   if (status == NBC_ERROR_RESOURCES && !a->on_demand && a->facts.on_demand)
     status = add_to(a->device, begin, bytes, access | on_demand, as);  // no more can be held
+  return status;
+}
+
+int verbs_know(struct verbs_adapter *a, void *begin, size_t bytes, uint32_t access,
+               struct known_memory *as) {
+  int status;
+  do status = add(a, begin, bytes, access, as);
+  while (status == NBC_ERROR_RESOURCES && registrations_make_room(&a->memory));
   return status;
 }
 
@@ -94,6 +106,13 @@ static int forget(void *shared, const void *begin, size_t bytes) {
   return registrations_forget(&((struct verbs_adapter *)shared)->memory, begin, bytes);
 }
 
+void nbc_verbs_query(const nbc_plan *plan, struct nbc_verbs_counts *counts) {
+  plan_lock((nbc_plan *)plan);
+  const struct verbs *v = strcmp(plan->target->name, NBC_VERBS_TARGET) ? NULL : verbs_of(plan);
+  *counts = v ? v->counts : (struct nbc_verbs_counts){0};
+  plan_unlock((nbc_plan *)plan);
+}
+
 // --- memory of a call ---
 
 static void release(nbc_plan *plan, struct call *c) {
@@ -113,8 +132,8 @@ static bool may_be_long(const struct verbs *v, const struct call *c, uint32_t ke
   return ((wide)longest->blocks * c->block >> 16) + rounded > v->eager_bytes;
 }
 
-static void put_keys(const struct verbs *v, struct verbs_keys *keys, const void *begin,
-                     uint64_t bytes, const struct known_memory *as) {
+void verbs_put_keys(const struct verbs *v, struct verbs_keys *keys, const void *begin,
+                    uint64_t bytes, const struct known_memory *as) {
   keys->begin = (uintptr_t)begin;
   keys->end = keys->begin + bytes;
   keys->lkey[0] = as->lkey;
@@ -137,11 +156,11 @@ static int know_staging(struct verbs *v, const struct call *c, struct verbs_keys
     if (bytes > all) bytes = all;
     if (s->bytes) remove_known(v->adapter, &s->as);
     s->bytes = 0;
-    int status = add(v->adapter, begin, bytes, v->access[KEYS - 1], &s->as);
+    int status = verbs_know(v->adapter, begin, bytes, v->access[STAGING_KEY], &s->as);
     if (status) return status;
     s->bytes = bytes;
   }
-  put_keys(v, keys, begin, s->bytes, &s->as);
+  verbs_put_keys(v, keys, begin, s->bytes, &s->as);
   return 0;
 }
 
@@ -154,12 +173,17 @@ static int acquire(nbc_plan *plan, struct call *c) {
     const void *begin;
     uint64_t bytes = may_be_long(v, c, role) ? touched_bytes(plan, c, role, &begin) : 0;
     if (bytes == 0) continue;
-    int r =
-        registrations_acquire(&v->adapter->memory, begin, bytes, v->access[role], v->hint[role]);
-    if (r < 0)
-      status = r;
-    else
+    bool made = false;
+    int r = registrations_acquire(&v->adapter->memory, begin, bytes, v->access[role], v->hint[role],
+                                  &made);
+    if (r >= 0) {
       c->registration[role] = v->hint[role] = r;
+      ++*(made ? &v->counts.registered : &v->counts.found);
+    } else if (r == NBC_ERROR_RESOURCES || r == NBC_ERROR_DEVICE) {
+      c->registration[role] = NOT_REGISTERED;
+    } else {
+      status = r;
+    }
   }
   if (status) release(plan, c);
   return status;
@@ -175,11 +199,13 @@ static int prepare(nbc_plan *plan, struct call *c) {
     if (c->registration[role] < 0) continue;
     const void *begin;
     uint64_t bytes = touched_bytes(plan, c, role, &begin);
-    put_keys(v, &keys[role], begin, bytes, &v->adapter->memory.slots[c->registration[role]].as);
+    verbs_put_keys(v, &keys[role], begin, bytes,
+                   &v->adapter->memory.slots[c->registration[role]].as);
   }
-  keys[KEYS - 1] = (struct verbs_keys){0};
-  return plan->staging_instance && may_be_long(v, c, KEYS - 1) ? know_staging(v, c, &keys[KEYS - 1])
-                                                               : 0;
+  keys[STAGING_KEY] = keys[DETOUR_KEY] = (struct verbs_keys){0};
+  if (plan->staging_instance && may_be_long(v, c, STAGING_KEY))
+    status = know_staging(v, c, &keys[STAGING_KEY]);
+  return status ? status : verbs_make_detours(v, c);
 }
 
 // --- who is about to start ---

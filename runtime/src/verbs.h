@@ -2,8 +2,8 @@
 // verbs.h - target verbs, in the runtime: lanes over queue pairs, and what of them is under way.
 //
 // verbs.c is the target, verbs_create.c makes lanes, verbs_lane.c is the protocol, verbs_direct.c
-// knows what was offered before, verbs_queue.c posts work requests and takes completions in.
-// messages.c carries calls out.
+// knows what was offered before, verbs_detour.c goes round what cannot be registered, verbs_queue.c
+// posts work requests and takes completions in. messages.c carries calls out.
 //
 // A message goes as its length says, which both ends know:
 //
@@ -183,7 +183,20 @@ struct verbs_keys {
   uintptr_t begin, end;
   uint32_t lkey[NBC_VERBS_RAILS], rkey[NBC_VERBS_RAILS];
 };
-enum { KEYS = CALLER_ROLES + 1 };  // and staging
+enum { STAGING_KEY = CALLER_ROLES, DETOUR_KEY, KEYS };
+// call.registration: it cannot be registered.
+enum { NOT_REGISTERED = -2 };
+
+// Where a message lies that goes by way of the instance's place; no address: it does not.
+struct verbs_detour {
+  uint64_t address;
+  uint32_t runs;
+};
+struct verbs_place {
+  struct known_memory as;
+  uint8_t *memory;
+  uint64_t bytes;
+};
 
 // Of a variant and role: the longest message, in blocks, by 2^16 and rounded up; and how many
 // pieces are parts of blocks, which end with an element.
@@ -225,6 +238,8 @@ struct verbs {
   struct verbs_staging *staging;    // [instance]
   struct verbs_message *under_way;  // [instance][record], as messages are
   struct verbs_keys *keys;          // [instance][KEYS]
+  struct verbs_detour *detours;     // [instance][record]; null until there is one
+  struct verbs_place *places;       // [instance]; likewise
   struct verbs_longest *longest;    // [variant][KEYS]
   uint32_t access[KEYS];            // of caller's memory, by role; of staging
   int hint[CALLER_ROLES];           // where it was found last
@@ -234,6 +249,7 @@ struct verbs {
   uint32_t idle, glances;
   int64_t looked;  // at who is silent, last
   int status;
+  struct nbc_verbs_counts counts;
 };
 
 static inline struct verbs *verbs_of(const nbc_plan *plan) {
@@ -251,6 +267,15 @@ static inline int verbs_fail(struct verbs *v, int status) {
   if (!v->status) v->status = status;
   return v->status;
 }
+
+// verbs.c
+
+// Makes memory known to the adapter, which lets go of what no call uses if it has to. 0 or a
+// negative status.
+int verbs_know(struct verbs_adapter *, void *begin, size_t bytes, uint32_t access,
+               struct known_memory *);
+void verbs_put_keys(const struct verbs *, struct verbs_keys *, const void *begin, uint64_t bytes,
+                    const struct known_memory *);
 
 // verbs_create.c
 
@@ -278,6 +303,13 @@ bool verbs_waits(const struct verbs_lane *);
 uint16_t verbs_keep_there(struct verbs_lane *, const struct offered_run *);
 // Whether the peer keeps it, and which byte stands for it.
 bool verbs_find_known(const struct verbs_lane *, const struct offered_run *, uint8_t *number);
+
+// verbs_detour.c
+
+// Of the call that is about to get the plan's instance: its long messages in memory that is not
+// registered are in the instance's place from now on.
+int verbs_make_detours(struct verbs *, const struct call *);
+void verbs_forget_place(struct verbs *, struct verbs_place *);
 
 // verbs_queue.c
 

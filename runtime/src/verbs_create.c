@@ -259,10 +259,11 @@ static void measure(struct verbs *v, const struct nbc_reloc *r, const struct ste
   }
   for (uint32_t k = r->what; k <= r->what + r->extra; ++k) {
     uint32_t role = t->buffers[t->pieces[k].buffer].role;
-    uint32_t key = role < CALLER_ROLES ? role : KEYS - 1;
+    uint32_t key = role < CALLER_ROLES ? role : STAGING_KEY;
     if (blocks > longest[key].blocks) longest[key].blocks = blocks;
     if (parts > longest[key].parts) longest[key].parts = parts;
     v->access[key] |= access;
+    v->access[DETOUR_KEY] |= IBV_ACCESS_LOCAL_WRITE | access;
   }
   if (r->rule == NBC_RELOC_PIECES && r->extra + 1 > v->gather) v->gather = r->extra + 1;
 }
@@ -350,11 +351,14 @@ void verbs_destroy(nbc_plan *plan) {
     if (v->memory_known) v->ops->deregister_memory(device, v->known.region);
     for (uint32_t i = 0; v->staging && i < plan->depth; ++i)
       if (v->staging[i].bytes) v->ops->deregister_memory(device, v->staging[i].as.region);
+    for (uint32_t i = 0; v->places && i < plan->depth; ++i) verbs_forget_place(v, &v->places[i]);
     if (v->memory) munmap(v->memory, v->memory_bytes);
     free(v->arena);
     free(v->lanes);
     free(v->under_way);
     free(v->keys);
+    free(v->detours);
+    free(v->places);
     free(v->staging);
     free(v->longest);
     free(v);

@@ -258,11 +258,23 @@ void verbs_move_on(struct verbs_lane *l) {
 
 // --- what messages.c asks for ---
 
+// The way of a message that goes round; null: it does not.
+static const struct verbs_detour *detour_of(const struct verbs *v, const struct message *m) {
+  const struct verbs_detour *d =
+      v->detours ? &v->detours[m - messages_of(v->plan)->messages] : NULL;
+  return d && d->address ? d : NULL;
+}
+
 static int send_message(const struct lane *lane, struct message *m) {
   struct verbs_lane *l = lane_of(lane);
   bool brief = m->bytes <= l->of->eager_bytes;
   uint64_t moved = 0;
   if (brief && !l->unsent.first && send_short(l, m, &moved)) return 1;
+  const struct verbs_detour *d = detour_of(l->of, m);
+  if (d) {
+    const struct message there = {.address = d->address, .bytes = m->bytes, .runs = d->runs};
+    gather((uint8_t *)(uintptr_t)m->address, &there, 0, m->bytes);
+  }
   if (!brief && !l->of->reads) ++l->of->stalled;
   list_put(brief ? &l->unsent : l->of->reads ? &l->unoffered : &l->unmoved, begin(l, m, moved));
   verbs_mark_busy(l);
@@ -285,7 +297,10 @@ static int test_message(const struct lane *lane, struct message *m) {
   struct verbs *v = lane_of(lane)->of;
   const struct verbs_message *x = &v->under_way[m - messages_of(v->plan)->messages];
   int status = x->done ? v->status : verbs_take_in(v);
-  return status ? status : x->done;
+  if (status || !x->done) return status;
+  const struct verbs_detour *d = m->sent ? NULL : detour_of(v, m);
+  if (d) memcpy((void *)(uintptr_t)d->address, (const void *)(uintptr_t)m->address, m->bytes);
+  return 1;
 }
 
 // The queues are gone before: see verbs_destroy.

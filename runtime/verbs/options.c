@@ -95,6 +95,36 @@ static bool choose_wishes(const struct nbc_verbs_options *o, struct wish wishes[
   return false;
 }
 
+// What the fabric wants of packets: a switch may drop, or not pause for, those of another class.
+static bool read_packets(struct nbc_verbs_options *o, const char **why) {
+  const struct {
+    const char *name;
+    long least, most;
+    uint32_t *value;
+  } numbers[] = {{"NBC_VERBS_SERVICE_LEVEL", 0, 15, &o->service_level},
+                 {"NBC_VERBS_TRAFFIC_CLASS", 0, 255, &o->traffic_class},
+                 {"NBC_VERBS_RETRIES", 1, 7, &o->retry_count}};
+  const char *text;
+  long number;
+  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; ++i) {
+    if (*numbers[i].value || !(text = getenv(numbers[i].name))) continue;
+    if (!read_number(text, numbers[i].most, &number) || number < numbers[i].least) {
+      *why = say("%s is '%.64s'; it is to be %ld to %ld", numbers[i].name, text, numbers[i].least,
+                 numbers[i].most);
+      return false;
+    }
+    *numbers[i].value = (uint32_t)number;
+  }
+  if (o->mtu || !(text = getenv("NBC_VERBS_MTU"))) return true;
+  enum { LEAST_BYTES = 256, MOST_BYTES = 4096 };
+  if (!read_number(text, MOST_BYTES, &number) || number < LEAST_BYTES || number & (number - 1)) {
+    *why = say("NBC_VERBS_MTU is '%.64s'; it is to be 256, 512, 1024, 2048 or 4096", text);
+    return false;
+  }
+  for (o->mtu = IBV_MTU_256; number > LEAST_BYTES; number /= 2) ++o->mtu;
+  return true;
+}
+
 bool complete_options(const struct nbc_verbs_options *given, struct nbc_verbs_options *o,
                       struct wish wishes[NBC_VERBS_RAILS], uint32_t *count, const char **why) {
   static const struct nbc_verbs_options none = {0};
@@ -102,7 +132,7 @@ bool complete_options(const struct nbc_verbs_options *given, struct nbc_verbs_op
   long number;
   *o = given ? *given : none;
   *why = "nbc_verbs_options are out of range";
-  if (!possible(o) || !choose_wishes(o, wishes, count, why)) return false;
+  if (!possible(o) || !choose_wishes(o, wishes, count, why) || !read_packets(o, why)) return false;
   if (!o->gid_index && (text = getenv("NBC_VERBS_GID"))) {
     if (!read_number(text, 255, &number)) {
       *why = say("NBC_VERBS_GID is '%.64s'; it is to be an index, 0 to 255", text);

@@ -60,6 +60,32 @@ TEST(Options, memory) {
             "NBC_VERBS_MEMORY is 'paged'; it is to be pinned or demand");
 }
 
+TEST(Options, ofPackets) {
+  {
+    Set mtu("NBC_VERBS_MTU", "512"), level("NBC_VERBS_SERVICE_LEVEL", "3"),
+        traffic("NBC_VERBS_TRAFFIC_CLASS", "106"), retries("NBC_VERBS_RETRIES", "7");
+    Pair p;
+    const nbc_verbs_address card = p.a.address();
+    enum { MTU = 28 };  // where a card says it
+    EXPECT_EQ(reinterpret_cast<const unsigned char *>(&card)[MTU], IBV_MTU_512);
+    ASSERT_EQ(p.b.receive(1, p.b.run(0, 5000)), 0);
+    ASSERT_EQ(p.a.send(2, {p.a.run(0, 5000)}, 0), 0);
+    EXPECT_EQ(p.b.next().byte_len, 5000u);
+  }
+  const struct {
+    const char *name, *value, *wanted;
+  } wrong[] = {{"NBC_VERBS_MTU", "1500", "256, 512, 1024, 2048 or 4096"},
+               {"NBC_VERBS_MTU", "8192", "256, 512, 1024, 2048 or 4096"},
+               {"NBC_VERBS_SERVICE_LEVEL", "16", "0 to 15"},
+               {"NBC_VERBS_TRAFFIC_CLASS", "high", "0 to 255"},
+               {"NBC_VERBS_RETRIES", "0", "1 to 7"}};
+  for (const auto &w : wrong) {
+    Set variable(w.name, w.value);
+    EXPECT_EQ(opens({}, NBC_ERROR_ARGUMENT),
+              std::string(w.name) + " is '" + w.value + "'; it is to be " + w.wanted);
+  }
+}
+
 TEST(Options, theGid) {
   nbc_verbs_options o = {};
   o.gid_index = 9;

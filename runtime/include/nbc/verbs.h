@@ -34,7 +34,10 @@
  * and with NBC_VERBS_WATCH=no in the environment, for a call, but for what nbc_register was told
  * of, which nbc_deregister has to be told of before it is freed. Where the adapter has on-demand
  * paging, of all that reliable connections do, that is taken then: such memory is not held, and
- * what is mapped later is what is sent. Memory that cannot be pinned goes by it, too.
+ * what is mapped later is what is sent. Memory that cannot be pinned goes by it, too. Where more
+ * would be held than may be, what no call uses is let go of, that used longest ago first; a call's
+ * memory that cannot be registered at all goes by way of the plan's, copied. nbc_verbs_query
+ * counts.
  *
  * Several ports. A device may have several, of one adapter or of several: rails, as many on all
  * ranks. Where an algorithm says `on port e` (dsl/LANGUAGE.md), messages go by rail e, modulo how
@@ -83,7 +86,8 @@ enum nbc_verbs_memory { NBC_VERBS_MEMORY_AUTO, NBC_VERBS_PINNED, NBC_VERBS_ON_DE
  * say: NBC_VERBS_DEVICE=mlx5_0:1 (device, port; several with commas between them; or all),
  * NBC_VERBS_GID=3, NBC_VERBS_RENDEZVOUS=read, NBC_VERBS_TRANSFER=eager, write or read,
  * NBC_VERBS_DIRECT=no (offers are made anew in each call), NBC_VERBS_PATIENCE=10,
- * NBC_VERBS_MEMORY=pinned or demand. */
+ * NBC_VERBS_MEMORY=pinned or demand; and of packets NBC_VERBS_MTU=1024, NBC_VERBS_RETRIES=7,
+ * NBC_VERBS_SERVICE_LEVEL=3, NBC_VERBS_TRAFFIC_CLASS=106. */
 struct nbc_verbs_options {
   /* By name, with its port or without: "mlx5_0", "mlx5_0:1"; several, in the same order on all
    * ranks: "mlx5_0:1,mlx5_1:1"; "all": each active port, of InfiniBand if there is one of it
@@ -113,6 +117,16 @@ struct nbc_verbs_options {
  * or none with an active port, or it cannot do what is asked for, or could not be opened;
  * NBC_ERROR_MEMORY. Thread safe. */
 int nbc_verbs_open(const struct nbc_verbs_options *, struct nbc_device **, const char **why);
+
+/* Of callers' buffers that a plan's adapter had to know: those that were registered for a call, and
+ * those that were found registered. And messages that were copied by the way, since their buffers
+ * cannot be. */
+struct nbc_verbs_counts {
+  uint64_t registered, found, detours;
+};
+/* What it came to so far; nothing of plans for other targets. As all functions of a plan, by one
+ * thread at a time. */
+void nbc_verbs_query(const nbc_plan *, struct nbc_verbs_counts *);
 
 /* --- what the runtime asks of the device --- */
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What stays registered when a call is done, and what does not: memory that is unmapped, or that
-// nobody watches.
+// nobody watches. What becomes of memory that cannot be registered.
 
 #include <algorithm>
 #include <map>
 #include <optional>
-#include <set>
 
 #include "test/runtime/gather.h"
+#include "test/runtime/traffic.h"
 #include "test/runtime/verbs/world.h"
 
 namespace {
@@ -18,9 +18,11 @@ struct Seen {
   const nbc_verbs_ops *real = nullptr;
   nbc_verbs_ops ops = {};
   int registered = 0, onDemand = 0, refused = 0;
-  size_t pinnable = SIZE_MAX;  // of one registration, bytes
-  size_t largest = 0;          // of what was registered, bytes
-  std::set<void *> regions;
+  size_t pinnable = SIZE_MAX;                       // of one registration, bytes
+  size_t largest = 0;                               // of what was registered, bytes
+  size_t holds = SIZE_MAX, held = 0;                // bytes, of all that is pinned
+  std::function<bool(uintptr_t, size_t)> cannotBe;  // registered at all
+  std::map<void *, size_t> regions;                 // and how many of these bytes
   nbc_verbs_gone *gone = nullptr;
   void *context = nullptr;
   bool watches = true;
@@ -32,19 +34,26 @@ struct Seen {
   static int add(nbc_verbs *v, void *begin, size_t bytes, int access, void **region, uint32_t *lkey,
                  uint32_t *rkey) {
     Seen &s = all()[v];
-    if (bytes > s.pinnable && !(access & IBV_ACCESS_ON_DEMAND)) {
+    const bool pins = !(access & IBV_ACCESS_ON_DEMAND);
+    if (pins && (bytes > s.pinnable || bytes > s.holds - s.held)) {
       ++s.refused;
       return NBC_ERROR_RESOURCES;
+    }
+    if (s.cannotBe && s.cannotBe(reinterpret_cast<uintptr_t>(begin), bytes)) {
+      ++s.refused;
+      return NBC_ERROR_DEVICE;
     }
     const int status = s.real->register_memory(v, begin, bytes, access, region, lkey, rkey);
     ++s.registered;
     s.onDemand += (access & IBV_ACCESS_ON_DEMAND) != 0;
     s.largest = std::max(s.largest, bytes);
-    s.regions.insert(*region);
+    s.regions[*region] = pins ? bytes : 0;
+    s.held += s.regions[*region];
     return status;
   }
   static void remove(nbc_verbs *v, void *region) {
     Seen &s = all()[v];
+    s.held -= s.regions[region];
     EXPECT_EQ(s.regions.erase(region), 1u);
     s.real->deregister_memory(v, region);
   }
@@ -201,6 +210,57 @@ TEST_F(VerbsMemory, ofScratchAsMuchAsCallsNeed) {
       for (auto &[device, s] : Seen::all()) EXPECT_LT(s.largest, 8 * n * sizeof(int64_t) + 8192);
     }
   }
+}
+
+nbc_verbs_counts countsOf(const nbc_plan *plan) {
+  nbc_verbs_counts counts;
+  nbc_verbs_query(plan, &counts);
+  return counts;
+}
+
+TEST_F(VerbsMemory, isCounted) {
+  world(true);
+  gather(1);
+  EXPECT_EQ(countsOf(w_->plans[0]).registered, 1u) << "`out`; from `in` nothing is sent";
+  gather(2);
+  gather(3);
+  EXPECT_EQ(countsOf(w_->plans[0]).registered, 1u);
+  EXPECT_EQ(countsOf(w_->plans[0]).found, 2u);
+  EXPECT_EQ(countsOf(w_->plans[0]).detours, 0u);
+}
+
+TEST_F(VerbsMemory, whatNoCallUsesMakesRoom) {
+  VerbsWorld &w = world(true);
+  Seen &s = seen(0);
+  s.holds = s.held + 25'000;
+  for (size_t bytes = 2000; bytes < 12'000; bytes += 500) gatherAll(w, {bytes});
+  EXPECT_GT(s.refused, 0);
+  EXPECT_GT(s.held, s.holds - 25'000) << "no more than was needed goes";
+  EXPECT_EQ(countsOf(w.plans[0]).detours, 0u);
+}
+
+/// Buffers of a test, which are no pages: what plans register of their own is.
+bool isNoPage(uintptr_t begin, size_t) {
+  return begin % 4096 != 0;
+}
+
+TEST_F(VerbsMemory, roundWhatCannotBeRegistered) {
+  uint64_t detours = 0;
+  for (unsigned seed = 1; seed <= 100 && !HasFailure(); ++seed) {
+    const uint32_t some = 2 + seed % 2;
+    const Traffic t(some, 1 + seed % 5, 1 + seed % 40, {1, 201, 777, 4000}, 3, seed);
+    verbs::Options options = {.rendezvous = seed % 2 ? NBC_VERBS_READ : NBC_VERBS_WRITE};
+    if (seed % 3 == 0) options.longest = 1000;
+    VerbsWorld w(some, options, seed, [=](nbc_verbs &v) {
+      Seen::put(v, true);
+      if (seed % 4 || Seen::all().size() % 2) Seen::all()[&v].cannotBe = isNoPage;
+    });
+    w.addPlans([&](uint32_t r) { return t.templateOf(r); },
+               {.depth = 1 + seed % 3, .eager_bytes = 200});
+    run(w, t, 5, seed);
+    for (const nbc_plan *p : w.plans) detours += countsOf(p).detours;
+  }
+  EXPECT_GT(detours, 1000u);
 }
 
 TEST_F(VerbsMemory, whatIsDeclaredStays) {
