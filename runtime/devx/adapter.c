@@ -8,6 +8,7 @@
 #include "runtime/devx/adapter.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +17,9 @@
 enum {
   MOST_LOG_READS = 4,
   MOST_GID = 255,
-  LONGEST_REST = 50000,  // nanoseconds
+  YIELDED = 100000,      // nanoseconds
+  LONGEST_REST = 50000,  // likewise
+  PART = 8,              // a rest is that part of the time in which nothing has happened
   PATIENCE = 4,
   MOST_PATIENCE = 1000000
 };  // microseconds
@@ -67,13 +70,30 @@ static int deregister_memory(struct nbc_hca *hca, uint32_t lkey) {
 
 // --- waiting ---
 
-// No CQ is armed: hosts look at one entry for each stage of a call, and come again soon.
+static int64_t clock_now(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+}
+
+// No CQ is armed: hosts look at one entry for each stage of a call, and come again soon. A call
+// takes some microseconds, and what a kernel calls a rest of one is fifty and more: so at first
+// others may have the core, then rests get longer with the time that a thread has been at it. Who
+// comes again at once goes on with the rest before.
 static void rest(struct nbc_hca *hca, int64_t nanoseconds) {
+  static _Thread_local int64_t began, ended;
   (void)hca;
-  const struct timespec time = {0, nanoseconds < 0              ? 0
-                                   : nanoseconds < LONGEST_REST ? nanoseconds
-                                                                : LONGEST_REST};
-  nanosleep(&time, NULL);
+  const int64_t now = clock_now();
+  if (now - ended > YIELDED / PART) began = now;
+  int64_t part = (now - began) / PART;
+  if (part > LONGEST_REST) part = LONGEST_REST;
+  if (part > nanoseconds) part = nanoseconds;
+  const struct timespec time = {0, part};
+  if (now - began < YIELDED || part <= 0)
+    sched_yield();
+  else
+    nanosleep(&time, NULL);
+  ended = clock_now();
 }
 
 static const struct nbc_hca_ops adapter_ops = {

@@ -52,8 +52,9 @@ int coredirect_acquire(nbc_plan *plan, struct call *c) {
     const void *begin;
     uint64_t bytes = touched_bytes(plan, c, role, &begin);
     if (bytes == 0) continue;
+    bool made;
     int r = registrations_acquire(&endpoint_of(plan)->memory, begin, bytes, s->access[role],
-                                  s->hint[role]);
+                                  s->hint[role], &made);
     if (r < 0) {
       coredirect_release(plan, c);
       return r;

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Random programs of NOP, WAIT, SEND_EN and SEND against a model that is obviously right: try each
-// queue in turn until none gets on. Where every message finds a receive, nothing that one queue
-// does can undo what lets another go on; so any order, the adversary's too, ends in the same state.
+// Random programs of waits, enables and operations of each kind against a model that is obviously
+// right: try each queue in turn until none gets on. Where every message finds a receive, nothing
+// that one queue does can undo what lets another go on; so any order, the adversary's too, ends in
+// the same state. What operations move has a place of its own each, or is added up, so what is in
+// memory then says which were carried out, in which order messages came, and that each was once.
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 
 #include "test/devices/hca/rig.h"
@@ -14,13 +17,30 @@ namespace {
 
 constexpr int ranks = 2, cqsOfRank = 3, queuesOfRank = 4;
 constexpr int cqCount = ranks * cqsOfRank, queueCount = ranks * queuesOfRank;
+constexpr int mostOperations = 10;
 
 struct Operation {
   uint8_t opcode;
-  bool signalled;
-  int what = 0;        // WAIT: CQ, SEND_EN: queue
+  bool signalled, fenced = false, adds = false;  // adds: two operands, by the adapter
+  int what = 0;                                  // WAIT: CQ, SEND_EN: queue
   uint32_t index = 0;  // WAIT: entries before the one waited for, SEND_EN: limit; from the start
+  bool usesReceive() const { return opcode == MLX5_SEND || opcode == MLX5_WRITE_IMM; }
 };
+
+/// What an operation sends: never 0, and no other's.
+uint64_t valueOf(int queue, size_t operation) {
+  return 1 + 16 * static_cast<uint64_t>(queue) + operation;
+}
+
+/// What has been moved, by queue.
+struct Moved {
+  uint64_t received[queueCount][mostOperations] = {};  // by this one's peer
+  uint64_t written[queueCount][mostOperations] = {};   // likewise
+  uint64_t read[queueCount][mostOperations] = {};
+  uint64_t added[ranks] = {};
+  bool operator==(const Moved &) const = default;
+};
+constexpr uint64_t addend = 1000, readable = 77;
 
 struct Program {
   struct Line {
@@ -39,23 +59,21 @@ struct Program {
       line = {below(3) != 0, cq(), cq(), {}};
       for (int n = 2 + below(8); n > 0; --n) {
         bool signalled = below(2);
-        switch (below(4)) {
-          case 0:
-            line.operations.push_back({MLX5_NOP, signalled});
-            break;
-          case 1:
-            line.operations.push_back({MLX5_SEND, signalled});
-            break;
-          case 2:
-            line.operations.push_back(
-                {MLX5_WAIT, signalled, cq(), static_cast<uint32_t>(below(6))});
-            break;
-          case 3:
-            line.operations.push_back({MLX5_SEND_EN, signalled,
-                                       rank * queuesOfRank + below(queuesOfRank),
-                                       static_cast<uint32_t>(below(11))});
-            break;
+        const uint8_t opcodes[] = {MLX5_NOP,     MLX5_WAIT,      MLX5_WAIT,     MLX5_SEND_EN,
+                                   MLX5_SEND_EN, MLX5_SEND,      MLX5_SEND,     MLX5_WRITE,
+                                   MLX5_READ,    MLX5_WRITE_IMM, MLX5_ATOMIC_FA};
+        Operation o = {.opcode = opcodes[below(std::size(opcodes))],
+                       .signalled = signalled,
+                       .fenced = below(4) == 0,
+                       .adds = below(2) != 0};
+        if (o.opcode == MLX5_WAIT) {
+          o.what = cq();
+          o.index = static_cast<uint32_t>(below(6));
+        } else if (o.opcode == MLX5_SEND_EN) {
+          o.what = rank * queuesOfRank + below(queuesOfRank);
+          o.index = static_cast<uint32_t>(below(11));
         }
+        line.operations.push_back(o);
       }
     }
     // An enable names a managed queue, and no more than it holds.
@@ -76,12 +94,24 @@ int peer(int q) {
 struct Outcome {
   int entries[cqCount] = {};
   int waiting = 0;
+  Moved moved;
   bool operator==(const Outcome &) const = default;
 };
+
+/// The model's effect of one; `came`: messages of the queue so far that used a receive.
+void carryOut(const Operation &o, int q, size_t n, Moved &moved, size_t &came) {
+  const uint64_t value = valueOf(q, n);
+  if (o.opcode == MLX5_SEND) moved.received[q][came] = o.adds ? value + addend : value;
+  if (o.opcode == MLX5_WRITE || o.opcode == MLX5_WRITE_IMM) moved.written[q][n] = value;
+  if (o.opcode == MLX5_READ) moved.read[q][n] = readable;
+  if (o.opcode == MLX5_ATOMIC_FA) moved.added[peer(q) / queuesOfRank] += value;
+  came += o.usesReceive();
+}
 
 Outcome model(const Program &p) {
   Outcome out;
   uint32_t next[queueCount] = {}, limit[queueCount];
+  size_t came[queueCount] = {};
   for (int q = 0; q < queueCount; ++q)
     limit[q] = p.lines[q].managed ? 0 : static_cast<uint32_t>(p.lines[q].operations.size());
   auto waits = [&](int q) {
@@ -93,9 +123,11 @@ Outcome model(const Program &p) {
     moved = false;
     for (int q = 0; q < queueCount; ++q) {
       if (next[q] >= limit[q] || waits(q)) continue;
-      const Operation &o = p.lines[q].operations[next[q]++];
+      const size_t n = next[q]++;
+      const Operation &o = p.lines[q].operations[n];
       if (o.opcode == MLX5_SEND_EN) limit[o.what] = std::max(limit[o.what], o.index);
-      if (o.opcode == MLX5_SEND) ++out.entries[p.lines[peer(q)].receiveCq];
+      carryOut(o, q, n, out.moved, came[q]);
+      out.entries[p.lines[peer(q)].receiveCq] += o.usesReceive();
       if (o.signalled) ++out.entries[p.lines[q].sendCq];
       moved = true;
     }
@@ -104,11 +136,61 @@ Outcome model(const Program &p) {
   return out;
 }
 
+/// All of all ranks, and what operations begin with.
+struct alignas(16) Memory {
+  Moved moved;
+  uint64_t slots[queueCount][mostOperations][2] = {};  // received: 8 bytes, or a slot
+  uint64_t operands[queueCount][mostOperations][2][2] = {};
+  uint64_t values[queueCount][mostOperations] = {}, before[queueCount][mostOperations] = {};
+  uint64_t constant = readable;
+  Memory() {
+    for (int q = 0; q < queueCount; ++q)
+      for (size_t n = 0; n < mostOperations; ++n) {
+        values[q][n] = valueOf(q, n);
+        operands[q][n][0][0] = __builtin_bswap64(valueOf(q, n));
+        operands[q][n][1][0] = __builtin_bswap64(addend);
+      }
+  }
+};
+
+/// The entry of an operation that carries data; `own`, `there`: keys of the memory.
+Wqe carrying(const Operation &o, int q, size_t n, Memory &m, uint32_t own, uint32_t there) {
+  Wqe wqe(o.opcode, o.opcode == MLX5_SEND && o.adds ? MLX5_CALC_ADD_U64 : 0);
+  if (o.opcode == MLX5_WRITE || o.opcode == MLX5_WRITE_IMM)
+    wqe.remote(&m.moved.written[q][n], there);
+  if (o.opcode == MLX5_READ) wqe.remote(&m.constant, there).data(&m.moved.read[q][n], 8, own);
+  if (o.opcode == MLX5_ATOMIC_FA)
+    wqe.remote(&m.moved.added[peer(q) / queuesOfRank], there)
+        .operands(valueOf(q, n), 0)
+        .data(&m.before[q][n], 8, own);
+  if (o.opcode == MLX5_SEND && o.adds)
+    wqe.data(m.operands[q][n], sizeof m.operands[q][n], own);
+  else if (o.usesReceive() || o.opcode == MLX5_WRITE)
+    wqe.data(&m.values[q][n], 8, own);
+  return wqe;
+}
+
+/// A slot that was received into holds 8 bytes of the host's, or a sum of the adapter's.
+void takeReceived(const Program &p, Memory &m) {
+  for (int q = 0; q < queueCount; ++q) {
+    size_t came = 0;
+    for (const Operation &o : p.lines[q].operations) {
+      if (!o.usesReceive()) continue;
+      const uint64_t value = m.slots[q][came][0];
+      m.moved.received[q][came++] =
+          o.opcode == MLX5_SEND && o.adds ? __builtin_bswap64(value) : value;
+    }
+  }
+}
+
 Outcome execute(const Program &p, std::mt19937_64 &random) {
   Options options = Rig::simulated();
   options.adversarial = random() % 4 != 0;
   options.seed = random();
   Rig rig(ranks, options);
+  Memory memory;
+  uint32_t keys[ranks];
+  for (int r = 0; r < ranks; ++r) keys[r] = rig.key(r, &memory, sizeof memory);
   std::vector<Cq *> cqs;
   std::vector<uint32_t> firstEntry;
   std::vector<Queue *> queues;
@@ -139,14 +221,18 @@ Outcome execute(const Program &p, std::mt19937_64 &random) {
   for (int q = 0; q < queuesOfRank; ++q)
     rig.connect(*queues[static_cast<size_t>(q)], *queues[static_cast<size_t>(peer(q))]);
   for (size_t q = 0; q < queues.size(); ++q) {
-    for (int i = 0; i < 10; ++i) queues[q]->receive();
-    for (const Operation &o : p.lines[q].operations) {
+    const int from = peer(static_cast<int>(q));
+    const uint32_t own = keys[q / queuesOfRank], there = keys[from / queuesOfRank];
+    for (auto &slot : memory.slots[from]) queues[q]->receive({{slot, sizeof slot, own}});
+    for (size_t n = 0; n < p.lines[q].operations.size(); ++n) {
+      const Operation &o = p.lines[q].operations[n];
       size_t what = static_cast<size_t>(o.what);
       Wqe wqe = o.opcode == MLX5_WAIT ? wait(*cqs[what], (firstEntry[what] + o.index) & 0xffffff)
                 : o.opcode == MLX5_SEND_EN
                     ? enable(*queues[what], static_cast<uint16_t>(first[what] + o.index))
-                    : Wqe(o.opcode);
+                    : carrying(o, static_cast<int>(q), n, memory, own, there);
       if (o.signalled) wqe.signal();
+      if (o.fenced) wqe.fence();
       queues[q]->post(wqe);
     }
   }
@@ -158,6 +244,8 @@ Outcome execute(const Program &p, std::mt19937_64 &random) {
   Outcome out;
   for (int c = 0; c < cqCount; ++c) out.entries[c] = cqs[static_cast<size_t>(c)]->count();
   out.waiting = static_cast<int>(rig.fabric.waiting().size());
+  takeReceived(p, memory);
+  out.moved = memory.moved;
   return out;
 }
 

@@ -88,9 +88,10 @@ void checkDomain(uint32_t number) {
   wrong("protection domain %u, of which nobody knows", number);
 }
 
-Page &pageOf(uint32_t number) {
+Page &pageOf(const ibv_context *context, uint32_t number) {
   const auto found = all.pages.find(number);
   if (found == all.pages.end()) wrong("page of doorbells %u, which is not there", number);
+  if (found->second->context != context) wrong("page of doorbells %u is another's", number);
   return *found->second;
 }
 
@@ -107,7 +108,7 @@ void answer(void *out, size_t bytes, uint32_t number) {
 
 int createCq(ibv_context *context, Command &c, uint32_t &number) {
   const CqWish w = takeCreateCq(c);
-  pageOf(w.page);
+  pageOf(context, w.page);
   const hca::Rings rings = {at(w.ring, size_t{MLX5_CQE} << w.log, "a CQ"), nullptr,
                             recordAt(w.record)};
   for (size_t i = 0; i >> w.log == 0; ++i)
@@ -122,7 +123,7 @@ int createCq(ibv_context *context, Command &c, uint32_t &number) {
 int createPair(ibv_context *context, Command &c, mlx5dv_devx_obj &made) {
   const PairWish w = takeCreatePair(c);
   checkDomain(w.domain);
-  Page &page = pageOf(w.page);
+  Page &page = pageOf(context, w.page);
   enum { Own, Shared, None = 3 };
   hca::Rings rings;
   nbc_hca_qp_request want = {.log_sq = w.logSend,
@@ -295,6 +296,9 @@ int mlx5dv_devx_umem_dereg(mlx5dv_devx_umem *face) {
 mlx5dv_devx_uar *mlx5dv_devx_alloc_uar(ibv_context *context, uint32_t kind) {
   if (kind != MLX5DV_UAR_ALLOC_TYPE_NC) wrong("a page of doorbells of kind %u", kind);
   std::lock_guard guard(all.mutex);
+  for (const auto &[number, page] : all.pages)
+    if (page->context == context)
+      wrong("a second page of doorbells: queues that wait for CQs or start queues share one");
   auto *page = new Page(context, ++all.last);
   all.pages[page->face.page_id] = page;
   return &page->face;
