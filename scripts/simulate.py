@@ -9,8 +9,8 @@ as NBCBench has it. Offloaded is --target=coredirect; host-driven the same algor
 --target=verbs, whose hosts post what is next when they have seen what came before.
 
 Ranks are one on each node, or NODE on each where an algorithm has leaders: they exchange by the node's
-memory there. Sets: allgather and allreduce by ranks; leaders beside flat algorithms; lengths, on 16 nodes,
-with one port and three.
+memory there. Sets: allgather and allreduce by ranks; leaders, and two levels, beside flat algorithms; lengths, on 16
+nodes, with one port and three.
 
 Hosts have no figures with three ports, which target verbs does not simulate. What has messages by the square of the
 ranks, or by that of the nodes, ends where a run would take more than 5 GB.
@@ -42,14 +42,15 @@ ADAPTERS = {
 RANKS = [16, 32, 64, 128, 256, 512, 1024, 2048, 4096]
 
 NODE = 8  # ranks on one, where there are leaders
+GATHER = 0.0001  # microseconds that a byte takes within a node, as nbcc has it
 LENGTHS = [1, 16, 128, 1024, 4096, 16384, 65536]  # f64
 
 
 class Line:
     """An algorithm with its parameters, for up to so many ranks.
 
-    `node`: so many share its memory. `look`: microseconds that hosts look after the start before they compute, in
-    another line of overlap. `by_length`: ranks where lengths differ.
+    `node`: so many share its memory. `look`: microseconds that hosts look after the start before they compute, and as
+    long as a node's blocks take to their leader, in another line of overlap. `by_length`: ranks where lengths differ.
     """
 
     def __init__(self, title, path, parameters=None, most=4096, ports=1, node=1, hosts=True, look=0, by_length=64):
@@ -68,19 +69,29 @@ ALLGATHER = [Line("Bruck", "allgather/bruck"), Line("Bruck, k = 3", "allgather/b
 ALLREDUCE = [Line("recursive doubling", "allreduce/recursive_doubling")] + [
     Line(f"reduce-bcast, degree {d}", "allreduce/reduce_bcast", {"degree": d}) for d in (2, 3, 4)]
 # Flat, an adapter for each rank, and with leaders.
-LEADERS = [Line("allgather, Bruck", "allgather/bruck", hosts=False),
-           Line("allgather, ring", "allgather/ring", most=1024, hosts=False),
-           Line(f"allgather, ring of leaders, {NODE} a node", "allgather/leader", node=NODE),
-           Line(f"allgather, ring of leaders, {NODE} a node, after 1 us", "allgather/leader", node=NODE, hosts=False,
-                look=1),
-           Line(f"allgather, 2 leaders, {NODE} a node", "allgather/multi_leader", most=2048, node=NODE),
-           Line(f"allgather, 2 groups, {NODE} a node", "allgather/multi_group", most=2048, node=NODE),
-           Line("allreduce, recursive doubling", "allreduce/recursive_doubling", hosts=False),
-           Line("allreduce, reduce-bcast, degrees 2 and 4", "allreduce/reduce_bcast", {"degree": 2, "fanout": 4},
-                hosts=False),
-           Line(f"allreduce, two-level, {NODE} a node", "allreduce/two_level", node=NODE),
-           Line(f"allreduce, two-level, {NODE} a node, after 1 us", "allreduce/two_level", node=NODE, hosts=False,
-                look=1)]
+LEADERS = [Line("Bruck", "allgather/bruck", hosts=False), Line("ring", "allgather/ring", most=1024, hosts=False),
+           Line("ring of leaders", "allgather/leader", node=NODE),
+           Line("ring of leaders, after 1 us", "allgather/leader", node=NODE, hosts=False, look=1),
+           Line("leaders by Bruck", "allgather/leader_bruck", node=NODE),
+           Line("leaders by Bruck, after 1 us", "allgather/leader_bruck", node=NODE, hosts=False, look=1),
+           Line("leaders by standard exchange", "allgather/leader_standard_exchange", node=NODE),
+           Line("leaders by standard exchange, k = 3", "allgather/leader_standard_exchange", {"k": 3}, node=NODE),
+           Line("leaders by standard exchange, k = 3, 3 ports", "allgather/leader_standard_exchange", {"k": 3}, ports=3,
+                node=NODE, hosts=False),
+           Line("leaders by standard exchange, k = 3, 3 ports, after 1 us", "allgather/leader_standard_exchange", {"k": 3},
+                ports=3, node=NODE, hosts=False, look=1),
+           Line("2 leaders a node", "allgather/multi_leader", most=2048, node=NODE),
+           Line("2 groups a node", "allgather/multi_group", most=2048, node=NODE)]
+TWO_LEVEL = [Line("flat, recursive doubling", "allreduce/recursive_doubling", hosts=False),
+             Line("flat, reduce-bcast, degrees 2 and 4", "allreduce/reduce_bcast", {"degree": 2, "fanout": 4}, hosts=False),
+             Line("recursive doubling", "allreduce/two_level", node=NODE),
+             Line("recursive doubling, after 1 us", "allreduce/two_level", node=NODE, hosts=False, look=1),
+             *(Line(f"reduce-bcast, degree {d}", "allreduce/two_level_reduce_bcast", {"degree": d}, node=NODE)
+               for d in (2, 3, 4)),
+             Line("reduce-bcast, degrees 2 and 4", "allreduce/two_level_reduce_bcast", {"degree": 2, "fanout": 4},
+                  node=NODE),
+             Line("reduce-bcast, degrees 2 and 4, after 1 us", "allreduce/two_level_reduce_bcast",
+                  {"degree": 2, "fanout": 4}, node=NODE, hosts=False, look=1)]
 # By length, on 16 nodes.
 LENGTH = [Line("standard exchange", "allgather/standard_exchange", hosts=False, by_length=16),
           Line("standard exchange, k = 3", "allgather/standard_exchange", {"k": 3}, hosts=False, by_length=16),
@@ -89,6 +100,11 @@ LENGTH = [Line("standard exchange", "allgather/standard_exchange", hosts=False, 
           Line("ring", "allgather/ring", hosts=False, by_length=16),
           Line("64 ranks, ring", "allgather/ring", hosts=False),
           Line("64 ranks, ring of leaders, 4 a node", "allgather/leader", node=4, hosts=False),
+          Line("64 ranks, ring of leaders, 4 a node, after the gather", "allgather/leader", node=4, hosts=False, look=1),
+          Line("64 ranks, leaders by standard exchange, k = 3, 3 ports", "allgather/leader_standard_exchange", {"k": 3},
+               ports=3, node=4, hosts=False),
+          Line("64 ranks, leaders by standard exchange, k = 3, 3 ports, after the gather", "allgather/leader_standard_exchange",
+               {"k": 3}, ports=3, node=4, hosts=False, look=1),
           Line("64 ranks, 2 leaders, 4 a node", "allgather/multi_leader", node=4, hosts=False)]
 TIME = re.compile(r"^  time +([0-9.]+) us simulated", re.MULTILINE)
 
@@ -132,7 +148,7 @@ class Point:
         if compute:
             options.append(f"--compute={compute:.6f}")
             if line.look:
-                options.append(f"--look={line.look}")
+                options.append(f"--look={line.look + (line.node - 1) * 8 * self.count * GATHER:.6f}")
         return simulated(nbcc, line.path, self.target, self.adapter, options)
 
     def x(self):
@@ -191,14 +207,15 @@ def draw(points, prefix):
                         latency.append((name, style, [(p.x(), p.latency) for p in mine]))
                     overlap.append((name, style, [(p.x(), 100 * p.overlap) for p in mine]))
             if latency:
-                what = {"lengths": "allgather on 16 nodes", "leaders": "flat, and with leaders: one f64"}.get(
-                    kind, f"{kind} of one f64")
+                what = TITLES.get(kind, f"{kind} of one f64")
                 title, xlabel = f"{what}, {adapter}, simulated", "bytes of a block" if by_length else "ranks"
                 plot(f"{prefix}-{kind}-{adapter}-latency", title, xlabel, "us", "set logscale y", latency)
                 plot(f"{prefix}-{kind}-{adapter}-overlap", title, xlabel, "overlap, %", "set yrange [0:105]", overlap)
 
 
-SETS = {"allgather": ALLGATHER, "allreduce": ALLREDUCE, "leaders": LEADERS, "lengths": LENGTH}
+SETS = {"allgather": ALLGATHER, "allreduce": ALLREDUCE, "leaders": LEADERS, "two-level": TWO_LEVEL, "lengths": LENGTH}
+TITLES = {"lengths": "allgather on 16 nodes", "leaders": f"allgather of one f64, flat and with leaders of {NODE} ranks",
+          "two-level": f"allreduce of one f64, flat and in two levels of {NODE} ranks"}
 
 
 def points_of(kind, lines, most):

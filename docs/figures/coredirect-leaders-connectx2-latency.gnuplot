@@ -3,7 +3,7 @@ set grid
 set logscale x 2
 set xlabel 'ranks'
 set ylabel 'us'
-set title 'flat, and with leaders: one f64, connectx2, simulated' noenhanced
+set title 'allgather of one f64, flat and with leaders of 8 ranks, connectx2, simulated' noenhanced
 set logscale y
 $d0 << EOD
 16 11.640
@@ -48,6 +48,68 @@ $d3 << EOD
 4096 1010.980
 EOD
 $d4 << EOD
+16 6.220
+32 8.760
+64 11.240
+128 14.100
+256 17.120
+512 20.780
+1024 25.780
+2048 33.280
+4096 45.770
+EOD
+$d5 << EOD
+16 14.350
+32 16.610
+64 19.030
+128 21.810
+256 26.140
+512 32.970
+1024 44.260
+2048 64.440
+4096 102.390
+EOD
+$d6 << EOD
+16 6.220
+32 8.760
+64 11.240
+128 14.100
+256 17.120
+512 20.780
+1024 25.780
+2048 33.280
+4096 45.770
+EOD
+$d7 << EOD
+16 14.350
+32 16.610
+64 19.030
+128 21.810
+256 26.140
+512 32.970
+1024 44.260
+2048 64.440
+4096 102.390
+EOD
+$d8 << EOD
+32 8.520
+128 14.100
+512 19.920
+2048 31.240
+EOD
+$d9 << EOD
+32 15.670
+128 20.330
+512 30.590
+2048 60.860
+EOD
+$d10 << EOD
+32 8.520
+128 14.100
+512 19.920
+2048 29.500
+EOD
+$d11 << EOD
 16 7.120
 32 12.150
 64 22.200
@@ -57,7 +119,7 @@ $d4 << EOD
 1024 324.720
 2048 648.030
 EOD
-$d5 << EOD
+$d12 << EOD
 16 14.320
 32 22.840
 64 39.880
@@ -67,7 +129,7 @@ $d5 << EOD
 1024 553.260
 2048 1101.020
 EOD
-$d6 << EOD
+$d13 << EOD
 16 5.010
 32 8.830
 64 16.470
@@ -77,7 +139,7 @@ $d6 << EOD
 1024 246.490
 2048 492.190
 EOD
-$d7 << EOD
+$d14 << EOD
 16 14.900
 32 18.900
 64 27.500
@@ -87,54 +149,10 @@ $d7 << EOD
 1024 287.390
 2048 565.080
 EOD
-$d8 << EOD
-16 17.340
-32 21.550
-64 25.760
-128 29.970
-256 34.180
-512 38.390
-1024 42.600
-2048 46.810
-4096 51.020
-EOD
-$d9 << EOD
-16 21.050
-32 26.360
-64 30.570
-128 35.890
-256 40.100
-512 45.410
-1024 49.620
-2048 54.940
-4096 59.150
-EOD
-$d10 << EOD
-16 5.920
-32 9.820
-64 14.030
-128 18.240
-256 22.450
-512 26.660
-1024 30.870
-2048 35.080
-4096 39.290
-EOD
-$d11 << EOD
-16 13.520
-32 15.320
-64 17.120
-128 18.920
-256 20.730
-512 22.530
-1024 24.330
-2048 26.130
-4096 27.940
-EOD
-set terminal pngcairo noenhanced size 1000,680
+set terminal pngcairo noenhanced size 1000,740
 set output 'coredirect-leaders-connectx2-latency.png'
-plot $d0 with linespoints linecolor 1 dashtype 1 pointtype 5 title 'allgather, Bruck', $d1 with linespoints linecolor 2 dashtype 1 pointtype 5 title 'allgather, ring', $d2 with linespoints linecolor 3 dashtype 1 pointtype 5 title 'allgather, ring of leaders, 8 a node', $d3 with linespoints linecolor 3 dashtype 2 pointtype 7 title 'allgather, ring of leaders, 8 a node, by hosts', $d4 with linespoints linecolor 4 dashtype 1 pointtype 5 title 'allgather, 2 leaders, 8 a node', $d5 with linespoints linecolor 4 dashtype 2 pointtype 7 title 'allgather, 2 leaders, 8 a node, by hosts', $d6 with linespoints linecolor 5 dashtype 1 pointtype 5 title 'allgather, 2 groups, 8 a node', $d7 with linespoints linecolor 5 dashtype 2 pointtype 7 title 'allgather, 2 groups, 8 a node, by hosts', $d8 with linespoints linecolor 6 dashtype 1 pointtype 5 title 'allreduce, recursive doubling', $d9 with linespoints linecolor 7 dashtype 1 pointtype 5 title 'allreduce, reduce-bcast, degrees 2 and 4', $d10 with linespoints linecolor 8 dashtype 1 pointtype 5 title 'allreduce, two-level, 8 a node', $d11 with linespoints linecolor 8 dashtype 2 pointtype 7 title 'allreduce, two-level, 8 a node, by hosts'
-set terminal svg noenhanced size 1000,680
+plot $d0 with linespoints linecolor 1 dashtype 1 pointtype 5 title 'Bruck', $d1 with linespoints linecolor 2 dashtype 1 pointtype 5 title 'ring', $d2 with linespoints linecolor 3 dashtype 1 pointtype 5 title 'ring of leaders', $d3 with linespoints linecolor 3 dashtype 2 pointtype 7 title 'ring of leaders, by hosts', $d4 with linespoints linecolor 4 dashtype 1 pointtype 5 title 'leaders by Bruck', $d5 with linespoints linecolor 4 dashtype 2 pointtype 7 title 'leaders by Bruck, by hosts', $d6 with linespoints linecolor 5 dashtype 1 pointtype 5 title 'leaders by standard exchange', $d7 with linespoints linecolor 5 dashtype 2 pointtype 7 title 'leaders by standard exchange, by hosts', $d8 with linespoints linecolor 6 dashtype 1 pointtype 5 title 'leaders by standard exchange, k = 3', $d9 with linespoints linecolor 6 dashtype 2 pointtype 7 title 'leaders by standard exchange, k = 3, by hosts', $d10 with linespoints linecolor 7 dashtype 1 pointtype 5 title 'leaders by standard exchange, k = 3, 3 ports', $d11 with linespoints linecolor 8 dashtype 1 pointtype 5 title '2 leaders a node', $d12 with linespoints linecolor 8 dashtype 2 pointtype 7 title '2 leaders a node, by hosts', $d13 with linespoints linecolor 9 dashtype 1 pointtype 5 title '2 groups a node', $d14 with linespoints linecolor 9 dashtype 2 pointtype 7 title '2 groups a node, by hosts'
+set terminal svg noenhanced size 1000,740
 set output 'coredirect-leaders-connectx2-latency.svg'
 replot
 unset output

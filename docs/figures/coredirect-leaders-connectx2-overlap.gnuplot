@@ -3,7 +3,7 @@ set grid
 set logscale x 2
 set xlabel 'ranks'
 set ylabel 'overlap, %'
-set title 'flat, and with leaders: one f64, connectx2, simulated' noenhanced
+set title 'allgather of one f64, flat and with leaders of 8 ranks, connectx2, simulated' noenhanced
 set yrange [0:105]
 $d0 << EOD
 16 97.423
@@ -59,6 +59,85 @@ $d4 << EOD
 4096 98.650
 EOD
 $d5 << EOD
+16 33.762
+32 23.973
+64 18.683
+128 14.894
+256 12.266
+512 10.106
+1024 8.146
+2048 6.340
+4096 4.588
+EOD
+$d6 << EOD
+16 31.429
+32 27.152
+64 23.699
+128 20.679
+256 17.292
+512 14.559
+1024 11.523
+2048 8.395
+4096 5.567
+EOD
+$d7 << EOD
+16 41.479
+32 57.763
+64 65.302
+128 70.922
+256 74.883
+512 76.756
+1024 76.493
+2048 74.399
+4096 70.658
+EOD
+$d8 << EOD
+16 33.762
+32 23.973
+64 18.683
+128 14.894
+256 12.266
+512 10.106
+1024 8.146
+2048 6.340
+4096 4.588
+EOD
+$d9 << EOD
+16 31.429
+32 27.152
+64 23.699
+128 20.679
+256 17.292
+512 14.559
+1024 11.523
+2048 8.395
+4096 5.567
+EOD
+$d10 << EOD
+32 24.648
+128 14.894
+512 10.542
+2048 6.722
+EOD
+$d11 << EOD
+32 28.781
+128 23.660
+512 18.634
+2048 10.845
+EOD
+$d12 << EOD
+32 24.648
+128 14.894
+512 10.542
+2048 7.119
+EOD
+$d13 << EOD
+32 54.225
+128 68.085
+512 74.398
+2048 71.119
+EOD
+$d14 << EOD
 16 12.640
 32 7.407
 64 4.054
@@ -68,7 +147,7 @@ $d5 << EOD
 1024 0.280
 2048 0.139
 EOD
-$d6 << EOD
+$d15 << EOD
 16 23.115
 32 14.492
 64 8.300
@@ -78,7 +157,7 @@ $d6 << EOD
 1024 0.598
 2048 0.301
 EOD
-$d7 << EOD
+$d16 << EOD
 16 17.964
 32 10.193
 64 5.464
@@ -88,7 +167,7 @@ $d7 << EOD
 1024 0.365
 2048 0.183
 EOD
-$d8 << EOD
+$d17 << EOD
 16 22.215
 32 17.513
 64 12.036
@@ -98,65 +177,10 @@ $d8 << EOD
 1024 1.152
 2048 0.586
 EOD
-$d9 << EOD
-16 98.270
-32 98.608
-64 98.835
-128 98.999
-256 99.122
-512 99.219
-1024 99.296
-2048 99.359
-4096 99.412
-EOD
-$d10 << EOD
-16 98.575
-32 98.862
-64 99.019
-128 99.164
-256 99.252
-512 99.339
-1024 99.395
-2048 99.454
-4096 99.493
-EOD
-$d11 << EOD
-16 5.236
-32 3.055
-64 2.138
-128 1.645
-256 1.336
-512 1.125
-1024 0.972
-2048 0.855
-4096 0.764
-EOD
-$d12 << EOD
-16 13.388
-32 11.749
-64 10.514
-128 9.514
-256 8.731
-512 7.989
-1024 7.398
-2048 6.889
-4096 6.478
-EOD
-$d13 << EOD
-16 52.534
-32 69.348
-64 77.120
-128 81.305
-256 83.920
-512 85.709
-1024 87.010
-2048 87.999
-4096 88.776
-EOD
-set terminal pngcairo noenhanced size 1000,720
+set terminal pngcairo noenhanced size 1000,800
 set output 'coredirect-leaders-connectx2-overlap.png'
-plot $d0 with linespoints linecolor 1 dashtype 1 pointtype 5 title 'allgather, Bruck', $d1 with linespoints linecolor 2 dashtype 1 pointtype 5 title 'allgather, ring', $d2 with linespoints linecolor 3 dashtype 1 pointtype 5 title 'allgather, ring of leaders, 8 a node', $d3 with linespoints linecolor 3 dashtype 2 pointtype 7 title 'allgather, ring of leaders, 8 a node, by hosts', $d4 with linespoints linecolor 3 dashtype 3 pointtype 9 title 'allgather, ring of leaders, 8 a node, after 1 us', $d5 with linespoints linecolor 4 dashtype 1 pointtype 5 title 'allgather, 2 leaders, 8 a node', $d6 with linespoints linecolor 4 dashtype 2 pointtype 7 title 'allgather, 2 leaders, 8 a node, by hosts', $d7 with linespoints linecolor 5 dashtype 1 pointtype 5 title 'allgather, 2 groups, 8 a node', $d8 with linespoints linecolor 5 dashtype 2 pointtype 7 title 'allgather, 2 groups, 8 a node, by hosts', $d9 with linespoints linecolor 6 dashtype 1 pointtype 5 title 'allreduce, recursive doubling', $d10 with linespoints linecolor 7 dashtype 1 pointtype 5 title 'allreduce, reduce-bcast, degrees 2 and 4', $d11 with linespoints linecolor 8 dashtype 1 pointtype 5 title 'allreduce, two-level, 8 a node', $d12 with linespoints linecolor 8 dashtype 2 pointtype 7 title 'allreduce, two-level, 8 a node, by hosts', $d13 with linespoints linecolor 8 dashtype 3 pointtype 9 title 'allreduce, two-level, 8 a node, after 1 us'
-set terminal svg noenhanced size 1000,720
+plot $d0 with linespoints linecolor 1 dashtype 1 pointtype 5 title 'Bruck', $d1 with linespoints linecolor 2 dashtype 1 pointtype 5 title 'ring', $d2 with linespoints linecolor 3 dashtype 1 pointtype 5 title 'ring of leaders', $d3 with linespoints linecolor 3 dashtype 2 pointtype 7 title 'ring of leaders, by hosts', $d4 with linespoints linecolor 3 dashtype 3 pointtype 9 title 'ring of leaders, after 1 us', $d5 with linespoints linecolor 4 dashtype 1 pointtype 5 title 'leaders by Bruck', $d6 with linespoints linecolor 4 dashtype 2 pointtype 7 title 'leaders by Bruck, by hosts', $d7 with linespoints linecolor 4 dashtype 3 pointtype 9 title 'leaders by Bruck, after 1 us', $d8 with linespoints linecolor 5 dashtype 1 pointtype 5 title 'leaders by standard exchange', $d9 with linespoints linecolor 5 dashtype 2 pointtype 7 title 'leaders by standard exchange, by hosts', $d10 with linespoints linecolor 6 dashtype 1 pointtype 5 title 'leaders by standard exchange, k = 3', $d11 with linespoints linecolor 6 dashtype 2 pointtype 7 title 'leaders by standard exchange, k = 3, by hosts', $d12 with linespoints linecolor 7 dashtype 1 pointtype 5 title 'leaders by standard exchange, k = 3, 3 ports', $d13 with linespoints linecolor 7 dashtype 3 pointtype 9 title 'leaders by standard exchange, k = 3, 3 ports, after 1 us', $d14 with linespoints linecolor 8 dashtype 1 pointtype 5 title '2 leaders a node', $d15 with linespoints linecolor 8 dashtype 2 pointtype 7 title '2 leaders a node, by hosts', $d16 with linespoints linecolor 9 dashtype 1 pointtype 5 title '2 groups a node', $d17 with linespoints linecolor 9 dashtype 2 pointtype 7 title '2 groups a node, by hosts'
+set terminal svg noenhanced size 1000,800
 set output 'coredirect-leaders-connectx2-overlap.svg'
 replot
 unset output

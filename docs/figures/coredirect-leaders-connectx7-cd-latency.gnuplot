@@ -3,7 +3,7 @@ set grid
 set logscale x 2
 set xlabel 'ranks'
 set ylabel 'us'
-set title 'flat, and with leaders: one f64, connectx7-cd, simulated' noenhanced
+set title 'allgather of one f64, flat and with leaders of 8 ranks, connectx7-cd, simulated' noenhanced
 set logscale y
 $d0 << EOD
 16 3.580
@@ -48,6 +48,68 @@ $d3 << EOD
 4096 380.750
 EOD
 $d4 << EOD
+16 2.660
+32 3.420
+64 4.220
+128 5.110
+256 6.150
+512 7.530
+1024 9.560
+2048 12.900
+4096 18.870
+EOD
+$d5 << EOD
+16 5.510
+32 6.340
+64 7.180
+128 8.040
+256 8.940
+512 9.930
+1024 11.350
+2048 13.410
+4096 16.630
+EOD
+$d6 << EOD
+16 2.660
+32 3.420
+64 4.220
+128 5.110
+256 6.150
+512 7.530
+1024 9.560
+2048 12.900
+4096 18.870
+EOD
+$d7 << EOD
+16 5.510
+32 6.340
+64 7.180
+128 8.040
+256 8.940
+512 9.930
+1024 11.350
+2048 13.410
+4096 16.630
+EOD
+$d8 << EOD
+32 2.940
+128 4.130
+512 6.040
+2048 10.850
+EOD
+$d9 << EOD
+32 5.920
+128 7.190
+512 8.890
+2048 11.920
+EOD
+$d10 << EOD
+32 2.940
+128 4.130
+512 6.040
+2048 10.760
+EOD
+$d11 << EOD
 16 2.970
 32 5.120
 64 9.430
@@ -57,7 +119,7 @@ $d4 << EOD
 1024 138.630
 2048 276.440
 EOD
-$d5 << EOD
+$d12 << EOD
 16 5.730
 32 9.020
 64 15.590
@@ -67,7 +129,7 @@ $d5 << EOD
 1024 212.920
 2048 423.490
 EOD
-$d6 << EOD
+$d13 << EOD
 16 2.240
 32 3.580
 64 6.260
@@ -77,7 +139,7 @@ $d6 << EOD
 1024 86.690
 2048 172.480
 EOD
-$d7 << EOD
+$d14 << EOD
 16 5.830
 32 7.370
 64 10.670
@@ -87,54 +149,10 @@ $d7 << EOD
 1024 109.450
 2048 214.950
 EOD
-$d8 << EOD
-16 3.880
-32 4.700
-64 5.520
-128 6.340
-256 7.160
-512 7.980
-1024 8.800
-2048 9.620
-4096 10.440
-EOD
-$d9 << EOD
-16 5.260
-32 6.680
-64 7.520
-128 8.940
-256 9.780
-512 11.200
-1024 12.040
-2048 13.460
-4096 14.300
-EOD
-$d10 << EOD
-16 2.560
-32 3.330
-64 4.090
-128 4.850
-256 5.610
-512 6.370
-1024 7.130
-2048 7.890
-4096 8.650
-EOD
-$d11 << EOD
-16 5.340
-32 6.060
-64 6.780
-128 7.500
-256 8.220
-512 8.940
-1024 9.660
-2048 10.380
-4096 11.100
-EOD
-set terminal pngcairo noenhanced size 1000,680
+set terminal pngcairo noenhanced size 1000,740
 set output 'coredirect-leaders-connectx7-cd-latency.png'
-plot $d0 with linespoints linecolor 1 dashtype 1 pointtype 5 title 'allgather, Bruck', $d1 with linespoints linecolor 2 dashtype 1 pointtype 5 title 'allgather, ring', $d2 with linespoints linecolor 3 dashtype 1 pointtype 5 title 'allgather, ring of leaders, 8 a node', $d3 with linespoints linecolor 3 dashtype 2 pointtype 7 title 'allgather, ring of leaders, 8 a node, by hosts', $d4 with linespoints linecolor 4 dashtype 1 pointtype 5 title 'allgather, 2 leaders, 8 a node', $d5 with linespoints linecolor 4 dashtype 2 pointtype 7 title 'allgather, 2 leaders, 8 a node, by hosts', $d6 with linespoints linecolor 5 dashtype 1 pointtype 5 title 'allgather, 2 groups, 8 a node', $d7 with linespoints linecolor 5 dashtype 2 pointtype 7 title 'allgather, 2 groups, 8 a node, by hosts', $d8 with linespoints linecolor 6 dashtype 1 pointtype 5 title 'allreduce, recursive doubling', $d9 with linespoints linecolor 7 dashtype 1 pointtype 5 title 'allreduce, reduce-bcast, degrees 2 and 4', $d10 with linespoints linecolor 8 dashtype 1 pointtype 5 title 'allreduce, two-level, 8 a node', $d11 with linespoints linecolor 8 dashtype 2 pointtype 7 title 'allreduce, two-level, 8 a node, by hosts'
-set terminal svg noenhanced size 1000,680
+plot $d0 with linespoints linecolor 1 dashtype 1 pointtype 5 title 'Bruck', $d1 with linespoints linecolor 2 dashtype 1 pointtype 5 title 'ring', $d2 with linespoints linecolor 3 dashtype 1 pointtype 5 title 'ring of leaders', $d3 with linespoints linecolor 3 dashtype 2 pointtype 7 title 'ring of leaders, by hosts', $d4 with linespoints linecolor 4 dashtype 1 pointtype 5 title 'leaders by Bruck', $d5 with linespoints linecolor 4 dashtype 2 pointtype 7 title 'leaders by Bruck, by hosts', $d6 with linespoints linecolor 5 dashtype 1 pointtype 5 title 'leaders by standard exchange', $d7 with linespoints linecolor 5 dashtype 2 pointtype 7 title 'leaders by standard exchange, by hosts', $d8 with linespoints linecolor 6 dashtype 1 pointtype 5 title 'leaders by standard exchange, k = 3', $d9 with linespoints linecolor 6 dashtype 2 pointtype 7 title 'leaders by standard exchange, k = 3, by hosts', $d10 with linespoints linecolor 7 dashtype 1 pointtype 5 title 'leaders by standard exchange, k = 3, 3 ports', $d11 with linespoints linecolor 8 dashtype 1 pointtype 5 title '2 leaders a node', $d12 with linespoints linecolor 8 dashtype 2 pointtype 7 title '2 leaders a node, by hosts', $d13 with linespoints linecolor 9 dashtype 1 pointtype 5 title '2 groups a node', $d14 with linespoints linecolor 9 dashtype 2 pointtype 7 title '2 groups a node, by hosts'
+set terminal svg noenhanced size 1000,740
 set output 'coredirect-leaders-connectx7-cd-latency.svg'
 replot
 unset output

@@ -3,7 +3,7 @@ set grid
 set logscale x 2
 set xlabel 'ranks'
 set ylabel 'overlap, %'
-set title 'flat, and with leaders: one f64, connectx7-cd, simulated' noenhanced
+set title 'allgather of one f64, flat and with leaders of 8 ranks, connectx7-cd, simulated' noenhanced
 set yrange [0:105]
 $d0 << EOD
 16 97.207
@@ -59,6 +59,85 @@ $d4 << EOD
 4096 96.617
 EOD
 $d5 << EOD
+16 33.835
+32 26.316
+64 21.327
+128 17.613
+256 14.634
+512 11.952
+1024 9.414
+2048 6.977
+4096 4.822
+EOD
+$d6 << EOD
+16 29.401
+32 25.552
+64 22.563
+128 20.149
+256 18.121
+512 16.314
+1024 14.978
+2048 13.423
+4096 11.425
+EOD
+$d7 << EOD
+16 23.308
+32 39.181
+64 49.052
+128 54.795
+256 57.398
+512 57.105
+1024 53.347
+2048 46.357
+4096 37.308
+EOD
+$d8 << EOD
+16 33.835
+32 26.316
+64 21.327
+128 17.613
+256 14.634
+512 11.952
+1024 9.414
+2048 6.977
+4096 4.822
+EOD
+$d9 << EOD
+16 29.401
+32 25.552
+64 22.563
+128 20.149
+256 18.121
+512 16.314
+1024 14.978
+2048 13.423
+4096 11.425
+EOD
+$d10 << EOD
+32 30.612
+128 21.792
+512 14.901
+2048 8.295
+EOD
+$d11 << EOD
+32 27.365
+128 22.531
+512 21.372
+2048 18.540
+EOD
+$d12 << EOD
+32 30.612
+128 21.792
+512 14.901
+2048 8.364
+EOD
+$d13 << EOD
+32 29.252
+128 44.068
+512 46.523
+2048 35.688
+EOD
+$d14 << EOD
 16 16.835
 32 9.766
 64 5.302
@@ -68,7 +147,7 @@ $d5 << EOD
 1024 0.361
 2048 0.181
 EOD
-$d6 << EOD
+$d15 << EOD
 16 23.037
 32 14.745
 64 8.467
@@ -78,7 +157,7 @@ $d6 << EOD
 1024 0.625
 2048 0.312
 EOD
-$d7 << EOD
+$d16 << EOD
 16 22.321
 32 13.966
 64 7.987
@@ -88,7 +167,7 @@ $d7 << EOD
 1024 0.577
 2048 0.290
 EOD
-$d8 << EOD
+$d17 << EOD
 16 20.926
 32 16.554
 64 11.434
@@ -98,65 +177,10 @@ $d8 << EOD
 1024 1.115
 2048 0.568
 EOD
-$d9 << EOD
-16 23.196
-32 20.426
-64 18.478
-128 17.035
-256 15.922
-512 15.038
-1024 14.318
-2048 13.721
-4096 13.218
-EOD
-$d10 << EOD
-16 13.688
-32 10.778
-64 9.574
-128 8.054
-256 7.362
-512 6.429
-1024 5.980
-2048 5.349
-4096 5.035
-EOD
-$d11 << EOD
-16 11.719
-32 9.309
-64 7.579
-128 6.392
-256 5.526
-512 4.867
-1024 4.208
-2048 3.802
-4096 3.468
-EOD
-$d12 << EOD
-16 13.483
-32 11.881
-64 10.619
-128 9.600
-256 8.759
-512 8.054
-1024 7.453
-2048 6.936
-4096 6.486
-EOD
-$d13 << EOD
-16 21.484
-32 16.817
-64 13.692
-128 11.546
-256 9.982
-512 8.791
-1024 7.854
-2048 7.098
-4096 6.474
-EOD
-set terminal pngcairo noenhanced size 1000,720
+set terminal pngcairo noenhanced size 1000,800
 set output 'coredirect-leaders-connectx7-cd-overlap.png'
-plot $d0 with linespoints linecolor 1 dashtype 1 pointtype 5 title 'allgather, Bruck', $d1 with linespoints linecolor 2 dashtype 1 pointtype 5 title 'allgather, ring', $d2 with linespoints linecolor 3 dashtype 1 pointtype 5 title 'allgather, ring of leaders, 8 a node', $d3 with linespoints linecolor 3 dashtype 2 pointtype 7 title 'allgather, ring of leaders, 8 a node, by hosts', $d4 with linespoints linecolor 3 dashtype 3 pointtype 9 title 'allgather, ring of leaders, 8 a node, after 1 us', $d5 with linespoints linecolor 4 dashtype 1 pointtype 5 title 'allgather, 2 leaders, 8 a node', $d6 with linespoints linecolor 4 dashtype 2 pointtype 7 title 'allgather, 2 leaders, 8 a node, by hosts', $d7 with linespoints linecolor 5 dashtype 1 pointtype 5 title 'allgather, 2 groups, 8 a node', $d8 with linespoints linecolor 5 dashtype 2 pointtype 7 title 'allgather, 2 groups, 8 a node, by hosts', $d9 with linespoints linecolor 6 dashtype 1 pointtype 5 title 'allreduce, recursive doubling', $d10 with linespoints linecolor 7 dashtype 1 pointtype 5 title 'allreduce, reduce-bcast, degrees 2 and 4', $d11 with linespoints linecolor 8 dashtype 1 pointtype 5 title 'allreduce, two-level, 8 a node', $d12 with linespoints linecolor 8 dashtype 2 pointtype 7 title 'allreduce, two-level, 8 a node, by hosts', $d13 with linespoints linecolor 8 dashtype 3 pointtype 9 title 'allreduce, two-level, 8 a node, after 1 us'
-set terminal svg noenhanced size 1000,720
+plot $d0 with linespoints linecolor 1 dashtype 1 pointtype 5 title 'Bruck', $d1 with linespoints linecolor 2 dashtype 1 pointtype 5 title 'ring', $d2 with linespoints linecolor 3 dashtype 1 pointtype 5 title 'ring of leaders', $d3 with linespoints linecolor 3 dashtype 2 pointtype 7 title 'ring of leaders, by hosts', $d4 with linespoints linecolor 3 dashtype 3 pointtype 9 title 'ring of leaders, after 1 us', $d5 with linespoints linecolor 4 dashtype 1 pointtype 5 title 'leaders by Bruck', $d6 with linespoints linecolor 4 dashtype 2 pointtype 7 title 'leaders by Bruck, by hosts', $d7 with linespoints linecolor 4 dashtype 3 pointtype 9 title 'leaders by Bruck, after 1 us', $d8 with linespoints linecolor 5 dashtype 1 pointtype 5 title 'leaders by standard exchange', $d9 with linespoints linecolor 5 dashtype 2 pointtype 7 title 'leaders by standard exchange, by hosts', $d10 with linespoints linecolor 6 dashtype 1 pointtype 5 title 'leaders by standard exchange, k = 3', $d11 with linespoints linecolor 6 dashtype 2 pointtype 7 title 'leaders by standard exchange, k = 3, by hosts', $d12 with linespoints linecolor 7 dashtype 1 pointtype 5 title 'leaders by standard exchange, k = 3, 3 ports', $d13 with linespoints linecolor 7 dashtype 3 pointtype 9 title 'leaders by standard exchange, k = 3, 3 ports, after 1 us', $d14 with linespoints linecolor 8 dashtype 1 pointtype 5 title '2 leaders a node', $d15 with linespoints linecolor 8 dashtype 2 pointtype 7 title '2 leaders a node, by hosts', $d16 with linespoints linecolor 9 dashtype 1 pointtype 5 title '2 groups a node', $d17 with linespoints linecolor 9 dashtype 2 pointtype 7 title '2 groups a node, by hosts'
+set terminal svg noenhanced size 1000,800
 set output 'coredirect-leaders-connectx7-cd-overlap.svg'
 replot
 unset output

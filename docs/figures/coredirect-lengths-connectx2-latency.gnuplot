@@ -60,6 +60,14 @@ $d5 << EOD
 524288 16548.370
 EOD
 $d6 << EOD
+8 12.750
+128 14.040
+1024 31.160
+8192 166.850
+32768 635.070
+131072 2512.680
+EOD
+$d7 << EOD
 8 41.600
 128 43.170
 1024 60.390
@@ -70,7 +78,7 @@ $d6 << EOD
 EOD
 set terminal pngcairo noenhanced size 1000,600
 set output 'coredirect-lengths-connectx2-latency.png'
-plot $d0 with linespoints linecolor 1 dashtype 1 pointtype 5 title 'standard exchange', $d1 with linespoints linecolor 2 dashtype 1 pointtype 5 title 'standard exchange, k = 3', $d2 with linespoints linecolor 3 dashtype 1 pointtype 5 title 'standard exchange, k = 3, 3 ports', $d3 with linespoints linecolor 4 dashtype 1 pointtype 5 title 'ring', $d4 with linespoints linecolor 4 dashtype 1 pointtype 5 title '64 ranks, ring', $d5 with linespoints linecolor 5 dashtype 1 pointtype 5 title '64 ranks, ring of leaders, 4 a node', $d6 with linespoints linecolor 6 dashtype 1 pointtype 5 title '64 ranks, 2 leaders, 4 a node'
+plot $d0 with linespoints linecolor 1 dashtype 1 pointtype 5 title 'standard exchange', $d1 with linespoints linecolor 2 dashtype 1 pointtype 5 title 'standard exchange, k = 3', $d2 with linespoints linecolor 3 dashtype 1 pointtype 5 title 'standard exchange, k = 3, 3 ports', $d3 with linespoints linecolor 4 dashtype 1 pointtype 5 title 'ring', $d4 with linespoints linecolor 4 dashtype 1 pointtype 5 title '64 ranks, ring', $d5 with linespoints linecolor 5 dashtype 1 pointtype 5 title '64 ranks, ring of leaders, 4 a node', $d6 with linespoints linecolor 6 dashtype 1 pointtype 5 title '64 ranks, leaders by standard exchange, k = 3, 3 ports', $d7 with linespoints linecolor 7 dashtype 1 pointtype 5 title '64 ranks, 2 leaders, 4 a node'
 set terminal svg noenhanced size 1000,600
 set output 'coredirect-lengths-connectx2-latency.svg'
 replot

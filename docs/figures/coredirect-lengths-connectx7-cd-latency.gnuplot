@@ -60,6 +60,14 @@ $d5 << EOD
 524288 7403.860
 EOD
 $d6 << EOD
+8 3.230
+128 4.820
+1024 16.740
+8192 111.830
+32768 438.690
+131072 1746.140
+EOD
+$d7 << EOD
 8 17.610
 128 18.580
 1024 27.660
@@ -70,7 +78,7 @@ $d6 << EOD
 EOD
 set terminal pngcairo noenhanced size 1000,600
 set output 'coredirect-lengths-connectx7-cd-latency.png'
-plot $d0 with linespoints linecolor 1 dashtype 1 pointtype 5 title 'standard exchange', $d1 with linespoints linecolor 2 dashtype 1 pointtype 5 title 'standard exchange, k = 3', $d2 with linespoints linecolor 3 dashtype 1 pointtype 5 title 'standard exchange, k = 3, 3 ports', $d3 with linespoints linecolor 4 dashtype 1 pointtype 5 title 'ring', $d4 with linespoints linecolor 4 dashtype 1 pointtype 5 title '64 ranks, ring', $d5 with linespoints linecolor 5 dashtype 1 pointtype 5 title '64 ranks, ring of leaders, 4 a node', $d6 with linespoints linecolor 6 dashtype 1 pointtype 5 title '64 ranks, 2 leaders, 4 a node'
+plot $d0 with linespoints linecolor 1 dashtype 1 pointtype 5 title 'standard exchange', $d1 with linespoints linecolor 2 dashtype 1 pointtype 5 title 'standard exchange, k = 3', $d2 with linespoints linecolor 3 dashtype 1 pointtype 5 title 'standard exchange, k = 3, 3 ports', $d3 with linespoints linecolor 4 dashtype 1 pointtype 5 title 'ring', $d4 with linespoints linecolor 4 dashtype 1 pointtype 5 title '64 ranks, ring', $d5 with linespoints linecolor 5 dashtype 1 pointtype 5 title '64 ranks, ring of leaders, 4 a node', $d6 with linespoints linecolor 6 dashtype 1 pointtype 5 title '64 ranks, leaders by standard exchange, k = 3, 3 ports', $d7 with linespoints linecolor 7 dashtype 1 pointtype 5 title '64 ranks, 2 leaders, 4 a node'
 set terminal svg noenhanced size 1000,600
 set output 'coredirect-lengths-connectx7-cd-latency.svg'
 replot

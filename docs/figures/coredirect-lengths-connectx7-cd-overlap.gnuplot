@@ -60,6 +60,31 @@ $d5 << EOD
 524288 0.714
 EOD
 $d6 << EOD
+8 84.916
+128 74.691
+1024 41.367
+8192 14.175
+32768 8.992
+131072 7.576
+524288 7.214
+EOD
+$d7 << EOD
+8 15.480
+128 10.581
+1024 3.584
+8192 1.091
+32768 0.837
+131072 0.774
+EOD
+$d8 << EOD
+8 47.368
+128 31.950
+1024 10.335
+8192 2.602
+32768 1.785
+131072 1.575
+EOD
+$d9 << EOD
 8 1.704
 128 1.668
 1024 1.446
@@ -68,10 +93,10 @@ $d6 << EOD
 131072 0.974
 524288 0.972
 EOD
-set terminal pngcairo noenhanced size 1000,600
+set terminal pngcairo noenhanced size 1000,640
 set output 'coredirect-lengths-connectx7-cd-overlap.png'
-plot $d0 with linespoints linecolor 1 dashtype 1 pointtype 5 title 'standard exchange', $d1 with linespoints linecolor 2 dashtype 1 pointtype 5 title 'standard exchange, k = 3', $d2 with linespoints linecolor 3 dashtype 1 pointtype 5 title 'standard exchange, k = 3, 3 ports', $d3 with linespoints linecolor 4 dashtype 1 pointtype 5 title 'ring', $d4 with linespoints linecolor 4 dashtype 1 pointtype 5 title '64 ranks, ring', $d5 with linespoints linecolor 5 dashtype 1 pointtype 5 title '64 ranks, ring of leaders, 4 a node', $d6 with linespoints linecolor 6 dashtype 1 pointtype 5 title '64 ranks, 2 leaders, 4 a node'
-set terminal svg noenhanced size 1000,600
+plot $d0 with linespoints linecolor 1 dashtype 1 pointtype 5 title 'standard exchange', $d1 with linespoints linecolor 2 dashtype 1 pointtype 5 title 'standard exchange, k = 3', $d2 with linespoints linecolor 3 dashtype 1 pointtype 5 title 'standard exchange, k = 3, 3 ports', $d3 with linespoints linecolor 4 dashtype 1 pointtype 5 title 'ring', $d4 with linespoints linecolor 4 dashtype 1 pointtype 5 title '64 ranks, ring', $d5 with linespoints linecolor 5 dashtype 1 pointtype 5 title '64 ranks, ring of leaders, 4 a node', $d6 with linespoints linecolor 5 dashtype 3 pointtype 9 title '64 ranks, ring of leaders, 4 a node, after the gather', $d7 with linespoints linecolor 6 dashtype 1 pointtype 5 title '64 ranks, leaders by standard exchange, k = 3, 3 ports', $d8 with linespoints linecolor 6 dashtype 3 pointtype 9 title '64 ranks, leaders by standard exchange, k = 3, 3 ports, after the gather', $d9 with linespoints linecolor 7 dashtype 1 pointtype 5 title '64 ranks, 2 leaders, 4 a node'
+set terminal svg noenhanced size 1000,640
 set output 'coredirect-lengths-connectx7-cd-overlap.svg'
 replot
 unset output
