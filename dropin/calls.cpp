@@ -22,8 +22,10 @@ Incoming take_in(Communicator *c, const Operation &o, bool blocking) {
   in.communicator = c;
   if (c)
     in.line = outline(o, c->rank(), c->ranks(), c->outdegree(), c->indegree());
+  else if (const char *why = why_not_ours(o.comm))
+    in.line.refusal = why;
   else
-    in.line.refusal = "an intercommunicator";
+    in.line.refusal = nbc_status_text(NBC_ERROR_MEMORY);
   in.line.blocking = blocking;
   return in;
 }
@@ -120,10 +122,11 @@ Request *make_request(const Incoming &in, const Operation &o, const char *name) 
   Request *r = take_request();
   if (!r) return nullptr;
   r->communicator = in.communicator;
-  r->operation = o;
   r->name = name;
-  r->line = in.line;
-  if (r->line.refusal || set_arguments(r->arguments, *in.communicator, o)) return r;
+  Looked &looked = r->looked.emplace();
+  looked.operation = o;
+  looked.line = in.line;
+  if (in.line.refusal || set_arguments(looked.arguments, *in.communicator, o)) return r;
   give_back(r);
   return nullptr;
 }
@@ -131,12 +134,25 @@ Request *make_request(const Incoming &in, const Operation &o, const char *name) 
 // For one that has to wait, and may be the MPI's after all.
 bool prepare_to_pass(Request *r, FunctionRef<std::function<int(MPI_Request *)>()> keep) try {
   const Communicator &c = *r->communicator;
-  r->hand_over = keep();
-  if (!r->line.objection)
-    r->handles.keep(r->operation, c.rank(), c.ranks(), c.outdegree(), c.indegree());
+  Looked &looked = *r->looked;
+  looked.hand_over = keep();
+  if (!looked.line.objection)
+    looked.handles.keep(looked.operation, c.rank(), c.ranks(), c.outdegree(), c.indegree());
   return true;
 } catch (const std::bad_alloc &) {
   return false;
+}
+
+// Of a communicator that may be gone. MPI calls a handler for one that there is.
+int raise_late(const Communicator &c, int error) {
+  MPI_Errhandler own;
+  if (c.comm() != MPI_COMM_NULL) return raise(c.comm(), error);
+  PMPI_Comm_get_errhandler(MPI_COMM_SELF, &own);
+  if (c.handler() != MPI_ERRHANDLER_NULL) PMPI_Comm_set_errhandler(MPI_COMM_SELF, c.handler());
+  raise(MPI_COMM_SELF, error);
+  PMPI_Comm_set_errhandler(MPI_COMM_SELF, own);
+  PMPI_Errhandler_free(&own);
+  return error;
 }
 
 int start_again(Communicator &c, const Habit &h, const Operation &o, const char *name,
@@ -144,7 +160,6 @@ int start_again(Communicator &c, const Habit &h, const Operation &o, const char 
   Request *r = take_request();
   if (!r) return raise(o.comm, MPI_ERR_NO_MEM);
   r->communicator = &c;
-  r->operation.comm = o.comm;
   r->name = name;
   r->plan = h.plan;
   r->held = h.held;
@@ -163,7 +178,7 @@ int start_again(Communicator &c, const Habit &h, const Operation &o, const char 
 }  // namespace
 
 int begin(Request *r) {
-  int error = fill_and_start(*r->plan, r->arguments, r->line.bytes, &r->call);
+  int error = fill_and_start(*r->plan, r->looked->arguments, r->looked->line.bytes, &r->call);
   if (!error) r->state = Request::running;
   return error;
 }
@@ -188,6 +203,7 @@ int blocking(const Operation &o, const Forms &forms) try {
 
 int nonblocking(const Operation &o, const char *name, FunctionRef<int(MPI_Request *)> pass,
                 FunctionRef<std::function<int(MPI_Request *)>()> keep, MPI_Request *request) try {
+  if (!request) return pass(request);
   Lock lock;
   Communicator *c = Communicator::of(o.comm);
   bool queued = c && !calls_of(*c).queue.empty();
@@ -200,14 +216,14 @@ int nonblocking(const Operation &o, const char *name, FunctionRef<int(MPI_Reques
   }
   Request *r = make_request(in, o, name);
   if (!r) return raise(o.comm, MPI_ERR_NO_MEM);
-  if (!queued && !r->line.refusal) r->plan = find_plan(*c, o, in.line);
+  if (!queued && !in.line.refusal) r->plan = find_plan(*c, o, in.line);
   if (r->plan) {
     int error = begin(r);
     if (error) {
       give_back(r);
       return raise(o.comm, error);
     }
-    get_used(*c, o, r->arguments, r->plan, r->line);
+    get_used(*c, o, r->looked->arguments, r->plan, in.line);
     c->hold();
     link(r);
   } else {
@@ -231,10 +247,11 @@ int duplicating(MPI_Comm comm, std::function<int(MPI_Request *)> pass, MPI_Reque
   Request *r = take_request();
   if (!r) return raise(comm, MPI_ERR_NO_MEM);
   r->communicator = c;
-  r->operation.comm = comm;
   r->name = "MPI_Comm_idup";
-  r->line.refusal = "not a collective of ours";
-  r->hand_over = std::move(pass);
+  r->looked.emplace();
+  r->looked->operation.comm = comm;
+  r->looked->line.refusal = "not a collective of ours";
+  r->looked->hand_over = std::move(pass);
   r->alone = duplicates_by_collectives;
   append(*c, r);
   advance_queues();
@@ -254,6 +271,7 @@ int made_by_all(int error, const MPI_Comm *made) {
 // MPI lets an initialisation wait for other ranks, so it does until there is a plan.
 int persistent(const Operation &o, const char *name, FunctionRef<int(MPI_Request *)> pass,
                MPI_Request *request) try {
+  if (!request) return pass(request);
   Lock lock;
   Incoming in = take_in(Communicator::of(o.comm), o, false);
   Plan *plan = get_plan(lock, in, o, name, true);
@@ -274,19 +292,20 @@ int persistent(const Operation &o, const char *name, FunctionRef<int(MPI_Request
 
 // Never behind calls that wait for plans: others may wait for this one before they make those.
 int start(Request *r) try {
-  if (!r->persistent || r->state != Request::idle) return raise(r->operation.comm, MPI_ERR_REQUEST);
+  if (!r->persistent || r->state != Request::idle)
+    return raise_late(*r->communicator, MPI_ERR_REQUEST);
   int error = begin(r);
-  if (error) return raise(r->operation.comm, error);
+  if (error) return raise_late(*r->communicator, error);
   r->communicator->hold();
   link(r);
   return MPI_SUCCESS;
 } catch (const std::bad_alloc &) {
-  return raise(r->operation.comm, MPI_ERR_NO_MEM);
+  return raise_late(*r->communicator, MPI_ERR_NO_MEM);
 }
 
 int collect(Request *r, MPI_Request *request, MPI_Status *status) {
-  int error = r->error;
-  MPI_Comm comm = r->operation.comm;
+  const int error = r->error;
+  Communicator *c = r->communicator;
   if (status != MPI_STATUS_IGNORE) set_empty(status);
   r->error = MPI_SUCCESS;
   if (r->persistent) {
@@ -295,7 +314,10 @@ int collect(Request *r, MPI_Request *request, MPI_Status *status) {
     give_back(r);
     *request = MPI_REQUEST_NULL;
   }
-  return error ? raise(comm, error) : MPI_SUCCESS;
+  if (!error) return MPI_SUCCESS;
+  raise_late(*c, error);
+  c->release();
+  return error;
 }
 
 void empty_queue(Lock &lock, MPI_Comm comm) {
@@ -308,6 +330,7 @@ void free_request(Request *r) {
     r->abandoned = true;
     return;
   }
+  if (r->error) r->communicator->release();
   Communicator *c = r->persistent ? r->communicator : nullptr;
   give_back(r);
   if (c) c->release();
@@ -316,13 +339,12 @@ void free_request(Request *r) {
 void set_empty(MPI_Status *status) {
   status->MPI_SOURCE = MPI_ANY_SOURCE;
   status->MPI_TAG = MPI_ANY_TAG;
-  status->MPI_ERROR = MPI_SUCCESS;
   PMPI_Status_set_elements(status, MPI_BYTE, 0);
   PMPI_Status_set_cancelled(status, 0);
 }
 
 int raise(MPI_Comm comm, int error) {
-  PMPI_Comm_call_errhandler(comm, error);
+  Lock::without([=] { return PMPI_Comm_call_errhandler(comm, error); });
   return error;
 }
 

@@ -55,18 +55,24 @@ class Lock {
   Lock &operator=(const Lock &) = delete;
   /// Without it: for what waits, or may call back into a program.
   template <class F>
-  auto outside(F f) {
+  static auto outside(F f) {
     leave();
     struct Again {
-      Lock &lock;
-      ~Again() { lock.enter(); }
-    } again{*this};
+      ~Again() { enter(); }
+    } again;
     return f();
+  }
+  /// Whether this thread holds it.
+  static bool is_held();
+  /// The same for who cannot know whether this thread holds it.
+  template <class F>
+  static auto without(F f) {
+    return is_held() ? outside(f) : f();
   }
 
  private:
-  void enter();
-  void leave();
+  static void enter();
+  static void leave();
 };
 
 /// Whether this call comes from the MPI, from ourselves, or from outside MPI_Init ... MPI_Finalize.
@@ -125,13 +131,15 @@ int collect(Request *, MPI_Request *, MPI_Status *);
 void empty_queue(Lock &, MPI_Comm);
 /// MPI_Request_free.
 void free_request(Request *);
-/// As MPI_Wait leaves it for what has no message.
+/// As MPI_Wait leaves it for what has no message. MPI_ERROR stays: what waits for one request does
+/// not touch it.
 void set_empty(MPI_Status *);
 /// Whether there is nothing left to wait for.
 inline bool is_over(const Request *r) {
   return r->state == Request::done || r->state == Request::idle;
 }
-/// Tells a communicator's error handler.
+/// Tells a communicator's error handler, which may call MPI's functions, ours among them, and need
+/// not come back.
 int raise(MPI_Comm, int error);
 
 /// Ends what is left, and says what was done. Before MPI_Finalize.

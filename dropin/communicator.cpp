@@ -72,10 +72,7 @@ MPI_Comm same_group(Lock &lock, MPI_Comm comm) {
   MPI_Comm made = MPI_COMM_NULL;
   MPI_Group group;
   MPI_Errhandler handler;
-  int two_groups = 0;
-  if (comm == MPI_COMM_NULL || PMPI_Comm_test_inter(comm, &two_groups) || two_groups ||
-      PMPI_Comm_group(comm, &group))
-    return MPI_COMM_NULL;
+  if (why_not_ours(comm) || PMPI_Comm_group(comm, &group)) return MPI_COMM_NULL;
   PMPI_Comm_get_errhandler(comm, &handler);
   PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
   if (lock.outside([&] { return PASS(MPI_Comm_create).own(comm, group, &made); }))
@@ -109,6 +106,13 @@ bool is_of_one_world(MPI_Comm comm) {
     if (!is) return false;
   }
   return true;
+}
+
+const char *why_not_ours(MPI_Comm comm) {
+  int two_groups = 0;
+  if (comm == MPI_COMM_NULL || PMPI_Comm_test_inter(comm, &two_groups)) return "no communicator";
+  if (two_groups) return "an intercommunicator";
+  return is_of_one_world(comm) ? nullptr : "processes of another MPI_COMM_WORLD";
 }
 
 bool Communicator::has_keyval() {
@@ -188,8 +192,7 @@ void Communicator::begin() {
 }
 
 std::unique_ptr<Communicator> Communicator::make(MPI_Comm comm) {
-  int inter = 0;
-  if (PMPI_Comm_test_inter(comm, &inter) || inter) return nullptr;
+  if (why_not_ours(comm)) return nullptr;
   std::unique_ptr<Communicator> c(new Communicator);
   c->comm_ = comm;
   c->exchange_ = std::make_unique<Exchange>();
@@ -237,6 +240,7 @@ int Communicator::on_delete(MPI_Comm comm, int, void *value, void *) {
       sched_yield();
   }
   c->comm_ = MPI_COMM_NULL;
+  if (c->holds_ > 0) PMPI_Comm_get_errhandler(comm, &c->handler_);
   c->watch();
   if (!within) sweep();
   return MPI_SUCCESS;
@@ -286,18 +290,24 @@ bool Communicator::owes_farewell() const {
 /// An adapter's queues need a farewell, neighbours are no other communicator's, and what has failed
 /// here may fail again.
 bool Communicator::leaves_something() const {
-  return !over && !copies_attributes_ && ranks_ > 1 && state_ == Plan::ready && !adapter_ &&
-         !neighbors_.any() && is_of_one_world(context_) &&
-         std::all_of(plans_.begin(), plans_.end(),
-                     [](const Made &p) { return p.state == Plan::ready && !p.taken; });
+  return !over && (!copies_attributes_ || ranks_ == 1) && state_ == Plan::ready && !adapter_ &&
+         !neighbors_.any() && std::all_of(plans_.begin(), plans_.end(), [](const Made &p) {
+           return p.state == Plan::ready && !p.taken;
+         });
+}
+
+// One rank is this one, whatever the communicator.
+bool Communicator::has_ranks_of(const Communicator &freed) const {
+  int same = MPI_UNEQUAL;
+  if (ranks_ == 1 || freed.ranks_ == 1) return ranks_ == freed.ranks_;
+  return !PMPI_Comm_compare(context_, freed.context_, &same) && same == MPI_CONGRUENT;
 }
 
 // The youngest: ranks may have freed them in different orders, and then have let others go.
 std::unique_ptr<Communicator> Communicator::take_predecessor() const {
   auto found = left.end();
   for (auto at = left.begin(); at != left.end(); ++at) {
-    int same = MPI_UNEQUAL;
-    if (PMPI_Comm_compare(context_, (*at)->context_, &same) || same != MPI_CONGRUENT) continue;
+    if (!has_ranks_of(**at)) continue;
     if (found == left.end() || (*at)->number_ > (*found)->number_) found = at;
   }
   if (found == left.end()) return nullptr;
@@ -318,8 +328,11 @@ void Communicator::succeed(Communicator &c) {
   std::swap(node_of_, c.node_of_);
   number_ = c.number_, nodes_ = c.nodes_;
   has_messages_ = c.has_messages_, has_node_ = c.has_node_;
-  if (calls && c.calls) std::swap(calls->chosen, c.calls->chosen);
-  if (rank_ == 0) count_communicator(true);
+  if (!calls)
+    calls = std::move(c.calls);
+  else if (c.calls)
+    std::swap(calls->chosen, c.calls->chosen);
+  if (ranks_ > 1 && rank_ == 0) count_communicator(true);
   state_ = Plan::ready;
 }
 
@@ -365,6 +378,7 @@ Communicator::~Communicator() {
     }
   }
   nbc_comm_free(ours_);
+  if (handler_ != MPI_ERRHANDLER_NULL) PMPI_Errhandler_free(&handler_);
   if (context_ != MPI_COMM_NULL) PMPI_Comm_free(&context_);
 }
 

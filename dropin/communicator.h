@@ -77,18 +77,20 @@ constexpr bool duplicates_by_collectives = false;
 #endif
 
 /// A communicator of the same ranks, without the attributes that a duplicate would have, and which
-/// returns errors. Collective. Null: the MPI cannot, or it is an intercommunicator.
+/// returns errors. Collective. Null: the MPI cannot, or it cannot be ours.
 MPI_Comm same_group(Lock &, MPI_Comm);
 
 /// Whether MPI has started all its processes, of both groups, together. With others one may mean to
 /// have nothing more in common, and they need not have this library.
 bool is_of_one_world(MPI_Comm);
+/// Alike on all its ranks. Null: it can be ours.
+const char *why_not_ours(MPI_Comm);
 
 class Communicator {
  public:
-  /// That of an MPI communicator, made if there is none. Null: it cannot have one (an
-  /// intercommunicator; no memory). Begins to make it, and waits for nobody. Collective calls only
-  /// may ask. A few nanoseconds, for those that were asked for lately.
+  /// That of an MPI communicator, made if there is none. Null: it cannot have one (why_not_ours();
+  /// no memory). Begins to make it, and waits for nobody. Collective calls only may ask. A few
+  /// nanoseconds, for those that were asked for lately.
   static Communicator *of(MPI_Comm);
   /// The same, or null if there is none yet: nobody has to ask alike.
   static Communicator *known(MPI_Comm);
@@ -103,6 +105,9 @@ class Communicator {
   /// communicator.
   static void attributes_are_copied() { copies_attributes_ = !duplicates_by_collectives; }
 
+  /// The program's; null: it was freed, and then had this error handler, if calls were under way.
+  MPI_Comm comm() const { return comm_; }
+  MPI_Errhandler handler() const { return handler_; }
   int rank() const { return rank_; }
   int ranks() const { return ranks_; }
   /// Blocks of neighbourhood collectives: how many neighbours this rank has; 0 without a topology.
@@ -169,6 +174,8 @@ class Communicator {
   bool owes_farewell() const;
   Steps farewell();
   bool leaves_something() const;
+  /// Whether a freed one is of the same ranks in the same order.
+  bool has_ranks_of(const Communicator &freed) const;
   /// The one to propose, which nobody else does meanwhile; null: none is of these ranks.
   std::unique_ptr<Communicator> take_predecessor() const;
   /// One that not all ranks meant: it is the first to go.
@@ -221,6 +228,7 @@ class Communicator {
   int proposed_[2] = {}, agreed_[2] = {};
   std::uint64_t given_back_ = 0, given_back_by_all_ = 0;  // of in_place_of()
   List::iterator place_;
+  MPI_Errhandler handler_ = MPI_ERRHANDLER_NULL;  // of a freed one, for calls then under way
 };
 
 }  // namespace nbcc::dropin

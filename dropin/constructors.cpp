@@ -6,8 +6,10 @@
 // loop of ours (meet()). That must be decided alike on all ranks, so it is done always.
 
 #include <algorithm>
+#include <functional>
 #include <new>
 #include <numeric>
+#include <string_view>
 #include <vector>
 
 #include "dropin/calls.h"
@@ -144,14 +146,16 @@ void tell(Lock &lock, int to, int from, int tag) {
   wait_below(lock, &received, MPI_STATUS_IGNORE);
 }
 
-// A dissemination barrier.
+// A dissemination barrier of a group's ranks, in whichever order it has them.
 void gather(MPI_Group group, int tag) {
   int rank = MPI_UNDEFINED;
   if (not_for_us() || meeting_place == MPI_COMM_NULL || group == MPI_GROUP_NULL) return;
-  if (PMPI_Group_rank(group, &rank) || rank == MPI_UNDEFINED) return;
-  const std::vector<int> there = in_world(group);
+  std::vector<int> there = in_world(group);
   if (std::ranges::count(there, MPI_UNDEFINED) > 0) return;
-  const auto own = static_cast<std::size_t>(rank), ranks = there.size();
+  std::ranges::sort(there);
+  if (PMPI_Comm_rank(meeting_place, &rank) || !std::ranges::binary_search(there, rank)) return;
+  const auto own = static_cast<std::size_t>(std::ranges::lower_bound(there, rank) - there.begin());
+  const std::size_t ranks = there.size();
   Lock lock;
   for (std::size_t step = 1; step < ranks; step *= 2)
     tell(lock, there[(own + step) % ranks], there[(own + ranks - step) % ranks], tag);
@@ -190,6 +194,32 @@ extern "C" int MPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MP
   return made_by_all(PASS(MPI_Comm_create_group)(comm, group, tag, made), made);
 }
 ALSO(MPI_Comm_create_group)
+
+#if MPI_VERSION >= 4
+static int tag_of(const char *words) {
+  return words ? static_cast<int>(std::hash<std::string_view>()(words) & 0x7fff) : 0;
+}
+
+extern "C" int MPI_Comm_create_from_group(MPI_Group group, const char *words, MPI_Info info,
+                                          MPI_Errhandler handler, MPI_Comm *made) {
+  gather(group, tag_of(words));
+  return made_by_all(PASS(MPI_Comm_create_from_group)(group, words, info, handler, made), made);
+}
+ALSO(MPI_Comm_create_from_group)
+
+extern "C" int MPI_Intercomm_create_from_groups(MPI_Group group, int leader, MPI_Group others,
+                                                int other_leader, const char *words, MPI_Info info,
+                                                MPI_Errhandler handler, MPI_Comm *made) {
+  MPI_Group all;
+  if (!not_for_us() && !PMPI_Group_union(group, others, &all)) {
+    gather(all, tag_of(words));
+    PMPI_Group_free(&all);
+  }
+  return PASS(MPI_Intercomm_create_from_groups)(group, leader, others, other_leader, words, info,
+                                                handler, made);
+}
+ALSO(MPI_Intercomm_create_from_groups)
+#endif
 
 extern "C" int MPI_Intercomm_create(MPI_Comm comm, int leader, MPI_Comm between, int other_leader,
                                     int tag, MPI_Comm *made) {

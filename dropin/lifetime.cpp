@@ -1,8 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // lifetime.cpp - MPI's beginning and end.
+//
+// A program may have sessions alone (MPI 4.0, section 11.3). MPI_COMM_WORLD, which our report, our
+// packing and what meets rest on, is not there then. So the first session brings it, unseen, and
+// the last one to go takes it away:
+//
+//   theirs    MPI_Init is the program's to call
+//   brought   we have called it; MPI_Initialized says no
+//   shared    the program has called it, too
+//   returned  and MPI_Finalize, which waits for the last session to end
 
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 
 #include "dropin/calls.h"
 
@@ -10,11 +21,19 @@ using namespace nbcc::dropin;
 
 namespace {
 
+enum World { theirs, brought, shared, returned };
+std::atomic<World> world = theirs;
+std::mutex world_lock;
+
 // A progress thread uses the MPI beside the program's threads, so it needs MPI_THREAD_MULTIPLE,
 // whatever the program does: MPI may provide more than is asked for.
 bool wants_thread() {
   const char *progress = std::getenv("NBC_PROGRESS");
   return progress && std::strcmp(progress, "thread") == 0;
+}
+
+int least_level(int required) {
+  return wants_thread() ? MPI_THREAD_MULTIPLE : required;
 }
 
 /// Open MPI holds 32 pages of what a program attaches to a window, and refuses more. Plans have
@@ -27,15 +46,29 @@ void make_room_for_attached() {
 }
 
 int begun(int error) {
-  const MPI_Comm world = MPI_COMM_WORLD;
-  if (made_by_all(error, &world) == MPI_SUCCESS) open_meeting_place();
+  const MPI_Comm all = MPI_COMM_WORLD;
+  if (made_by_all(error, &all) == MPI_SUCCESS) open_meeting_place();
   return error;
+}
+
+int finalize() {
+  if (!not_for_us()) end();
+  return PASS(MPI_Finalize)();
+}
+
+/// Whether the program takes over what a session has brought.
+bool takes_over() {
+  const std::lock_guard guard(world_lock);
+  if (world != brought) return false;
+  world = shared;
+  return true;
 }
 
 }  // namespace
 
 extern "C" int MPI_Init(int *argc, char ***argv) {
   int provided;
+  if (takes_over()) return MPI_SUCCESS;
   make_room_for_attached();
   return begun(wants_thread() ? PASS(MPI_Init_thread)(argc, argv, MPI_THREAD_MULTIPLE, &provided)
                               : PASS(MPI_Init)(argc, argv));
@@ -43,14 +76,80 @@ extern "C" int MPI_Init(int *argc, char ***argv) {
 ALSO(MPI_Init)
 
 extern "C" int MPI_Init_thread(int *argc, char ***argv, int required, int *provided) {
+  if (takes_over()) return PMPI_Query_thread(provided);
   make_room_for_attached();
-  return begun(
-      PASS(MPI_Init_thread)(argc, argv, wants_thread() ? MPI_THREAD_MULTIPLE : required, provided));
+  return begun(PASS(MPI_Init_thread)(argc, argv, least_level(required), provided));
 }
 ALSO(MPI_Init_thread)
 
+#if MPI_VERSION < 4
+
 extern "C" int MPI_Finalize(void) {
-  if (!not_for_us()) end();
-  return PASS(MPI_Finalize)();
+  return finalize();
 }
 ALSO(MPI_Finalize)
+
+#else
+
+namespace {
+
+int sessions = 0;
+
+void bring_world() {
+  int up = 0, down = 0, level = MPI_THREAD_SINGLE;
+  PASS(MPI_Initialized).own(&up);
+  PASS(MPI_Finalized).own(&down);
+  if (up || down || PMPI_Query_thread(&level)) return;  // of the session
+  if (PASS(MPI_Init_thread).own(nullptr, nullptr, least_level(level), &level)) return;
+  world = brought;
+  begun(MPI_SUCCESS);
+}
+
+// Whether what a session has brought is to go.
+bool is_over() {
+  return sessions == 0 && (world == brought || world == returned);
+}
+
+}  // namespace
+
+extern "C" int MPI_Session_init(MPI_Info info, MPI_Errhandler handler, MPI_Session *session) {
+  const int error = PASS(MPI_Session_init)(info, handler, session);
+  if (error || passing) return error;
+  const std::lock_guard guard(world_lock);
+  if (sessions++ == 0 && world == theirs) bring_world();
+  return error;
+}
+ALSO(MPI_Session_init)
+
+extern "C" int MPI_Session_finalize(MPI_Session *session) {
+  const int error = PASS(MPI_Session_finalize)(session);
+  if (error || passing) return error;
+  const std::lock_guard guard(world_lock);
+  --sessions;
+  return is_over() ? finalize() : error;
+}
+ALSO(MPI_Session_finalize)
+
+extern "C" int MPI_Finalize(void) {
+  if (passing) return finalize();  // a tool behind us comes back
+  const std::lock_guard guard(world_lock);
+  if (world == shared) world = returned;
+  return world == theirs || is_over() ? finalize() : MPI_SUCCESS;
+}
+ALSO(MPI_Finalize)
+
+extern "C" int MPI_Initialized(int *flag) {
+  if (passing || !flag || world == theirs) return PASS(MPI_Initialized)(flag);
+  *flag = world != brought;
+  return MPI_SUCCESS;
+}
+ALSO(MPI_Initialized)
+
+extern "C" int MPI_Finalized(int *flag) {
+  if (passing || !flag || world == theirs) return PASS(MPI_Finalized)(flag);
+  *flag = world == returned;
+  return MPI_SUCCESS;
+}
+ALSO(MPI_Finalized)
+
+#endif

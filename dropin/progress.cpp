@@ -13,19 +13,21 @@
 namespace nbcc::dropin {
 
 thread_local int passing = 0;
+static thread_local bool held __attribute__((tls_model("initial-exec"))) = false;
 
 namespace {
 
 std::mutex mutex;
-std::atomic<int> level{-1};              // of threads, as MPI gave it; -1: not asked yet
-std::atomic<bool> over{false};           // MPI_Finalize has been called
-std::atomic<std::size_t> under_way{0};   // requests in the list, and in queues
+std::atomic<int> level{-1};     // of threads, as MPI gave it; -1: not asked yet
+std::atomic<bool> over{false};  // MPI_Finalize has been called
+// Requests in the list, and in queues. Changed with the lock held, asked for without it.
+std::atomic<std::size_t> under_way{0};
 Request *first = nullptr;                // those that have been started and not ended
 MPI_Request endless = MPI_REQUEST_NULL;  // the MPI's; a test of it moves all on that the MPI has
 
 bool find_level() {
   int up = 0, found = MPI_THREAD_SINGLE;
-  if (PMPI_Initialized(&up) || !up || PMPI_Query_thread(&found)) return false;
+  if (PASS(MPI_Initialized).own(&up) || !up || PMPI_Query_thread(&found)) return false;
   level = found;
   return true;
 }
@@ -38,7 +40,7 @@ void unlink(Request *r) {
   (r->previous ? r->previous->next : first) = r->next;
   if (r->next) r->next->previous = r->previous;
   r->next = r->previous = nullptr;
-  under_way.fetch_sub(1, std::memory_order_relaxed);
+  count_under_way(-1);
 }
 
 void look(Request *r) {
@@ -88,25 +90,33 @@ void ask_the_mpi() {
 
 void finish(Request *r, int error) {
   unlink(r);
-  if (r->state == Request::running && !error) error = hand_out(r->arguments, r->line);
+  if (r->state == Request::running && r->looked && !error)
+    error = hand_out(r->looked->arguments, r->looked->line);
   r->error = error;
   r->state = Request::done;
   Communicator *c = r->communicator;
   if (r->alone) end_alone(*c);
   bool initialised = r->abandoned && r->persistent;  // which holds it once more
+  const bool raises = error && !r->abandoned;  // whose handler, collect() asks the communicator
   if (r->abandoned) give_back(r);
-  c->release();
+  if (!raises) c->release();
   if (initialised) c->release();
 }
 
 void Lock::enter() {
   if (threads()) mutex.lock();
   ++passing;
+  held = true;
 }
 
 void Lock::leave() {
+  held = false;
   --passing;
   if (threads()) mutex.unlock();
+}
+
+bool Lock::is_held() {
+  return held;
 }
 
 Lock::Lock() {
@@ -132,8 +142,9 @@ bool busy() {
   return under_way.load(std::memory_order_relaxed) > 0;
 }
 
-void count_queued(int change) {
-  under_way.fetch_add(static_cast<std::size_t>(change), std::memory_order_relaxed);
+void count_under_way(int change) {
+  under_way.store(under_way.load(std::memory_order_relaxed) + static_cast<std::size_t>(change),
+                  std::memory_order_relaxed);
 }
 
 void link(Request *r) {
@@ -141,7 +152,7 @@ void link(Request *r) {
   r->next = first;
   if (first) first->previous = r;
   first = r;
-  under_way.fetch_add(1, std::memory_order_relaxed);
+  count_under_way(1);
 }
 
 // The MPI moves its own messages on when it is asked for anything: a peer's call of ours may stand
@@ -213,6 +224,7 @@ static int new_code(int status) {
   int kind = 0, code = 0;
   if (fresh && PMPI_Add_error_class(&kind) == MPI_SUCCESS &&
       PMPI_Add_error_code(kind, &code) == MPI_SUCCESS &&
+      PMPI_Add_error_string(kind, text.c_str()) == MPI_SUCCESS &&
       PMPI_Add_error_string(code, text.c_str()) == MPI_SUCCESS)
     at->second = code;
   return at->second;

@@ -40,22 +40,23 @@ std::optional<Choice> choose_row(Communicator &c, const Operation &o, const Outl
 
 int hand_over(Request *r) {
   r->plan = nullptr;
-  r->arguments.clear();
-  r->error = r->hand_over(&r->of_mpi);
+  r->looked->arguments.clear();
+  r->error = r->looked->hand_over(&r->of_mpi);
   r->state = Request::below;
   return r->error;
 }
 
 void take_first(Communicator &c) {
   calls_of(c).queue.pop_front();
-  count_queued(-1);
+  count_under_way(-1);
 }
 
 // Of the first in a queue. False: it has to wait. One that is to be alone stays until it has ended.
 bool advance(Communicator &c, Request *r) {
   if (r->state != Request::queued || !c.advance()) return false;
-  const bool refused = r->line.refusal != nullptr;
-  if (!refused && c.state() == Plan::ready) r->plan = choose_plan(c, r->operation, r->line);
+  const bool refused = r->looked->line.refusal != nullptr;
+  if (!refused && c.state() == Plan::ready)
+    r->plan = choose_plan(c, r->looked->operation, r->looked->line);
   if (r->plan && r->plan->state == Plan::making) return false;
   bool ours = r->plan && r->plan->state == Plan::ready;
   if (!ours && !refused) count_passed(r->name, c.why());
@@ -108,7 +109,7 @@ void append(Communicator &c, Request *r) {
   if (queue.empty()) waiting.push_back(&c);
   queue.push_back(r);
   r->state = Request::queued;
-  count_queued(1);
+  count_under_way(1);
   c.hold();
 }
 
@@ -116,7 +117,7 @@ void append(Communicator &c, Request *r) {
 bool is_duplicated_before(MPI_Comm comm) {
   return std::ranges::any_of(waiting, [comm](Communicator *c) {
     return std::ranges::any_of(calls_of(*c).queue, [comm](const Request *r) {
-      return r->alone && PMPI_Comm_c2f(r->operation.comm) <= PMPI_Comm_c2f(comm);
+      return r->alone && PMPI_Comm_c2f(r->looked->operation.comm) <= PMPI_Comm_c2f(comm);
     });
   });
 }

@@ -45,7 +45,7 @@ void advance_queues();
 void link(Request *);
 /// Of one that is linked: it ends so.
 void finish(Request *, int error);
-void count_queued(int change);
+void count_under_way(int change);
 /// True: nothing is under way any more.
 bool finish_all(double seconds);
 void set_over();

@@ -12,6 +12,8 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
+#include <optional>
 
 #include "dropin/communicator.h"
 #include "dropin/data.h"
@@ -19,6 +21,15 @@
 #include "nbc.h"
 
 namespace nbcc::dropin {
+
+/// What a call was looked at for, and kept.
+struct Looked {
+  Operation operation;
+  Outline line;  // refused: the MPI's, in any case; it only keeps the order
+  Arguments arguments;
+  std::function<int(MPI_Request *)> hand_over;  // the call, to the MPI: while that may be needed
+  Handles handles;                              // what it then names
+};
 
 /// A call of ours that somebody may ask for, from MPI_I... to MPI_Wait, or from MPI_..._init to
 /// MPI_Request_free.
@@ -39,13 +50,9 @@ struct Request {
   const char *name = nullptr;  // "MPI_Iallreduce"
   Communicator *communicator = nullptr;
   Plan *plan = nullptr;
-  Operation operation;
-  Outline line;  // refused: the MPI's, in any case; it only keeps the order
-  Arguments arguments;
-  nbc_request call = {};
+  nbc_request call;                              // running
+  std::optional<Looked> looked;                  // none: a habit (habit.h)
   std::shared_ptr<const void> held;              // what a habit's call refers to
-  std::function<int(MPI_Request *)> hand_over;   // the call, to the MPI: while that may be needed
-  Handles handles;                               // what it then names
   MPI_Request of_mpi = MPI_REQUEST_NULL;         // below
   Request *next = nullptr, *previous = nullptr;  // among those under way
 };

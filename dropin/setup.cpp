@@ -151,6 +151,10 @@ Steps Communicator::set_up() {
   }
   int status = shipped() ? 0 : NBC_ERROR_LIBRARY;
   if (ranks_ == 1) {
+    if (std::unique_ptr<Communicator> before = take_predecessor()) {
+      succeed(*before);
+      co_return;
+    }
     has_messages_ = allows(wish(), messages);
     has_node_ = allows(wish(), node);
     adapter_ = adapter_of(wish());

@@ -49,9 +49,23 @@ bool all_theirs(int count, const MPI_Request *requests) {
   return !requests || std::none_of(requests, requests + std::max(count, 0), is_ours);
 }
 
-// What the MPI is left to do alone.
-bool leave(int count, const MPI_Request *requests) {
-  return not_for_us() || (all_theirs(count, requests) && !busy());
+// A status is there, or nobody wants one.
+const MPI_Status *given(const MPI_Status *status) {
+  static constexpr MPI_Status ignored = {};
+  return status == MPI_STATUS_IGNORE || status == MPI_STATUSES_IGNORE ? &ignored : status;
+}
+
+// What the MPI is left to do alone, and what it objects to at once. Callbacks that it calls in
+// what was passed on may wait for ours.
+template <class... Results>
+bool leave(int count, const MPI_Request *requests, const Results *...results) {
+  if (count < 0 || !requests || (... || !results)) return true;
+  return all_theirs(count, requests) ? not_for_us() || !busy() : Lock::is_held();
+}
+
+// A single one of ours, wherever the call comes from.
+bool is_for_us(const MPI_Request *request) {
+  return request && is_ours(*request) && !Lock::is_held();
 }
 
 // Null: what looks like one of ours is none; the program has made a mistake.
@@ -75,9 +89,9 @@ int no_request() {
 // What MPI's function then returns: `error`, or that of this one.
 int collect_one(MPI_Request *request, MPI_Status *statuses, int place, int error) {
   int failed = collect(request_of(*request), request, at(statuses, place));
-  if (failed && statuses != MPI_STATUSES_IGNORE) {
+  if (statuses != MPI_STATUSES_IGNORE) {
     statuses[place].MPI_ERROR = failed;
-    failed = MPI_ERR_IN_STATUS;
+    if (failed) failed = MPI_ERR_IN_STATUS;
   }
   return error ? error : failed;
 }
@@ -167,7 +181,7 @@ int test_some(int count, MPI_Request *requests, int *found, int *indices, MPI_St
 }  // namespace
 
 extern "C" int MPI_Wait(MPI_Request *request, MPI_Status *status) {
-  if (!request || leave(1, request)) return PASS(MPI_Wait)(request, status);
+  if (leave(1, request, given(status))) return PASS(MPI_Wait)(request, status);
   Lock lock;
   if (!is_ours(*request)) return wait_below(lock, request, status);
   Request *r = request_of(*request);
@@ -182,7 +196,7 @@ extern "C" int MPI_Wait(MPI_Request *request, MPI_Status *status) {
 ALSO(MPI_Wait)
 
 extern "C" int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status) {
-  if (!request || leave(1, request)) return PASS(MPI_Test)(request, flag, status);
+  if (leave(1, request, flag, given(status))) return PASS(MPI_Test)(request, flag, status);
   Lock lock;
   move_on();
   if (!is_ours(*request)) return PMPI_Test(request, flag, status);
@@ -194,7 +208,7 @@ extern "C" int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status) {
 ALSO(MPI_Test)
 
 extern "C" int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
-  if (leave(count, requests)) return PASS(MPI_Waitall)(count, requests, statuses);
+  if (leave(count, requests, given(statuses))) return PASS(MPI_Waitall)(count, requests, statuses);
   Lock lock;
   if (!all_there(count, requests)) return no_request();
   for (unsigned round = 0;; ++round) {
@@ -207,7 +221,8 @@ extern "C" int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuse
 ALSO(MPI_Waitall)
 
 extern "C" int MPI_Testall(int count, MPI_Request requests[], int *flag, MPI_Status statuses[]) {
-  if (leave(count, requests)) return PASS(MPI_Testall)(count, requests, flag, statuses);
+  if (leave(count, requests, flag, given(statuses)))
+    return PASS(MPI_Testall)(count, requests, flag, statuses);
   Lock lock;
   if (!all_there(count, requests)) return no_request();
   move_on();
@@ -216,7 +231,8 @@ extern "C" int MPI_Testall(int count, MPI_Request requests[], int *flag, MPI_Sta
 ALSO(MPI_Testall)
 
 extern "C" int MPI_Waitany(int count, MPI_Request requests[], int *index, MPI_Status *status) {
-  if (leave(count, requests)) return PASS(MPI_Waitany)(count, requests, index, status);
+  if (leave(count, requests, index, given(status)))
+    return PASS(MPI_Waitany)(count, requests, index, status);
   Lock lock;
   if (!all_there(count, requests)) return no_request();
   for (unsigned round = 0;; ++round) {
@@ -230,7 +246,8 @@ ALSO(MPI_Waitany)
 
 extern "C" int MPI_Testany(int count, MPI_Request requests[], int *index, int *flag,
                            MPI_Status *status) {
-  if (leave(count, requests)) return PASS(MPI_Testany)(count, requests, index, flag, status);
+  if (leave(count, requests, index, flag, given(status)))
+    return PASS(MPI_Testany)(count, requests, index, flag, status);
   Lock lock;
   if (!all_there(count, requests)) return no_request();
   move_on();
@@ -240,7 +257,8 @@ ALSO(MPI_Testany)
 
 extern "C" int MPI_Waitsome(int count, MPI_Request requests[], int *found, int indices[],
                             MPI_Status statuses[]) {
-  if (leave(count, requests)) return PASS(MPI_Waitsome)(count, requests, found, indices, statuses);
+  if (leave(count, requests, found, indices, given(statuses)))
+    return PASS(MPI_Waitsome)(count, requests, found, indices, statuses);
   Lock lock;
   if (!all_there(count, requests)) return no_request();
   for (unsigned round = 0;; ++round) {
@@ -253,7 +271,8 @@ ALSO(MPI_Waitsome)
 
 extern "C" int MPI_Testsome(int count, MPI_Request requests[], int *found, int indices[],
                             MPI_Status statuses[]) {
-  if (leave(count, requests)) return PASS(MPI_Testsome)(count, requests, found, indices, statuses);
+  if (leave(count, requests, found, indices, given(statuses)))
+    return PASS(MPI_Testsome)(count, requests, found, indices, statuses);
   Lock lock;
   if (!all_there(count, requests)) return no_request();
   move_on();
@@ -262,7 +281,7 @@ extern "C" int MPI_Testsome(int count, MPI_Request requests[], int *found, int i
 ALSO(MPI_Testsome)
 
 extern "C" int MPI_Start(MPI_Request *request) {
-  if (!request || not_for_us() || !is_ours(*request)) return PASS(MPI_Start)(request);
+  if (!is_for_us(request)) return PASS(MPI_Start)(request);
   Lock lock;
   Request *r = request_of(*request);
   return r ? start(r) : no_request();
@@ -270,7 +289,7 @@ extern "C" int MPI_Start(MPI_Request *request) {
 ALSO(MPI_Start)
 
 extern "C" int MPI_Startall(int count, MPI_Request requests[]) {
-  if (not_for_us() || all_theirs(count, requests)) return PASS(MPI_Startall)(count, requests);
+  if (all_theirs(count, requests)) return PASS(MPI_Startall)(count, requests);
   for (int i = 0; i < count; ++i) {
     int error = MPI_Start(&requests[i]);
     if (error) return error;
@@ -280,7 +299,7 @@ extern "C" int MPI_Startall(int count, MPI_Request requests[]) {
 ALSO(MPI_Startall)
 
 extern "C" int MPI_Request_free(MPI_Request *request) {
-  if (!request || not_for_us() || !is_ours(*request)) return PASS(MPI_Request_free)(request);
+  if (!is_for_us(request)) return PASS(MPI_Request_free)(request);
   Lock lock;
   Request *r = request_of(*request);
   if (!r) return no_request();
@@ -291,7 +310,8 @@ extern "C" int MPI_Request_free(MPI_Request *request) {
 ALSO(MPI_Request_free)
 
 extern "C" int MPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status) {
-  if (leave(1, &request)) return PASS(MPI_Request_get_status)(request, flag, status);
+  if (leave(1, &request, flag, given(status)))
+    return PASS(MPI_Request_get_status)(request, flag, status);
   Lock lock;
   move_on();
   if (!is_ours(request)) return PMPI_Request_get_status(request, flag, status);
@@ -305,7 +325,7 @@ ALSO(MPI_Request_get_status)
 
 // MPI: a collective cannot be cancelled.
 extern "C" int MPI_Cancel(MPI_Request *request) {
-  if (!request || not_for_us() || !is_ours(*request)) return PASS(MPI_Cancel)(request);
+  if (!is_for_us(request)) return PASS(MPI_Cancel)(request);
   Lock lock;
   return no_request();
 }

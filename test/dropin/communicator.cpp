@@ -340,6 +340,21 @@ void what_is_freed_serves_again() {
   MPI_Comm_free(&first);
 }
 
+// Of one rank, however it was made, and whatever attributes are copied.
+void what_is_freed_alone_serves_again() {
+  const Choice ring = choice(*ready(MPI_COMM_WORLD), "allgather.ring");
+  MPI_Comm comm;
+  MPI_Comm_split(MPI_COMM_WORLD, rank, 0, &comm);
+  const Plan *before = made(ready(comm), operation(NBC_ALLGATHER), ring);
+  MPI_Comm_free(&comm);
+  MPI_Comm_dup(MPI_COMM_SELF, &comm);
+  Communicator *c = ready(comm);
+  Plan *again = made(c, operation(NBC_ALLGATHER), ring);
+  MUST(again == before && c->nodes() == 1);
+  gather(*c, again, 3);
+  MPI_Comm_free(&comm);
+}
+
 void what_is_freed_ends_with_its_last_call() {
   int keyval;
   MPI_Comm_create_keyval(count_copy, count_deletion, &keyval, nullptr);
@@ -370,7 +385,7 @@ void what_is_freed_ends_with_its_last_call() {
   c->release();
   Communicator::advance_all();
   // Where attributes are not copied with it, it serves again.
-  MUST(plans_counted == counted + (ranks == 1 || !duplicates_by_collectives));
+  MUST(plans_counted == counted + (ranks > 1 && !duplicates_by_collectives));
   MUST(copies == deletions - 1);  // as often as MPI copied it for us, and the program's own
   MPI_Comm_free_keyval(&keyval);
 }
@@ -514,7 +529,9 @@ int main(int count, char **words) {
     what_one_rank_cannot_fails_on_all();
     neighbors_are_those_of_all_topologies();
     what_is_freed_serves_again();
+    what_is_freed_alone_serves_again();
     what_is_freed_ends_with_its_last_call();
+    what_is_freed_alone_serves_again();
     what_is_freed_half_made_ends_cleanly();
     lookups_are_quick();
     many_leave_nothing(many);

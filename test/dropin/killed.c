@@ -2,9 +2,9 @@
 // killed.c - a rank is killed at a time of the clock, so anywhere in a collective.
 //
 //   killed MICROSECONDS make     communicators come and go; the launcher ends whoever is left
-//   killed MICROSECONDS stay     one communicator, calls of all lengths; whoever is left is told,
-//   and
-//                                says so (the launcher has to leave it alone)
+//   killed MICROSECONDS stay     calls of all lengths on one communicator, whose plans are there;
+//                                whoever is left is told, and says so (the launcher has to leave it
+//                                alone)
 
 #include <mpi.h>
 #include <signal.h>
@@ -14,7 +14,8 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-enum { MOST = 1 << 20 };
+enum { MOST = 1 << 20, LENGTHS = 8 };
+static const int lengths[LENGTHS] = {1, 0, 100, 5000, 70001, 8, MOST, 300};
 static char *in, *out;
 
 static void die(int number) {
@@ -44,17 +45,17 @@ int main(int argc, char **argv) {
   out = (char *)calloc((size_t)ranks, MOST);
   if (!in || !out) MPI_Abort(MPI_COMM_WORLD, 2);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-  for (int n = 0; stay && n < 4; ++n) call(MPI_COMM_WORLD, n);  // its plans are there
+  // Plans are agreed on by the MPI's own calls, which wait for the dead.
+  for (unsigned i = 0; stay && i < LENGTHS; ++i) call(MPI_COMM_WORLD, lengths[i]);
   if (rank == after % ranks) {
     const struct itimerval timer = {{0, 0}, {after / 1000000, after % 1000000}};
     signal(SIGALRM, die);
     setitimer(ITIMER_REAL, &timer, NULL);
   }
-  static const int lengths[] = {1, 0, 100, 5000, 70001, 8, MOST, 300};
   for (unsigned i = 0;; ++i) {
     MPI_Comm comm = MPI_COMM_WORLD;
     if (!stay) MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-    const int failed = call(comm, lengths[i % (sizeof lengths / sizeof *lengths)]);
+    const int failed = call(comm, lengths[i % LENGTHS]);
     if (failed) {
       char text[MPI_MAX_ERROR_STRING];
       int length;

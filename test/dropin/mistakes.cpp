@@ -21,10 +21,10 @@ const char *name_of(int error) {
   struct {
     int kind;
     const char *name;
-  } names[] = {{MPI_SUCCESS, "right"},    {MPI_ERR_COUNT, "count"},
-               {MPI_ERR_TYPE, "type"},    {MPI_ERR_ROOT, "root"},
-               {MPI_ERR_OP, "operator"},  {MPI_ERR_BUFFER, "buffer"},
-               {MPI_ERR_ARG, "argument"}, {MPI_ERR_TRUNCATE, "truncated"}};
+  } names[] = {
+      {MPI_SUCCESS, "right"},    {MPI_ERR_COUNT, "count"},        {MPI_ERR_TYPE, "type"},
+      {MPI_ERR_ROOT, "root"},    {MPI_ERR_OP, "operator"},        {MPI_ERR_BUFFER, "buffer"},
+      {MPI_ERR_ARG, "argument"}, {MPI_ERR_TRUNCATE, "truncated"}, {MPI_ERR_REQUEST, "request"}};
   for (auto &n : names)
     if (n.kind == kind) return n.name;
   return "other";
@@ -50,6 +50,7 @@ int main(int argc, char **argv) {
   MPI_Cart_create(MPI_COMM_WORLD, 1, &ranks, &open, 0, &line);
   MPI_Comm_set_errhandler(line, MPI_ERRORS_RETURN);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);  // where some are told
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
 
   int a[16] = {}, b[16] = {}, n[] = {1, 1, 1}, at[] = {0, 1, 2}, wrong[] = {1, -1, 1};
   [[maybe_unused]] MPI_Datatype ints[] = {MPI_INT, MPI_INT, MPI_INT};
@@ -93,6 +94,31 @@ int main(int argc, char **argv) {
   SAY(Reduce_scatter(a, b, wrong, MPI_INT, MPI_SUM, line));
   SAY(Scan(a, b, 1, MPI_INT, MPI_OP_NULL, line));
   SAY(Exscan(a, b, 1, MPI_FLOAT, MPI_BAND, line));
+
+  // While a call is under way, of which the last rank does not know yet.
+  MPI_Comm other;
+  MPI_Request waited = MPI_REQUEST_NULL, several[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+  int flag, found, places[2];
+  MPI_Comm_dup(line, &other);
+  if (rank != ranks - 1) MPI_Ibarrier(other, &waited);
+  SAY(Wait(nullptr, MPI_STATUS_IGNORE));
+#ifndef MPICH  // which looks at the request first
+  SAY(Test(&waited, nullptr, MPI_STATUS_IGNORE));
+#endif
+  SAY(Waitall(-1, several, MPI_STATUSES_IGNORE));
+  SAY(Waitall(2, nullptr, MPI_STATUSES_IGNORE));
+  SAY(Testall(-1, several, &flag, MPI_STATUSES_IGNORE));
+  SAY(Waitany(-1, several, &found, MPI_STATUS_IGNORE));
+  SAY(Waitany(2, nullptr, &found, MPI_STATUS_IGNORE));
+  SAY(Testsome(-1, several, &found, places, MPI_STATUSES_IGNORE));
+  SAY(Waitall(0, nullptr, nullptr));
+  SAY(Startall(-1, several));
+#ifdef MPICH  // the other crashes
+  SAY(Ibarrier(line, nullptr));
+#endif
+  if (rank == ranks - 1) MPI_Ibarrier(other, &waited);
+  MPI_Wait(&waited, MPI_STATUS_IGNORE);
+  MPI_Comm_free(&other);
 
   MPI_Type_free(&pair);
   MPI_Comm_free(&line);

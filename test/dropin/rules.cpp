@@ -101,6 +101,13 @@ void request_life() {
   MPI_Test(&r, &flag, &status);
   expect(flag && r == MPI_REQUEST_NULL, "MPI_Test of what is done");
 
+  // Who waits for one leaves its error field alone (MPI 4.0, section 3.2.5).
+  enum { untouched = 4711 };
+  status.MPI_ERROR = untouched;
+  MPI_Ibarrier(MPI_COMM_WORLD, &r);
+  MPI_Wait(&r, &status);
+  expect(status.MPI_ERROR == untouched, "MPI_Wait has set the error field");
+
   // In Fortran's numbers and back.
   MPI_Ibarrier(MPI_COMM_WORLD, &r);
   MPI_Fint number = MPI_Request_c2f(r);
