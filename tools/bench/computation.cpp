@@ -23,9 +23,20 @@ constexpr double tolerance = 1.15;
 constexpr int trials = 10, mostTrials = 300;
 constexpr double trialMicroseconds = 1000;
 
+constexpr double nanosecond = 1e-3;
+
+// Each step needs the one before it, and no memory: neither compilers nor caches make a difference.
+// What is volatile stays between the clocks around it.
+void compute(uint64_t steps) {
+  volatile double ends = 1;
+  double x = ends;
+  for (uint64_t i = 0; i < steps; ++i) x = x * 0.999 + 1e-6;
+  ends = x;
+}
+
 double timed(uint64_t steps) {
   const double begin = now();
-  Computation::run(steps);
+  compute(steps);
   return now() - begin;
 }
 
@@ -63,21 +74,19 @@ void count(int &ranks, int &cores) {
 
 }  // namespace
 
-Computation::Computation() {
+Computation::Computation(bool yields)
+    : yields_(yields), microsecondsPerStep_(yields ? nanosecond : 1) {
   count(ranksOfNode, coresOfNode);
 }
 
-// Each step needs the one before it, and no memory: neither compilers nor caches make a difference.
-// What is volatile stays between the clocks around it.
-void Computation::run(uint64_t steps) {
-  volatile double ends = 1;
-  double x = ends;
-  for (uint64_t i = 0; i < steps; ++i) x = x * 0.999 + 1e-6;
-  ends = x;
+void Computation::run(uint64_t steps) const {
+  if (!yields_) return compute(steps);
+  const double end = now() + double(steps) * microsecondsPerStep_;
+  while (now() < end) sched_yield();
 }
 
 void Computation::calibrate() {
-  if (ranksOfNode > coresOfNode) return;
+  if (yields_ || ranksOfNode > coresOfNode) return;
   uint64_t steps = 1000;
   double least = 1e9;
   sleepUntilAll();
@@ -104,6 +113,7 @@ void Computation::calibrate() {
 
 std::string Computation::whyNot() const {
   char text[200] = "";
+  if (yields_) return text;
   if (ranksOfNode > coresOfNode)
     std::snprintf(text, sizeof text,
                   "overlap would mean nothing: %d ranks share %d core%s, so they cannot compute at "

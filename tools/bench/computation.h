@@ -4,6 +4,10 @@
 //
 // Overlap compares times of the same computation with and without a call, so it says something
 // only where the computation takes the same time whenever it has a core, and where it gets one.
+//
+// Or (`yields`) it is somebody else's, an accelerator's, and takes its time whoever has the cores:
+// a rank lets the clock go on, calls nothing, and yields. An adapter that the ranks' cores emulate
+// then has what a real one needs not.
 
 #pragma once
 
@@ -15,7 +19,7 @@ namespace nbcc::bench {
 class Computation {
  public:
   /// Collective: looks at ranks and cores.
-  Computation();
+  explicit Computation(bool yields);
   /// Collective, before the rest is used: some milliseconds, up to a second where others disturb
   /// it. Nothing where ranks outnumber cores.
   void calibrate();
@@ -24,7 +28,7 @@ class Computation {
   uint64_t stepsFor(double microseconds) const {
     return uint64_t(microseconds / microsecondsPerStep_) + 1;
   }
-  static void run(uint64_t steps);
+  void run(uint64_t steps) const;
 
   /// Microseconds of the same steps: on one rank while the others sleep, on all at once.
   double alone = 0, atOnce = 0;
@@ -34,7 +38,8 @@ class Computation {
   std::string whyNot() const;
 
  private:
-  double microsecondsPerStep_ = 1;
+  const bool yields_;
+  double microsecondsPerStep_;
 };
 
 }  // namespace nbcc::bench

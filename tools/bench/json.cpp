@@ -59,13 +59,14 @@ void writeJson(const Facts &f, const Options &o, const Computation &c,
   if (!f.host.empty()) j["machine"]["host"] = f.host;
   j["options"] = {{"files", o.files},     {"type", o.typeName},
                   {"root", o.root},       {"barrier", o.barrierEach ? "call" : "batch"},
-                  {"compute", o.compute}, {"thread", o.thread}};
+                  {"compute", o.compute}, {"yield", o.yields},
+                  {"thread", o.thread}};
   if (o.calls)
     j["options"]["iterations"] = o.calls;
   else
     j["options"]["seconds"] = o.seconds;
   j["computation"] =
-      o.tests.empty() ? Json() : Json{{"alone_us", c.alone}, {"at_once_us", c.atOnce}};
+      o.tests.empty() || o.yields ? Json() : Json{{"alone_us", c.alone}, {"at_once_us", c.atOnce}};
   j["left_out"] = Json::array();
   for (const Skipped &s : skipped)
     j["left_out"].push_back({{"algorithm", s.name}, {"target", s.target}, {"why", s.why}});

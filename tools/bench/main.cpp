@@ -158,7 +158,7 @@ void bench(const Options &o, int level) {
     if (!o.plot.empty()) gnuplot = findGnuplot();
   });
   const Algorithms algorithms = loadAlgorithms(o);
-  Computation computation;
+  Computation computation(o.yields);
   if (!o.tests.empty()) {
     computation.calibrate();
     if (!computation.whyNot().empty()) throw Refused(computation.whyNot());

@@ -157,7 +157,7 @@ class Meter {
     MPI_Barrier(MPI_COMM_WORLD);
     double used = processTime();
     double begin = now();
-    for (int k = 0; k <= tests; ++k) Computation::run(part);
+    for (int k = 0; k <= tests; ++k) computation_.run(part);
     t.computing.push_back(now() - begin);
     t.cpu -= processTime() - used;
 
@@ -168,10 +168,10 @@ class Meter {
     flight.start(who, arguments_);
     bool done = false;
     for (int k = 0; k < tests; ++k) {
-      Computation::run(part);
+      computation_.run(part);
       if (!done) done = flight.test(who);
     }
-    Computation::run(part);
+    computation_.run(part);
     if (!done) flight.wait(who);
     t.total.push_back(now() - begin);
     t.cpu += processTime() - used;

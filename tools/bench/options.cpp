@@ -66,7 +66,9 @@ const char *const footer =
     "the "
     "tests are\nspread evenly over it. Algorithms and the MPI's own take turns, in short batches.\n"
     "\nOverlap is refused where ranks outnumber cores, and where all ranks at once compute slower "
-    "than\none alone: it would be a figure of the machine.\n"
+    "than\none alone: it would be a figure of the machine. Not with --yield, which needs no core: "
+    "there C\nand T are by the clock alone, so what others do with the cores meanwhile costs "
+    "nothing.\n"
     "\nExit status: 0 if all was measured, 1 if something was refused or a result was wrong, 2 if "
     "the\ncommand line was.\n";
 
@@ -126,6 +128,9 @@ std::optional<Said> readOptions(int argc, char **argv, Options &o) {
       ->check(CLI::Range(0, 100000));
   app.add_option("--compute", o.compute, "for overlap: compute for so many latencies [1]")
       ->check(CLI::Range(0.01, 1000.0));
+  app.add_flag("--yield", o.yields,
+               "for overlap: let that time pass and yield, as who waits for an accelerator: where "
+               "ranks' cores are an emulated adapter's, too");
   app.add_option("--barrier", barrier,
                  "call: one before each, as OSU has it; batch: before each batch")
       ->check(CLI::IsMember({"call", "batch"}));

@@ -30,6 +30,7 @@ struct Options {
   size_t calls = 0;         // or so many calls; 0: by time
   std::vector<int> tests;   // overlap with so many tests; empty: it is not measured
   double compute = 1;       // how long is computed, in latencies
+  bool yields = false;      // nothing is: time passes, and others have the cores
   bool barrierEach = true;  // before each call, else before each batch
   bool mpi = true;          // measure MPI's own as well
   bool thread = false;      // a thread moves the plans' calls on

@@ -37,6 +37,9 @@ MPICH = {
     "reduce_scatter": {"recursive_halving": "recursive_halving", "pairwise": "pairwise"},
     "reduce_scatter_block": {"recursive_halving": "recursive_halving", "pairwise": "pairwise"},
 }
+# MPICH asserts that it knows the size by the name that stands there: of a block or vector for these, of all blocks together
+# for the rest.
+MPICH_AVERAGE = ("allreduce", "alltoall", "bcast", "reduce")
 MPICH_NEEDS = {
     ("allgather", "recursive_doubling"): ("pow2", "brucks"),
     ("allreduce", "reduce_scatter_allgather"): ("count", "recursive_doubling"),
@@ -106,7 +109,10 @@ def mpich(points, margin, base):
         for number, following in zip(numbers, numbers[1:] + [None]):
             sizes = {}
             for last, name in ranks[number]:
-                size = "avg_msg_size=any" if last is None else f"avg_msg_size<={last}"
+                average = collective in MPICH_AVERAGE
+                key = "avg_msg_size" if average else "total_msg_size"
+                most = None if last is None else min(last if average else (last + 1) * number - 1, 2**31 - 1)
+                size = f"{key}=any" if most is None else f"{key}<={most}"
                 sizes[size] = mpich_algorithm(collective, MPICH[collective][plain(name)])
             last = tuning.border(number, following) if following else None
             sizes_of["comm_size=any" if last is None else f"comm_size<={last}"] = sizes
