@@ -13,6 +13,8 @@ The call
     look at what it returns and stop; where it keeps the code, whoever uses that variable otherwise comes behind the
     wait. Or what it returns goes to a local int: an if next to it that stops at an
     error is repeated behind the wait; whoever else looks at it comes behind the wait.
+  - Or it is what an if asks about, whether it failed and nothing more: that is repeated with the wait. What stops
+    says so, and returns, ends the rank, or goes forwards to a label behind the call; it has no else.
   - It stands in no macro's body, template, header or directive of OpenMP, and no pragma stands before it. No other
     source includes its own.
   - Its operator is one of MPI's own: one of the program's runs at any time until the call is complete.

@@ -137,7 +137,7 @@ bool namesSomethingWithin(const Stmt *e, const Stmt *loop, const SourceManager &
 std::optional<Carried> carriedOver(const Site &site, const Window &w, Program &program,
                                    std::optional<Remark> &inTheWayOf) {
   const Stmt *loop = loopOf(site, program);
-  if (!loop || w.last + 1 != site.statements() || site.result || site.keepsCode ||
+  if (!loop || w.last + 1 != site.statements() || site.result || site.keepsCode || site.asks ||
       site.collective->isBarrier() || !extentOf(*site.statement(site.index), site.context()) ||
       endsWithBlock(site, program.memory(*site.in)) || renamesWithin(site, program))
     return std::nullopt;
@@ -187,7 +187,7 @@ const Stmt *invariantIn(const Site &site, Program &program, Persistent names, st
     why = "not persistent: " + reason;
     return nullptr;
   };
-  if (site.inBranch || !site.checkedBy.empty() || site.result)
+  if (site.inBranch || site.isChecked())
     return no("the call is checked, or made in some turns only");
   if (!site.byAll)
     return no("a rank that does not come here would not make the request with the others");

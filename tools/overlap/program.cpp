@@ -270,6 +270,9 @@ class Collector : public RecursiveASTVisitor<Collector> {
       if (name.consume_front("P") || !called_.contains(ref))
         if (findCollective(name.str())) program_.hidden_ = f->getName().str() + "()";
     }
+    // What a name leads to is known when the program runs.
+    if (f && f->getIdentifier() && (f->getName() == "dlsym" || f->getName() == "dlvsym"))
+      program_.hidden_ = f->getName().str() + "()";
     if (f && f->getIdentifier() && !isMpi(*f) && isFortrans(f->getName()))
       program_.hidden_ = f->getName().str() + "()";
     return true;

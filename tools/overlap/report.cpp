@@ -8,9 +8,13 @@
 #include <clang/Basic/SourceManager.h>
 #include <clang/Tooling/Core/Diagnostic.h>
 #include <clang/Tooling/DiagnosticsYaml.h>
+#include <llvm/Support/ErrorHandling.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <map>
 #include <ostream>
+#include <utility>
 
 #include "tools/overlap/source_text.h"
 
@@ -94,19 +98,80 @@ void printFinding(const Finding &f, const Measure *measure, std::ostream &out) {
   if (f.fix) note(site.call->getBeginLoc(), "fix: " + f.fix->what);
 }
 
-std::string fixesAsYaml(const std::vector<Finding> &findings) {
-  tooling::TranslationUnitDiagnostics all;
+namespace {
+
+/// Changes that are made together or not at all.
+struct Together {
+  std::string file, what;
+  unsigned at;  // of the first call
+  std::vector<Edit> edits;
+};
+
+bool sharePlace(const Together &a, const Together &b) {
+  return a.file == b.file && std::ranges::any_of(a.edits, [&](const Edit &x) {
+           return std::ranges::any_of(b.edits, [&](const Edit &y) { return x.offset == y.offset; });
+         });
+}
+
+/// One edit for each place: in what is exported, two at one place have no order. Here it is that of
+/// edited().
+std::vector<Edit> joined(const std::vector<Edit> &edits) {
+  std::multimap<std::pair<unsigned, int>, const Edit *> inOrder;
+  for (const Edit &e : edits) inOrder.emplace(std::pair(e.offset, e.order()), &e);
+  std::vector<Edit> result;
+  for (const auto &[place, e] : inOrder) {
+    if (result.empty() || result.back().offset != e->offset) {
+      result.push_back(*e);
+      continue;
+    }
+    Edit &last = result.back();
+    if (e->text.starts_with("\n#include") && last.text.find(e->text) != std::string::npos)
+      continue;  // several want the same header
+    last.text += e->text;
+    last.length += e->length;
+  }
+  return result;
+}
+
+/// Those of one place are one change, as where two requests are declared first in their block: an
+/// editor would refuse the second.
+std::vector<Together> changesOf(const std::vector<Finding> &findings) {
+  std::vector<Together> all;
   for (const Finding &f : findings) {
     if (!f.fix) continue;
-    const std::string file = fileOf(f.site);
-    if (all.MainSourceFile.empty()) all.MainSourceFile = file;
     const SourceManager &files = f.site.context().getSourceManager();
+    const unsigned at = files.getFileOffset(files.getExpansionLoc(f.site.call->getBeginLoc()));
+    Together one{fileOf(f.site), f.fix->what, at, f.fix->edits};
+    std::vector<Together> apart;
+    for (Together &other : all) {
+      if (!sharePlace(other, one)) {
+        apart.push_back(std::move(other));
+        continue;
+      }
+      other.what += "; " + one.what;
+      other.edits.insert(other.edits.end(), one.edits.begin(), one.edits.end());
+      one = std::move(other);
+    }
+    apart.push_back(std::move(one));
+    all = std::move(apart);
+  }
+  return all;
+}
+
+}  // namespace
+
+std::string fixesAsYaml(const std::vector<Finding> &findings) {
+  tooling::TranslationUnitDiagnostics all;
+  for (const Together &change : changesOf(findings)) {
+    if (all.MainSourceFile.empty()) all.MainSourceFile = change.file;
     tooling::DiagnosticMessage message("a nonblocking collective hides its time here: " +
-                                       f.fix->what);
-    message.FilePath = file;
-    message.FileOffset = files.getFileOffset(files.getExpansionLoc(f.site.call->getBeginLoc()));
-    for (const Edit &e : f.fix->edits)
-      llvm::cantFail(message.Fix[file].add(tooling::Replacement(file, e.offset, e.length, e.text)));
+                                       change.what);
+    message.FilePath = change.file;
+    message.FileOffset = change.at;
+    for (const Edit &e : joined(change.edits))  // half of a change is a wrong one
+      if (llvm::Error failed = message.Fix[change.file].add(
+              tooling::Replacement(change.file, e.offset, e.length, e.text)))
+        llvm::report_fatal_error(std::move(failed));
     tooling::Diagnostic diagnostic("nbc-overlap", message, {}, tooling::Diagnostic::Remark, "");
     all.Diagnostics.push_back(diagnostic);
   }

@@ -39,31 +39,45 @@ const VarDecl *resultTakenBy(const Stmt *parent, const CallExpr *call) {
 
 namespace {
 
+/// Whether each goto within a statement leads to what stands behind the call. Where the call would
+/// be under way there is no label.
+bool leadsOn(const Stmt *s, const Site &site) {
+  const SourceManager &files = site.context().getSourceManager();
+  const auto *jump = dyn_cast<GotoStmt>(s);
+  if (isa<IndirectGotoStmt>(s) ||
+      (jump &&
+       !files.isBeforeInTranslationUnit(site.call->getEndLoc(), jump->getLabel()->getLocation())))
+    return false;
+  return std::ranges::all_of(s->children(),
+                             [&](const Stmt *child) { return !child || leadsOn(child, site); });
+}
+
 /// Nothing but to look at the code, to say so, and to go. `mayReturn`: nothing is under way where
-/// it does.
+/// it does, nor where it goes on behind.
 const Effect *moreThanStop(const Site &site, const Effects &effects, const Memory &memory,
                            bool mayReturn) {
   for (const Effect &e : effects.all) {
     const bool touches = (e.kind == Effect::reads && memory.mayOverlap(e.objects, site.writes)) ||
                          (e.kind == Effect::writes && (memory.mayOverlap(e.objects, site.writes) ||
                                                        memory.mayOverlap(e.objects, site.reads)));
-    const bool harmless = e.kind == Effect::reads || e.kind == Effect::writes ||
-                          e.kind == Effect::prints || e.kind == Effect::files ||
-                          e.kind == Effect::exits || e.kind == Effect::stops ||
-                          (mayReturn && e.kind == Effect::leaves && e.what == "return");
+    const bool harmless =
+        e.kind == Effect::reads || e.kind == Effect::writes || e.kind == Effect::prints ||
+        e.kind == Effect::files || e.kind == Effect::exits || e.kind == Effect::stops ||
+        (mayReturn && e.kind == Effect::leaves && (e.what == "return" || e.what == "goto"));
     if (touches || !harmless) return &e;
   }
   return nullptr;
 }
 
-/// Whether nothing runs behind a statement: it returns, if that is asked for, or ends the rank.
+/// Whether nothing runs behind a statement: it returns or goes elsewhere, if that is asked for, or
+/// ends the rank.
 bool neverPassed(const Stmt *s, Program &program, bool mayReturn, int depth = 0) {
   constexpr int deep = 8;
   if (!s || depth > deep) return false;
   const auto never = [&](const Stmt *inner) {
     return neverPassed(inner, program, mayReturn, depth + 1);
   };
-  if (isa<ReturnStmt>(s)) return mayReturn;
+  if (isa<ReturnStmt, GotoStmt>(s)) return mayReturn;
   if (const auto *block = dyn_cast<CompoundStmt>(s))
     return std::ranges::any_of(block->body(), never);
   if (const auto *i = dyn_cast<IfStmt>(s)) return never(i->getThen()) && never(i->getElse());
@@ -125,12 +139,9 @@ std::optional<std::string> doneTwice(const Stmt *s, const Site &site, Program &p
   return std::nullopt;
 }
 
-/// rc, rc != 0, MPI_SUCCESS != rc: an error.
-bool asksForError(const Expr *e, const VarDecl *result, const ASTContext &context) {
-  const auto isResult = [&](const Expr *side) {
-    const auto *ref = dyn_cast<DeclRefExpr>(side->IgnoreParenImpCasts());
-    return ref && ref->getDecl() == result;
-  };
+/// rc, rc != 0, MPI_SUCCESS != rc: an error. `isResult`: what is rc.
+template <class Is>
+bool asksForError(const Expr *e, const Is &isResult, const ASTContext &context) {
   const auto isSuccess = [&](const Expr *side) {
     const std::optional<llvm::APSInt> value = side->getIntegerConstantExpr(context);
     return value && value->isZero();
@@ -162,7 +173,51 @@ bool runsOnce(const Site &site) {
   return true;
 }
 
+/// Whether a statement does nothing that the wait's check may not do as well, and nothing runs
+/// behind it. Else what it does, or nothing, if it goes on.
+bool onlyStops(const Stmt *s, const Site &site, Program &program, std::string &does) {
+  const Effects effects = effectsOf(s, *site.in, program);
+  if (const Effect *e = moreThanStop(site, effects, program.memory(*site.in), true)) {
+    does = ": " + e->what;
+    return false;
+  }
+  return neverPassed(s, program, true) && leadsOn(s, site);
+}
+
 }  // namespace
+
+const IfStmt *askedBy(const CallExpr *call, ASTContext &context) {
+  const Stmt *at = call, *parent = parentOf(at, context);
+  for (; parent && isa<Expr>(parent); parent = parentOf(at, context)) at = parent;
+  const auto *i = dyn_cast_or_null<IfStmt>(parent);
+  if (!i || at != i->getCond() || i->getElse() || i->getInit() || i->getConditionVariable() ||
+      i->getStatementKind() != IfStatementKind::Ordinary || i->getBeginLoc().isMacroID())
+    return nullptr;
+  const auto isResult = [&](const Expr *side) {
+    side = side->IgnoreParenImpCasts();
+    return side == call || (isa<BinaryOperator>(side) && resultTakenBy(side, call));
+  };
+  return asksForError(i->getCond(), isResult, context) ? i : nullptr;
+}
+
+void readCondition(Site &site, Program &program) {
+  std::string does;
+  const ASTContext &context = site.context();
+  if (!onlyStops(site.asks->getThen(), site, program, does) ||
+      emptyMacro(program.macros(context), site.asks->getBeginLoc(), site.asks->getEndLoc())
+          .isValid())
+    site.against.push_back({site.call->getBeginLoc(),
+                            "the if that it stands in does more than stop at an error" + does});
+  const Stmt *taken = parentOf(site.call, site.in->getASTContext());
+  while (isa<ParenExpr>(taken)) taken = parentOf(taken, site.in->getASTContext());
+  if (const VarDecl *rc =
+          resultTakenBy(taken, site.call)) {  // whoever looks at it wants the wait's
+    const Objects code = program.memory(*site.in).variable(*rc);
+    site.keepsCode = true;
+    site.writes.add(code);
+    site.buffers.push_back({code, true, {}});
+  }
+}
 
 void readCheckingMacro(Site &site, Program &program) {
   if (!runsOnce(site))
@@ -185,11 +240,12 @@ void readCheckingMacro(Site &site, Program &program) {
 
 bool renames(const Stmt &s, const Site &site, const Program &program) {
   const auto *declared = dyn_cast<DeclStmt>(&s);
-  if (!declared || (site.checkedBy.empty() && !site.result)) return false;
+  if (!declared || !site.isChecked()) return false;
   std::string said = site.checkedBy;
   if (site.result) said += " " + site.result->getNameAsString();
+  const Stmt *repeated = site.asks ? site.asks : site.check;
   if (const std::optional<Extent> check =
-          site.check ? extentOf(*site.check, site.context()) : std::nullopt)
+          repeated ? extentOf(*repeated, site.context()) : std::nullopt)
     said += " " + mainFile(site.context()).slice(check->begin, check->end).str();
   const Preprocessor &macros = program.macros(site.context());
   return std::ranges::any_of(declared->decls(), [&](const Decl *d) {
@@ -209,14 +265,17 @@ void readCheck(Site &site, Program &program) {
   const Stmt *next = site.index + 1 < site.statements() ? site.statement(site.index + 1) : nullptr;
   const auto *i = next ? dyn_cast<IfStmt>(next) : nullptr;
   const ASTContext &context = site.context();
+  const auto isResult = [&](const Expr *side) {
+    const auto *ref = dyn_cast<DeclRefExpr>(side->IgnoreParenImpCasts());
+    return ref && ref->getDecl() == site.result;
+  };
   if (i && !i->getElse() && !i->getInit() && !i->getConditionVariable() &&
-      asksForError(i->getCond(), site.result, context)) {
+      asksForError(i->getCond(), isResult, context)) {
     const std::optional<Extent> call = extentOf(*site.statement(site.index), context);
     const std::optional<Extent> text = extentOf(*i, context);
-    const Effects effects = effectsOf(i->getThen(), *site.in, program);
+    std::string does;
     if (call && text && !directive(context, call->begin, text->end) &&
-        neverPassed(i->getThen(), program, true) &&
-        !moreThanStop(site, effects, program.memory(*site.in), true)) {
+        onlyStops(i->getThen(), site, program, does)) {
       site.check = i;
       site.behind = site.index + 2;
     }

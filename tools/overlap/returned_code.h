@@ -4,6 +4,7 @@
 //   CHECK(MPI_Allreduce(...));          a macro
 //   rc = MPI_Allreduce(...);            a variable, and an if that stops at an error
 //   if (rc != MPI_SUCCESS) return rc;
+//   if (MPI_Allreduce(...) != MPI_SUCCESS) return 1;    both in one
 //
 // A start and a wait return a code each, and the program has to do the same with both.
 
@@ -17,6 +18,10 @@ namespace nbcc::overlap {
 /// does something else with it.
 const clang::VarDecl *resultTakenBy(const clang::Stmt *, const clang::CallExpr *);
 
+/// The if whose condition asks whether the call failed, and no more; null: there is none, or it has
+/// an else.
+const clang::IfStmt *askedBy(const clang::CallExpr *, clang::ASTContext &);
+
 /// CHECK() itself must do nothing but look at what the call returned, and stop.
 void readCheckingMacro(Site &, Program &);
 
@@ -29,5 +34,8 @@ bool renamesWithin(const Site &, const Program &);
 
 /// Finds the if behind the call, and takes it into the site.
 void readCheck(Site &, Program &);
+
+/// The if that the call stands in must do nothing but stop.
+void readCondition(Site &, Program &);
 
 }  // namespace nbcc::overlap

@@ -42,6 +42,12 @@ Spelled spell(const Site &site) {
 /// With a code to be kept, a start that failed has nothing to wait for, and the code is its own.
 std::string waitFor(const Site &site, const std::string &request, const std::string &indent) {
   const std::string call = "MPI_Wait(&" + request + ", MPI_STATUS_IGNORE)";
+  if (site.asks) {
+    const Extent whole = *extentOf(*site.asks, site.context());
+    const Spelled at = spell(site);
+    return at.text.slice(whole.begin, at.name).str() + call +
+           at.text.slice(at.close + 1, whole.end).str();
+  }
   if (site.result) {
     const std::string rc = site.result->getNameAsString();
     const std::string kept = "if (" + rc + " == MPI_SUCCESS) " + rc + " = " + call + ";";
@@ -137,11 +143,17 @@ static std::string ended(const std::string &text, bool byReturns) {
   return result;
 }
 
+int Edit::order() const {
+  if (length > 0) return 2;
+  const bool declares =
+      StringRef(text).ltrim().starts_with("MPI_Request ") && StringRef(text).count(';') == 1;
+  return declares ? 0 : 1;
+}
+
 std::string edited(StringRef text, const std::vector<Edit> &edits) {
   const bool byReturns = text.contains("\r\n");
-  // At one place what is put in comes before what is taken out; otherwise their order is kept.
-  std::multimap<std::pair<unsigned, bool>, const Edit *> inOrder;
-  for (const Edit &e : edits) inOrder.emplace(std::pair(e.offset, e.length > 0), &e);
+  std::multimap<std::pair<unsigned, int>, const Edit *> inOrder;
+  for (const Edit &e : edits) inOrder.emplace(std::pair(e.offset, e.order()), &e);
   std::string result;
   unsigned at = 0;
   for (const auto &[place, e] : inOrder) {

@@ -24,6 +24,10 @@ struct Edit {
   unsigned offset, length;
   std::string text;
 
+  /// Of those at one place the lower comes first: declarations, statements, what is there instead
+  /// of the old text.
+  int order() const;
+
   friend bool operator==(const Edit &, const Edit &) = default;
 };
 

@@ -144,6 +144,13 @@ void findBlock(Site &site) {
   };
   const SourceLocation begin = site.call->getBeginLoc();
   const Stmt *at = site.call, *parent = parentOf(at, context), *user = nullptr;
+  if (const IfStmt *asks = begin.isMacroID() ? nullptr : askedBy(site.call, context)) {
+    site.asks = asks;
+    at = asks;
+    parent = parentOf(at, context);
+    if (!parent || !isa<CompoundStmt>(parent))
+      return refuse("the if that the call stands in is no statement of a block");
+  }
   for (; parent && !isa<CompoundStmt>(parent); at = parent, parent = parentOf(at, context)) {
     const auto *cast = dyn_cast<CStyleCastExpr>(parent);
     const bool discards = cast && cast->getType()->isVoidType();
@@ -225,6 +232,7 @@ Site makeSite(const Collective &collective, const CallExpr *call, const Function
     refuse("the source spells it in another way");
   if (site.block && !site.checkedBy.empty()) readCheckingMacro(site, program);
   if (site.block && site.result) readCheck(site, program);
+  if (site.block && site.asks) readCondition(site, program);
   if (site.block &&
       ((site.index > 0 && !site.endsAlone(site.index - 1)) || !site.endsAlone(site.behind - 1)))
     refuse("a macro holds more than one statement here");
@@ -282,7 +290,8 @@ bool endsWithBlock(const Site &site, const Memory &memory) {
 std::optional<Site> outside(const Site &site, Program &program) {
   ASTContext &context = site.in->getASTContext();
   const Stmt *at = site.block, *parent = parentOf(at, context);
-  if (!parent || !isBranch(at, parent) || site.result || site.keepsCode) return std::nullopt;
+  if (!parent || !isBranch(at, parent) || site.result || site.keepsCode || site.asks)
+    return std::nullopt;
   while (parent && isBranch(at, parent)) {
     at = parent;
     parent = parentOf(at, context);

@@ -33,9 +33,10 @@ struct Site {
   std::string checkedBy;  // CHECK of CHECK(MPI_...); empty: it stands alone
   // rc of rc = MPI_..., or of its declaration; null: what the call returns goes nowhere.
   const clang::VarDecl *result = nullptr;
-  bool keepsCode = false;              // CHECK() does, in a variable that is there behind it, too
-  const clang::Stmt *check = nullptr;  // stops where rc is an error, and stands next to the call
-  unsigned behind = 0;                 // the first statement that may be in the way
+  bool keepsCode = false;               // CHECK() does, in a variable that is there behind it, too
+  const clang::Stmt *check = nullptr;   // stops where rc is an error, and stands next to the call
+  const clang::IfStmt *asks = nullptr;  // if (MPI_... != MPI_SUCCESS), which stops at an error
+  unsigned behind = 0;                  // the first statement that may be in the way
 
   /// Memory that is the call's until it completes.
   struct Buffer {
@@ -52,6 +53,8 @@ struct Site {
   const clang::ASTContext &context() const { return in->getASTContext(); }
   const clang::Stmt *statement(unsigned i) const;
   unsigned statements() const { return block->size(); }
+  /// Whether its code is looked at: the wait's has to be, too.
+  bool isChecked() const { return !checkedBy.empty() || result || asks; }
   /// Whether something can be put behind a statement: the next is not of the same macro.
   bool endsAlone(unsigned i) const;
 };

@@ -7,6 +7,7 @@
 #include <clang/AST/Expr.h>
 #include <clang/AST/StmtCXX.h>
 #include <clang/AST/StmtOpenMP.h>
+#include <clang/Basic/DiagnosticSema.h>
 #include <clang/Basic/SourceManager.h>
 #include <clang/Lex/Lexer.h>
 #include <clang/Lex/Preprocessor.h>
@@ -128,7 +129,9 @@ unsigned behindComment(StringRef text, unsigned end) {
 }
 
 bool declaresFirst(const ASTContext &context) {
-  return !context.getLangOpts().C99 && !context.getLangOpts().CPlusPlus;
+  if (context.getLangOpts().CPlusPlus) return false;
+  return !context.getLangOpts().C99 ||
+         !context.getDiagnostics().isIgnored(diag::warn_mixed_decls_code, SourceLocation());
 }
 
 StringRef indentation(StringRef text, unsigned at) {

@@ -32,7 +32,8 @@ llvm::StringRef mainFile(const clang::ASTContext &);
 /// Where a line of its own may follow what ends at `end`: behind a comment on the same line.
 unsigned behindComment(llvm::StringRef text, unsigned end);
 
-/// Whether declarations stand at the beginning of their block, as in C90.
+/// Whether declarations stand at the beginning of their block, as in C90, or as
+/// -Wdeclaration-after-statement wants them.
 bool declaresFirst(const clang::ASTContext &);
 
 /// What stands before the first word of the line that holds `at`.

@@ -269,8 +269,7 @@ Window findWindow(const Site &site, Program &program, unsigned from) {
                                                    ? "a barrier stays behind what it is to order"
                                                : site.inBranch ? "whether it starts is decided here"
                                                                : "it is checked where it stands"};
-  if (changes || site.collective->isBarrier() || !site.checkedBy.empty() || site.result ||
-      site.inBranch) {
+  if (changes || site.collective->isBarrier() || site.isChecked() || site.inBranch) {
     w.begins = fixed;
     return w;
   }
