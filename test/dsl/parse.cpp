@@ -5,7 +5,6 @@
 
 #include <gtest/gtest.h>
 
-#include <ctime>
 #include <filesystem>
 
 #include "test/dsl/tree.h"
@@ -117,19 +116,6 @@ TEST(Parse, ClausesInAnyOrder) {
 TEST(Parse, KindsThatAreWordsOfTheLanguage) {
   EXPECT_TRUE(compile("reduce r { } reduce s { }").ok);
   EXPECT_TRUE(contains(compile("send s { }").said, "expected an algorithm"));
-}
-
-TEST(Parse, AFileOfTheLibraryTakesMilliseconds) {
-  const std::clock_t start = std::clock();  // of the processor: others may be at work here
-  const int times = 20;
-  for (int i = 0; i < times; ++i) {
-    std::ostringstream said;
-    Diag diag(said);
-    ASSERT_TRUE(parse(NBCC_SOURCE_DIR "/test/dsl/print.nbc", diag)) << said.str();
-  }
-  const double took = 1000.0 * static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
-  // 0.3 ms where it was written; a parser that predicts by simulation takes 100 times as long.
-  EXPECT_LT(took / times, 30);
 }
 
 }  // namespace

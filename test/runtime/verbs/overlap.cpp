@@ -195,7 +195,7 @@ TEST(VerbsOverlap, butNotForThoseThatNeverCome) {
                0, hca::Mode::RealTime);
   w.healthy = false;
   w.addPlans([](uint32_t r) { return build::ringAllgather(2, r); }, {.depth = 64});
-  constexpr size_t calls = 12;
+  constexpr size_t calls = 60;
   std::vector<uint8_t> in(5000);
   std::vector<std::vector<uint8_t>> out(calls, std::vector<uint8_t>(10000));
   std::vector<nbc_request> requests(calls);
@@ -206,7 +206,7 @@ TEST(VerbsOverlap, butNotForThoseThatNeverCome) {
   }
   const auto took = std::chrono::steady_clock::now() - begin;
   EXPECT_GE(took, 4 * little);
-  EXPECT_LT(took, 10 * little);
+  EXPECT_LT(took, calls / 2 * little);
   EXPECT_EQ(nbc_plan_abandon(w.plans[0]), 0);
   for (nbc_request &r : requests) EXPECT_EQ(nbc_wait(&r), NBC_ERROR_ABANDONED);
 }
