@@ -47,7 +47,7 @@ for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS", "H
 config.environment["GLIBC_TUNABLES"] = "glibc.malloc.mmap_threshold=1073741824:glibc.malloc.trim_threshold=4294967296"
 
 # `REQUIRES: openmpi`, `mpich`: its programs were built. %run_openmpi N, %run_mpich N: on N ranks,
-# for at most four minutes. Ranks outnumber cores here: they yield where they can.
+# for at most ten minutes. Ranks outnumber cores here: they yield where they can.
 LAUNCHERS = {
     "openmpi": ("mpirun.openmpi --oversubscribe --mca mpi_yield_when_idle 1", "-x LD_PRELOAD=", []),
     "mpich": ("mpiexec.mpich", "-genv LD_PRELOAD ", [f"{build}/test/libmpich-yield.so"]),
@@ -61,7 +61,7 @@ for mpi, (launcher, preload, always) in LAUNCHERS.items():
     tool = f"{build}/test/libdropin-tool-{mpi}.so"
     for name, libraries in [("run", []), ("preload", [dropin]), ("tool_first", [tool, dropin]), ("tool_last", [dropin, tool])]:
         words = preload + ":".join(always + libraries) if always + libraries else ""
-        config.substitutions.append((f"%{name}_{mpi}", f"timeout 240 {launcher} {words} -n"))
+        config.substitutions.append((f"%{name}_{mpi}", f"timeout 600 {launcher} {words} -n"))
 config.environment["OMPI_ALLOW_RUN_AS_ROOT"] = config.environment["OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"] = "1"
 
 # `REQUIRES: apps`: zstd and FFTW were there.
