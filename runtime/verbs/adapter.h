@@ -48,7 +48,7 @@ struct adapter {
   uint32_t rail_count;
   struct nbc_verbs_facts facts;  // the least of all rails
   struct watch watch;
-  uint8_t service_level, traffic_class, retry_count;
+  uint8_t service_level, traffic_class, timeout, retry_count;
   atomic_int gone;         // a device has failed
   _Atomic int64_t looked;  // when for events, in ticks of the coarse clock
 };

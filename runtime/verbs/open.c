@@ -12,6 +12,7 @@
 enum {
   MOST_INLINE = 512,  // more would make work requests so large that reading them takes long
   MOST_READS = 16,    // of a queue pair under way
+  TIMEOUT = 18,       // as UCX and Open MPI wait about a second, or four
   RETRIES = 6
 };
 #define LONGEST (UINT64_C(1) << 31)
@@ -178,6 +179,7 @@ static int set_up(struct adapter *a, const struct nbc_verbs_options *o, struct w
                   uint32_t count, const char **why) {
   a->service_level = (uint8_t)o->service_level;
   a->traffic_class = (uint8_t)o->traffic_class;
+  a->timeout = (uint8_t)(o->timeout ? o->timeout : TIMEOUT);
   a->retry_count = (uint8_t)(o->retry_count ? o->retry_count : RETRIES);
   a->facts = (struct nbc_verbs_facts){.gather = UINT32_MAX,
                                       .queue = UINT32_MAX,

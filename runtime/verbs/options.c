@@ -77,7 +77,7 @@ static bool read_memory(const char *text, struct nbc_verbs_options *o) {
 static bool possible(const struct nbc_verbs_options *o) {
   return o->port <= 255 && o->gid_index >= -1 && o->gid_index <= 255 &&
          (unsigned)o->mtu <= IBV_MTU_4096 && o->service_level <= 15 && o->traffic_class <= 255 &&
-         o->retry_count <= 7 && (unsigned)o->rendezvous <= NBC_VERBS_READ &&
+         o->timeout <= 31 && o->retry_count <= 7 && (unsigned)o->rendezvous <= NBC_VERBS_READ &&
          is_way((unsigned)o->transfer) && (unsigned)o->offers <= NBC_VERBS_ANEW &&
          o->patience >= -1 && o->patience <= MOST_PATIENCE &&
          (unsigned)o->memory <= NBC_VERBS_ON_DEMAND;
@@ -103,6 +103,7 @@ static bool read_packets(struct nbc_verbs_options *o, const char **why) {
     uint32_t *value;
   } numbers[] = {{"NBC_VERBS_SERVICE_LEVEL", 0, 15, &o->service_level},
                  {"NBC_VERBS_TRAFFIC_CLASS", 0, 255, &o->traffic_class},
+                 {"NBC_VERBS_TIMEOUT", 1, 31, &o->timeout},
                  {"NBC_VERBS_RETRIES", 1, 7, &o->retry_count}};
   const char *text;
   long number;

@@ -19,7 +19,6 @@
 #include "runtime/verbs/adapter.h"
 
 enum {
-  TIMEOUT = 14,       // of a packet: 4.096 us * 2^14 = 67 ms
   RNR_TIMER = 12,     // 0.64 ms: when a sender comes again that has found no receive
   RNR_FOR_EVER = 7,   // retries
   HOPS = 64,          // between subnets
@@ -268,7 +267,7 @@ static int connect_qp(struct nbc_verbs *base, void *qp, const struct nbc_verbs_a
   struct ibv_qp_attr send = {
       .qp_state = IBV_QPS_RTS,
       .sq_psn = q->first_packet,
-      .timeout = TIMEOUT,
+      .timeout = a->timeout,
       .retry_cnt = a->retry_count,
       .rnr_retry = RNR_FOR_EVER,
       .max_rd_atomic = peer.served_reads < rail->own_reads ? peer.served_reads : rail->own_reads};

@@ -78,6 +78,7 @@ TEST(Options, ofPackets) {
                {"NBC_VERBS_MTU", "8192", "256, 512, 1024, 2048 or 4096"},
                {"NBC_VERBS_SERVICE_LEVEL", "16", "0 to 15"},
                {"NBC_VERBS_TRAFFIC_CLASS", "high", "0 to 255"},
+               {"NBC_VERBS_TIMEOUT", "32", "1 to 31"},
                {"NBC_VERBS_RETRIES", "0", "1 to 7"}};
   for (const auto &w : wrong) {
     Set variable(w.name, w.value);
@@ -105,6 +106,9 @@ TEST(Options, thatCannotBe) {
   EXPECT_EQ(opens(o, NBC_ERROR_ARGUMENT), range);
   o = {};
   o.retry_count = 8;
+  EXPECT_EQ(opens(o, NBC_ERROR_ARGUMENT), range);
+  o = {};
+  o.timeout = 32;
   EXPECT_EQ(opens(o, NBC_ERROR_ARGUMENT), range);
   o = {};
   o.service_level = 16;

@@ -86,8 +86,8 @@ enum nbc_verbs_memory { NBC_VERBS_MEMORY_AUTO, NBC_VERBS_PINNED, NBC_VERBS_ON_DE
  * say: NBC_VERBS_DEVICE=mlx5_0:1 (device, port; several with commas between them; or all),
  * NBC_VERBS_GID=3, NBC_VERBS_RENDEZVOUS=read, NBC_VERBS_TRANSFER=eager, write or read,
  * NBC_VERBS_DIRECT=no (offers are made anew in each call), NBC_VERBS_PATIENCE=10,
- * NBC_VERBS_MEMORY=pinned or demand; and of packets NBC_VERBS_MTU=1024, NBC_VERBS_RETRIES=7,
- * NBC_VERBS_SERVICE_LEVEL=3, NBC_VERBS_TRAFFIC_CLASS=106. */
+ * NBC_VERBS_MEMORY=pinned or demand; and of packets NBC_VERBS_MTU=1024, NBC_VERBS_TIMEOUT=20,
+ * NBC_VERBS_RETRIES=7, NBC_VERBS_SERVICE_LEVEL=3, NBC_VERBS_TRAFFIC_CLASS=106. */
 struct nbc_verbs_options {
   /* By name, with its port or without: "mlx5_0", "mlx5_0:1"; several, in the same order on all
    * ranks: "mlx5_0:1,mlx5_1:1"; "all": each active port, of InfiniBand if there is one of it
@@ -98,7 +98,10 @@ struct nbc_verbs_options {
                        address; else the last of version 2] */
   enum ibv_mtu mtu; /* at most [the port's active one] */
   uint32_t service_level, traffic_class;
-  uint32_t retry_count; /* of 67 ms (4.096 us * 2^14), 1 to 7 [6]; for soft-RoCE 7 is for ever */
+  /* Until packets that are not acknowledged are sent again: 4.096 us * 2^timeout, 1 to 31 [18: 1.07
+   * s]; and how often, 1 to 7 [6]; for soft-RoCE 7 is for ever. So long a fabric may take to find
+   * another way, and a dead peer to be known. */
+  uint32_t timeout, retry_count;
   enum nbc_verbs_rendezvous rendezvous; /* of long messages, where nobody says more [write] */
   enum nbc_transfer transfer;   /* of all plans, whatever their options say [each plan's own] */
   enum nbc_verbs_offers offers; /* ranks may choose differently */
