@@ -139,7 +139,7 @@ enum {
   RNR_FOR_EVER = 7,     // retries
   RNR_TIMER = 12,       // 0.64 ms
   RETRIES = 7,
-  TIMEOUT = 14,  // 4.096 us * 2^14 = 67 ms
+  TIMEOUT = 18,  // 4.096 us * 2^18 = 1.07 s, as target verbs has it
   MAY_READ = 1 << 1,
   MAY_WRITE = 1 << 3  // bits of what is optional
 };

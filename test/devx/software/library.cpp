@@ -197,7 +197,7 @@ int moveToReceives(mlx5dv_devx_obj &o, Command &c) {
 }
 
 int moveToSends(mlx5dv_devx_obj &o, Command &c) {
-  c.expect(0x1c0, 5, 14, "ads.ack_timeout");
+  c.expect(0x1c0, 5, 18, "ads.ack_timeout");
   c.expect(0x440, 4, 8, "qpc.log_ack_req_freq");
   c.expect(0x448, 3, 4, "qpc.log_sra_max");
   c.expect(0x44d, 3, 7, "qpc.retry_count");

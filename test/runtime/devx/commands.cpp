@@ -216,7 +216,7 @@ TEST(Commands, toSend) {
   Bytes c = rubbish();
   devx_put_send_ready(c.data(), 0x778899, 0x0a0b0c, 3);
   expectBytes(
-      c, {{0x00, "0504"}, {0x09, "778899"}, {0x38, "70"}, {0x88, "80 67 e0"}, {0x91, "0a0b0c"}});
+      c, {{0x00, "0504"}, {0x09, "778899"}, {0x38, "90"}, {0x88, "80 67 e0"}, {0x91, "0a0b0c"}});
 }
 
 TEST(Commands, whatWasMadeHasANumber) {
