@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // check.c - templates on an MPI, against its own collectives and against what they mean.
 //
-//   mpirun -n P check [--in-place] [--nodes=N] [--by-definition] [--sci] [--hca] [--devx] FILE...
+//   mpirun -n P check [--in-place] [--nodes=N] [--by-definition] [--most=N] [--DEVICE] FILE...
 //
-// What is called is in calls.h. With --by-definition the MPI is not asked. --sci, --hca, --devx:
-// there is a device of target sci, or for coredirect a software HCA or an mlx5 adapter, too. Prints
-// a line on rank 0 and exits with 1 on all ranks if anything was wrong on one.
+// What is called is in calls.h, up to N elements. With --by-definition the MPI is not asked.
+// DEVICE: there is one of target sci or verbs, or for coredirect a software HCA (hca) or an mlx5
+// adapter (devx), too. Prints a line on rank 0 and exits with 1 on all ranks if anything was wrong
+// on one.
 
 #include <mpi.h>
 #include <stdio.h>
@@ -15,6 +16,7 @@
 #include "nbc/devx.h"
 #include "nbc/hca.h"
 #include "nbc/sci.h"
+#include "nbc/verbs.h"
 #include "runtime/mpi/nbc_mpi.h"
 #include "test/mpi/calls.h"
 
@@ -74,18 +76,41 @@ static void by_mpi(uint32_t kind, int root, const void *in, void *out, size_t el
   }
 }
 
+static int open_sci(struct nbc_device **device, const char **why) {
+  return nbc_sci_open(NULL, device, why);
+}
+static int open_verbs(struct nbc_device **device, const char **why) {
+  return nbc_verbs_open(NULL, device, why);
+}
+static int open_hca(struct nbc_device **device, const char **why) {
+  return nbc_hca_open(NULL, device, why);
+}
+static int open_devx(struct nbc_device **device, const char **why) {
+  return nbc_devx_open(NULL, device, why);
+}
+static const struct opens {
+  const char *name;
+  int (*open)(struct nbc_device **, const char **why);
+} all_opens[] = {
+    {"--sci", open_sci}, {"--verbs", open_verbs}, {"--hca", open_hca}, {"--devx", open_devx}};
+
+static const struct opens *opens_by(const char *name) {
+  for (size_t i = 0; i < sizeof all_opens / sizeof *all_opens; ++i)
+    if (strcmp(all_opens[i].name, name) == 0) return &all_opens[i];
+  return NULL;
+}
+
 // With its ranks on so many nodes, one behind the other, as the templates have them.
-static nbc_comm *create(int nodes, bool with_sci, bool with_hca, bool with_devx) {
+static nbc_comm *create(int nodes, const struct opens *with) {
   nbc_comm *comm;
-  struct nbc_device *devices[3];
+  struct nbc_device *device;
   const char *why = "";
   uint32_t *where = (uint32_t *)malloc((size_t)world.ranks * sizeof *where);
   if (!where) must(NBC_ERROR_MEMORY, "nodes");
   for (int r = 0; r < world.ranks; ++r) where[r] = (uint32_t)(r / (world.ranks / nodes));
-  struct nbc_mpi_options options = {.nodes = nodes > 1 ? where : NULL, .devices = devices};
-  if ((with_sci && nbc_sci_open(NULL, &devices[options.device_count++], &why)) ||
-      (with_hca && nbc_hca_open(NULL, &devices[options.device_count++], &why)) ||
-      (with_devx && nbc_devx_open(NULL, &devices[options.device_count++], &why))) {
+  struct nbc_mpi_options options = {
+      .nodes = nodes > 1 ? where : NULL, .devices = &device, .device_count = with ? 1 : 0};
+  if (with && with->open(&device, &why)) {
     fprintf(stderr, "rank %d: %s\n", world.rank, why);
     stop();
   }
@@ -96,12 +121,11 @@ static nbc_comm *create(int nodes, bool with_sci, bool with_hca, bool with_devx)
 
 int main(int argc, char **argv) {
   static const size_t lengths[] = {3, 0, 1, 1000, 17, 2, 0, 40001, 5, 63, 1, 4096};
-  static const struct variation all = {.options = {.max_bytes = 400000},
-                                       .lengths = lengths,
-                                       .count = sizeof lengths / sizeof *lengths,
-                                       .flights = MOST_FLIGHTS};
-  int calls = 0, files = 0, nodes = 1, level;
-  bool with_sci = false, with_hca = false, with_devx = false;
+  size_t short_ones[sizeof lengths / sizeof *lengths];
+  struct variation all = {
+      .options = {.max_bytes = 400000}, .lengths = short_ones, .flights = MOST_FLIGHTS};
+  int calls = 0, files = 0, nodes = 1, most = 40001, level;
+  const struct opens *with = NULL, *opens;
   // NBC_PROGRESS=thread in the environment wants it.
   MPI_Init_thread(&argc, &argv, getenv("NBC_PROGRESS") ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE,
                   &level);
@@ -115,14 +139,15 @@ int main(int argc, char **argv) {
       world.in_place = true;
     } else if (strcmp(argv[i], "--by-definition") == 0) {
       world.by_another = NULL;
-    } else if (strcmp(argv[i], "--sci") == 0) {
-      with_sci = true;
-    } else if (strcmp(argv[i], "--hca") == 0) {
-      with_hca = true;
-    } else if (strcmp(argv[i], "--devx") == 0) {
-      with_devx = true;
-    } else if (sscanf(argv[i], "--nodes=%d", &nodes) != 1) {
-      if (!comm) comm = create(nodes, with_sci, with_hca, with_devx);
+    } else if ((opens = opens_by(argv[i]))) {
+      with = opens;
+    } else if (sscanf(argv[i], "--nodes=%d", &nodes) != 1 &&
+               sscanf(argv[i], "--most=%d", &most) != 1) {
+      if (!comm) {
+        for (size_t l = 0; l < sizeof lengths / sizeof *lengths; ++l)
+          if (lengths[l] <= (size_t)most) short_ones[all.count++] = lengths[l];
+        comm = create(nodes, with);
+      }
       calls += check_file(comm, argv[i], &all);
       ++files;
     }

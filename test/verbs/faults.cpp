@@ -2,7 +2,7 @@
 // faults.cpp - what a plan over real queue pairs makes of peers that die or are late, and of a link
 // that goes.
 //
-//   verbs-faults killed|late|blinks|gone RANKS write|read EAGER BYTES FILE
+//   verbs-faults killed|late|blinks|gone|removed RANKS write|read EAGER BYTES FILE
 //
 //   killed  rank 1 ends itself in front of its first doorbell, then in front of its second, ...,
 //   until it
@@ -12,6 +12,7 @@
 //   route then,
 //           and fails what is sent: so either all comes right, or all are told
 //   gone    the link goes down and stays so: all are told
+//   removed the interface goes, and the adapter with it: all are told
 //
 // Ranks are processes, of the guest that has dummy0 and rxe0. FILE holds templates of allgather,
 // allreduce or alltoall; blocks up to EAGER bytes are copied, calls are of BYTES. Whatever call is
@@ -39,7 +40,7 @@
 
 namespace {
 
-enum { FLIGHTS = 2, RETRIES = 3, SECONDS = 60 };
+enum { FLIGHTS = 2, TIMEOUT = 14 /* 67 ms */, RETRIES = 3, SECONDS = 60 };
 
 struct Wish {
   std::string what;
@@ -168,7 +169,7 @@ int beRank(const Wish &wish, Files files, int doorbellsLeft, bool mayFail) {
     wrong |= !mayFail || status != NBC_ERROR_DEVICE;
     wrong |= start(another, plan, *t, 0, 1) != NBC_ERROR_DEVICE;
     if (wrong) std::fprintf(stderr, "rank %d: %s\n", files.rank, nbc_status_text(status));
-  } else if (wish.what == "gone") {
+  } else if (wish.what == "gone" || wish.what == "removed") {
     wrong = true;  // calls without end
   }
   // Others may still be within calls that have ended here.
@@ -190,6 +191,19 @@ void link(bool up) {
   done = done && ioctl(s, SIOCSIFFLAGS, &request) == 0;
   if (!done) std::perror("dummy0");
   close(s);
+}
+
+void carryOutHere(const char *command) {
+  if (std::system(command)) std::fprintf(stderr, "failed: %s\n", command);
+}
+
+/// The adapter goes when nobody has it open any more. There are others who count on both.
+void bringAdapterBack() {
+  while (std::filesystem::exists("/sys/class/infiniband/rxe0")) usleep(10'000);
+  carryOutHere(
+      "ip link add dummy0 type dummy && ip link set dummy0 mtu 4500 && "
+      "ip addr add 10.0.0.1/24 dev dummy0 && ip link set dummy0 up && "
+      "rdma link add rxe0 type rxe netdev dummy0");
 }
 
 /// How often somebody had to send again, since there was no receive.
@@ -243,7 +257,7 @@ Outcome run(const Wish &wish, int doorbellsLeft) {
     w.pids.push_back(fork());
     if (w.pids.back() != 0) continue;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    const bool mayFail = doorbellsLeft >= 0 || wish.what == "blinks" || wish.what == "gone";
+    const bool mayFail = doorbellsLeft >= 0 || wish.what != "late";
     const int status =
         beRank(wish, {w.folder, r, wish.ranks}, r == 1 ? doorbellsLeft : -1, mayFail);
     std::fflush(nullptr);
@@ -254,8 +268,10 @@ Outcome run(const Wish &wish, int doorbellsLeft) {
     const pid_t pid = waitpid(-1, &how, WNOHANG);
     if (pid == 0) {
       if (wish.what == "blinks") blink(w, wish.ranks, outcome.blinks);
-      if (wish.what == "gone" && outcome.blinks == 0 && w.met(wish.ranks))
-        link(false), outcome.blinks = 1;
+      if (outcome.blinks == 0 && w.met(wish.ranks)) {
+        if (wish.what == "gone") link(false), outcome.blinks = 1;
+        if (wish.what == "removed") carryOutHere("ip link delete dummy0"), outcome.blinks = 1;
+      }
       usleep(200'000);
       continue;
     }
@@ -271,6 +287,7 @@ Outcome run(const Wish &wish, int doorbellsLeft) {
     }
   }
   if (wish.what == "gone") link(true);
+  if (wish.what == "removed" && outcome.blinks) bringAdapterBack();
   return outcome;
 }
 
@@ -278,6 +295,7 @@ bool read(char **argv, Wish &wish) {
   wish.what = argv[1];
   wish.ranks = std::atoi(argv[2]);
   wish.device.rendezvous = std::strcmp(argv[3], "read") ? NBC_VERBS_WRITE : NBC_VERBS_READ;
+  wish.device.timeout = TIMEOUT;
   wish.device.retry_count = RETRIES;
   wish.plan.eager_bytes = size_t(std::atoi(argv[4]));
   wish.elements = size_t(std::atoi(argv[5])) / sizeof(uint64_t);
@@ -285,7 +303,7 @@ bool read(char **argv, Wish &wish) {
   wish.templates.assign(std::istreambuf_iterator<char>(file), {});
   if (wish.what == "late") wish.calls = 2 * wish.ranks;
   if (wish.what == "blinks") wish.calls = 400;
-  if (wish.what == "gone") wish.calls = 1'000'000;
+  if (wish.what == "gone" || wish.what == "removed") wish.calls = 1'000'000;
   return wish.ranks > 1 && wish.elements > 0 && templateOf(wish.templates, wish.ranks - 1);
 }
 
@@ -309,7 +327,8 @@ int main(int argc, char **argv) {
     times = o.blinks;
     wrong = o.wrong || (times == 0 && wish.what != "late");
   }
-  const long missing = missingReceives() - before;
+  // Who counts is gone with the adapter.
+  const long missing = missingReceives() - (wish.what == "removed" ? 0 : before);
   if (before < 0 || missing != 0) {
     std::fprintf(stderr, "%ld messages found no receive\n", missing);
     wrong = true;

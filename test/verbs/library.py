@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""library.py NBCC PLANS RUN FOLDER OUTPUT [--ranks 1..8] [--pair] - the library's algorithms over real queue pairs.
+"""library.py NBCC PLANS RUN FOLDER OUTPUT [--ranks 1..8] [--pair | --mpi] [--long] - the library over real queue pairs.
 
 nbcc makes the templates of all ranks out here, where that is quick; then one boot of the virtual machine
 (RUN is scripts/rdma_vm/run, FOLDER where its kernel is) calls them all with the program PLANS. Every
@@ -11,6 +11,11 @@ With --pair RUN is scripts/rdma_vm/pair: half of the ranks are in one guest, hal
 through both systems' networks. That is no part of the tests that always run: it takes a processor for each.
     test/verbs/library.py build/release/bin/{nbcc,verbs-plans} scripts/rdma_vm/pair ~/.cache/nbcc/rdma_vm /tmp/pair \\
         --pair --ranks 2..8
+
+With --mpi ranks are those of Open MPI and of MPICH, whose programs PLANS-openmpi and PLANS-mpich (mpi-check) are. For each
+number of ranks all messages go one way, forced by the environment; a third of the algorithms takes its turn.
+
+With --long all algorithms are called with 1 MiB and 4 MiB and a bit, not three of them on two ranks; an hour.
 
 Prints what the program says; exits with its status.
 """
@@ -31,6 +36,17 @@ import soak  # noqa: E402 - the cases
 WAYS = ["--eager=4096 --flights=4 --depth=2", "--eager=64 --flights=3 --depth=4",
         "--read --eager=64 --flights=2 --depth=1 --thread"]
 
+# Of more than an adapter sends at once, and of parts of such; also copied, which no default does.
+LONG_WAYS = ["--thread --depth=2", "--read --depth=1", "--copied --depth=1"]
+LONG_ONES = ("allreduce-ring", "alltoall-pairwise", "bcast-binomial")
+
+# Under an MPI. Loops that wait have to yield.
+FORCED = ["eager", "write", "read"]
+LAUNCHERS = {
+    "openmpi": "mpirun.openmpi --allow-run-as-root --oversubscribe --mca mpi_yield_when_idle 1 -n",
+    "mpich": "mpiexec.mpich -genv UCX_TLS tcp,sm,self -genv LD_PRELOAD {yields} -n",
+}
+
 # Algorithms that say `on port`, whatever their parameters.
 PORTED = ("allgather-circulant", "bcast-split_binary", "reduce-knomial")
 
@@ -45,48 +61,71 @@ def templates(compiler, ranks, folder):
     return [file for file in made if file]
 
 
+def by_mpi(a, compiler, output):
+    """The lines of a script that calls all algorithms under both MPIs."""
+    lines = []
+    yields = a.plans.parent.parent / "test" / "libmpich-yield.so"
+    for ranks in a.ranks:
+        files = templates(compiler, ranks, output / "templates")
+        for number, (mpi, launcher) in enumerate(LAUNCHERS.items()):
+            mine = " ".join(f"templates/{file.name}" for file in files[(ranks + number) % 3::3])
+            lines.append(f"export NBC_VERBS_TRANSFER={FORCED[(ranks // 3 + number) % len(FORCED)]}")
+            lines.append(f"{launcher.format(yields=yields)} {ranks} {a.plans}-{mpi} --verbs --in-place --by-definition "
+                         f"--most=1000 {mine} || status=1")
+    return lines
+
+
+def by_files(a, compiler, output):
+    """The same by processes that meet over files; long ones; and over two adapters."""
+    lines = []
+
+    def call(ranks, words):
+        if a.pair:
+            meeting, half = f"/meeting/{len(lines)}", (ranks + 1) // 2
+            lines.append(f"mkdir -p {meeting}; [ $GUEST = 1 ] && here=0..{half - 1} || here={half}..{ranks - 1}")
+            words = f"--here=$here --meeting={meeting} {words}"
+        lines.append(f"{a.plans} {ranks} {words} || status=1")
+
+    for ranks in a.ranks:
+        files = templates(compiler, ranks, output / "templates")
+        if ranks == 5:
+            ports = [f"templates/{file.name}" for file in files if file.name.startswith(PORTED)]
+        for number, way in enumerate(WAYS):
+            mine = [f"templates/{file.name}" for i, file in enumerate(files) if (i + ranks) % len(WAYS) == number]
+            call(ranks, f"{way} {' '.join(mine)}")
+        if a.long or ranks == 2:
+            long = files if a.long else [file for file in files if file.name.startswith(LONG_ONES)]
+            for way in LONG_WAYS:
+                call(ranks, f"{way} --lengths=131073,524289 {' '.join(f'templates/{file.name}' for file in long)}")
+    # Two adapters: what says `on port` goes over both.
+    if not a.pair and 5 in a.ranks:
+        lines.append("ip link add dummy1 type dummy && ip link set dummy1 mtu 4500 && ip addr add 10.0.1.1/24 dev "
+                     "dummy1 && ip link set dummy1 up && rdma link add rxe1 type rxe netdev dummy1 || status=1")
+        lines.append("export NBC_VERBS_DEVICE=rxe0,rxe1")
+        call(5, f"--eager=64 --thread {' '.join(ports)}")
+        lines.append("sent=$(cat /sys/class/infiniband/rxe1/ports/1/hw_counters/sent_pkts)")
+        lines.append("[ $sent -gt 20 ] && echo two adapters || status=1")
+    return lines
+
+
 def main():
     arguments = argparse.ArgumentParser(usage=__doc__)
     for name in ["nbcc", "plans", "run", "folder", "output"]:
         arguments.add_argument(name)
     arguments.add_argument("--ranks", type=soak.ranges, default=soak.ranges("1..8"))
     arguments.add_argument("--pair", action="store_true")
+    arguments.add_argument("--mpi", action="store_true")
+    arguments.add_argument("--long", action="store_true")
     a = arguments.parse_args()
+    a.plans = pathlib.Path(a.plans).resolve()
     if a.pair and min(a.ranks) < 2:
         arguments.error("--pair needs a rank for each guest: --ranks 2..8")
     output = pathlib.Path(a.output).resolve()
     (output / "templates").mkdir(parents=True, exist_ok=True)
-    script = ["status=0"]
-
-    def call(ranks, words):
-        if a.pair:
-            meeting, half = f"/meeting/{len(script)}", (ranks + 1) // 2
-            script.append(f"mkdir -p {meeting}; [ $GUEST = 1 ] && here=0..{half - 1} || here={half}..{ranks - 1}")
-            words = f"--here=$here --meeting={meeting} {words}"
-        script.append(f"{a.plans} {ranks} {words} || status=1")
-
     with batch.Batch(a.nbcc) as compiler:
-        for ranks in a.ranks:
-            files = templates(compiler, ranks, output / "templates")
-            if ranks == 5:
-                ports = [f"templates/{file.name}" for file in files if file.name.startswith(PORTED)]
-            for number, way in enumerate(WAYS):
-                mine = [f"templates/{file.name}" for i, file in enumerate(files) if (i + ranks) % len(WAYS) == number]
-                call(ranks, f"{way} {' '.join(mine)}")
-    # Long ones: more than an adapter sends at once, and parts of such.
-    for way in ["--thread", "--read"]:
-        long = [f"templates/{name}-2" for name in ("bcast-binomial", "alltoall-pairwise", "allreduce-ring")]
-        call(2, f"{way} --lengths=131073,524288 {' '.join(long)}")
-    # Two adapters: what says `on port` goes over both.
-    if not a.pair and 5 in a.ranks:
-        script.append("ip link add dummy1 type dummy && ip link set dummy1 mtu 4500 && ip addr add 10.0.1.1/24 dev "
-                      "dummy1 && ip link set dummy1 up && rdma link add rxe1 type rxe netdev dummy1 || status=1")
-        script.append("export NBC_VERBS_DEVICE=rxe0,rxe1")
-        call(5, f"--eager=64 --thread {' '.join(ports)}")
-        script.append("sent=$(cat /sys/class/infiniband/rxe1/ports/1/hw_counters/sent_pkts)")
-        script.append("[ $sent -gt 20 ] && echo two adapters || status=1")
+        lines = (by_mpi if a.mpi else by_files)(a, compiler, output)
     calls = output / "calls"
-    calls.write_text("\n".join(script + ["exit $status"]) + "\n")
+    calls.write_text("\n".join(["status=0", *lines, "exit $status"]) + "\n")
     sys.exit(subprocess.run([a.run, a.folder, output, f"cd {output} && bash {calls}"], check=False).returncode)
 
 

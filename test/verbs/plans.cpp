@@ -2,7 +2,7 @@
 // plans.cpp - plans of target verbs over real queue pairs: ranks are processes, which meet over
 // files.
 //
-//   verbs-plans RANKS [--read] [--eager=BYTES] [--depth=N] [--thread] [--flights=N]
+//   verbs-plans RANKS [--read | --copied] [--eager=BYTES] [--depth=N] [--thread] [--flights=N]
 //   [--lengths=N,N,...] [--here=A..B --meeting=FOLDER] FILE...
 //
 // --here: of the ranks these are on this machine, and others elsewhere; all see FOLDER, which is
@@ -92,6 +92,8 @@ bool read(int argc, char **argv, Wish &wish) {
       wish.ranks = std::atoi(word);
     } else if (!std::strcmp(word, "--read")) {
       wish.device.rendezvous = NBC_VERBS_READ;
+    } else if (!std::strcmp(word, "--copied")) {
+      wish.device.transfer = NBC_TRANSFER_EAGER;
     } else if (!std::strcmp(word, "--thread")) {
       wish.thread = true;
     } else if (std::sscanf(word, "--eager=%u", &eager) == 1) {
