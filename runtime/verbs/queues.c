@@ -93,7 +93,8 @@ static int create_cq(struct nbc_verbs *base, uint32_t entries, void **cq) {
 // Those of several rails in turn, so that none waits for the others.
 static int poll_cq(struct nbc_verbs *base, void *cq, int count, struct ibv_wc *wc) {
   struct completions *c = (struct completions *)cq;
-  const uint32_t rails = adapter_of(base)->rail_count;
+  const struct adapter *a = adapter_of(base);
+  const uint32_t rails = a->rail_count;
   int found = 0;
   for (uint32_t i = 0; i < rails && found < count; ++i) {
     int more = ibv_poll_cq(c->of[c->next].cq, count - found, wc + found);
@@ -101,8 +102,11 @@ static int poll_cq(struct nbc_verbs *base, void *cq, int count, struct ibv_wc *w
     found += more;
     if (++c->next == rails) c->next = 0;
   }
-  return found == 0 && atomic_load_explicit(&c->failed, memory_order_relaxed) ? NBC_ERROR_DEVICE
-                                                                              : found;
+  if (found) return found;
+  return atomic_load_explicit(&c->failed, memory_order_relaxed) ||
+                 atomic_load_explicit(&a->gone, memory_order_relaxed)
+             ? NBC_ERROR_DEVICE
+             : 0;
 }
 
 // What the channel tells.
