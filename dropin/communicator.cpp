@@ -95,7 +95,9 @@ static bool are_of_one_world(MPI_Group all) {
   return left == 0;
 }
 
-bool is_of_one_world(MPI_Comm comm) {
+static std::atomic<bool> others_known{false};
+
+static bool has_one_world(MPI_Comm comm) {
   MPI_Group group;
   int two_groups = 0;
   if (PMPI_Comm_test_inter(comm, &two_groups)) return false;
@@ -106,6 +108,14 @@ bool is_of_one_world(MPI_Comm comm) {
     if (!is) return false;
   }
   return true;
+}
+
+bool is_of_one_world(MPI_Comm comm) {
+  return !others_known.load(std::memory_order_relaxed) || has_one_world(comm);
+}
+
+void look_for_other_worlds(MPI_Comm comm) {
+  if (comm != MPI_COMM_NULL && !has_one_world(comm)) others_known = true;
 }
 
 const char *why_not_ours(MPI_Comm comm) {

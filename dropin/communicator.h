@@ -83,6 +83,9 @@ MPI_Comm same_group(Lock &, MPI_Comm);
 /// Whether MPI has started all its processes, of both groups, together. With others one may mean to
 /// have nothing more in common, and they need not have this library.
 bool is_of_one_world(MPI_Comm);
+/// For one that may have brought processes of another world to here. Until one has, none is looked
+/// for, which takes the square of the ranks.
+void look_for_other_worlds(MPI_Comm);
 /// Alike on all its ranks. Null: it can be ours.
 const char *why_not_ours(MPI_Comm);
 

@@ -34,6 +34,12 @@ void end_queue(const MPI_Comm *comm) {
   empty_queue(lock, *comm);
 }
 
+// What may bring processes of another world.
+int with_others(int error, const MPI_Comm *made) {
+  if (!error && !not_for_us()) look_for_other_worlds(*made);
+  return error;
+}
+
 }  // namespace
 
 #define CONSTRUCTOR(name, parameters, arguments)    \
@@ -215,8 +221,9 @@ extern "C" int MPI_Intercomm_create_from_groups(MPI_Group group, int leader, MPI
     gather(all, tag_of(words));
     PMPI_Group_free(&all);
   }
-  return PASS(MPI_Intercomm_create_from_groups)(group, leader, others, other_leader, words, info,
-                                                handler, made);
+  return with_others(PASS(MPI_Intercomm_create_from_groups)(group, leader, others, other_leader,
+                                                            words, info, handler, made),
+                     made);
 }
 ALSO(MPI_Intercomm_create_from_groups)
 #endif
@@ -228,17 +235,18 @@ extern "C" int MPI_Intercomm_create(MPI_Comm comm, int leader, MPI_Comm between,
   if (!not_for_us() && comm != MPI_COMM_NULL && !PMPI_Comm_rank(comm, &rank) && rank == leader)
     greet(between, other_leader, tag);
   gather(comm);
-  return PASS(MPI_Intercomm_create)(comm, leader, between, other_leader, tag, made);
+  return with_others(PASS(MPI_Intercomm_create)(comm, leader, between, other_leader, tag, made),
+                     made);
 }
 ALSO(MPI_Intercomm_create)
 
 // --- with other worlds: those of this one meet ---
 
-#define GATHERED(name, parameters, arguments) \
-  extern "C" int name parameters {            \
-    gather(comm);                             \
-    return PASS(name) arguments;              \
-  }                                           \
+#define GATHERED(name, parameters, arguments)       \
+  extern "C" int name parameters {                  \
+    gather(comm);                                   \
+    return with_others(PASS(name) arguments, made); \
+  }                                                 \
   ALSO(name)
 GATHERED(MPI_Comm_spawn,
          (const char *command, char *words[], int most, MPI_Info info, int root, MPI_Comm comm,
@@ -254,6 +262,11 @@ GATHERED(MPI_Comm_accept,
 GATHERED(MPI_Comm_connect,
          (const char *port, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *made),
          (port, info, root, comm, made))
+
+extern "C" int MPI_Comm_join(int file, MPI_Comm *made) {
+  return with_others(PASS(MPI_Comm_join)(file, made), made);
+}
+ALSO(MPI_Comm_join)
 
 // --- the end ---
 
