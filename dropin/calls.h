@@ -93,9 +93,23 @@ int wait_below(Lock &, MPI_Request *, MPI_Status *);
 /// call of ours any more to enter what the MPI does next. All ranks call it, or none. Not of
 /// processes of other worlds, who may be without us.
 void meet(Lock &, MPI_Comm);
+/// Begins to: until what it returns has ended, not all have come. May wait between two groups.
+MPI_Request begin_to_meet(Lock &, MPI_Comm);
 /// The same before a collective call of the MPI's own; what the communicator's queue holds comes
 /// first.
 void gather(MPI_Comm);
+/// The same around such a call, behind which all are known to have come to it. Who has no call of
+/// ours under way goes in at once: nobody waits for it.
+class Gathered {
+ public:
+  explicit Gathered(MPI_Comm);
+  ~Gathered();
+  Gathered(const Gathered &) = delete;
+  Gathered &operator=(const Gathered &) = delete;
+
+ private:
+  MPI_Request coming_ = MPI_REQUEST_NULL;
+};
 
 /// How MPI would do it.
 struct Forms {

@@ -30,11 +30,12 @@
 namespace nbcc::dropin {
 
 Communicator::List Communicator::settled, Communicator::watched, Communicator::left;
+std::list<Communicator::Context> Communicator::spare;
 bool Communicator::copies_attributes_ = false;
 
 namespace {
 
-enum : std::size_t { places = 64, most_left = 8 };
+enum : std::size_t { places = 64, most_left = 8, most_spare = 256 };
 constexpr double patience = 5;  // s, at the end, for what other ranks do not join in any more
 
 int keyval = MPI_KEYVAL_INVALID;
@@ -68,19 +69,27 @@ struct Within {
 
 }  // namespace
 
+/// Whether a call succeeds, of whose errors the program need not hear.
+template <class Call>
+static bool quietly(MPI_Comm comm, Call call) {
+  MPI_Errhandler handler;
+  PMPI_Comm_get_errhandler(comm, &handler);
+  PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  const int error = call();
+  PMPI_Comm_set_errhandler(comm, handler);
+  PMPI_Errhandler_free(&handler);
+  return error == MPI_SUCCESS;
+}
+
 MPI_Comm same_group(Lock &lock, MPI_Comm comm) {
   MPI_Comm made = MPI_COMM_NULL;
   MPI_Group group;
-  MPI_Errhandler handler;
   if (why_not_ours(comm) || PMPI_Comm_group(comm, &group)) return MPI_COMM_NULL;
-  PMPI_Comm_get_errhandler(comm, &handler);
-  PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-  if (lock.outside([&] { return PASS(MPI_Comm_create).own(comm, group, &made); }))
-    made = MPI_COMM_NULL;
-  PMPI_Comm_set_errhandler(comm, handler);
-  PMPI_Errhandler_free(&handler);
+  const bool is_made = quietly(comm, [&] {
+    return lock.outside([&] { return PASS(MPI_Comm_create).own(comm, group, &made); });
+  });
   PMPI_Group_free(&group);
-  return made;
+  return is_made ? made : MPI_COMM_NULL;
 }
 
 static bool are_of_one_world(MPI_Group all) {
@@ -150,7 +159,7 @@ Communicator *Communicator::find(MPI_Comm comm, bool make_it) {
   if (!c || !c->begun_) {
     if (!make_it) return nullptr;
     sweep();
-    if (!c) c = add(comm, MPI_COMM_NULL);
+    if (!c) c = add(comm, {});
     if (!c) return nullptr;
     c->begin();
   }
@@ -161,16 +170,59 @@ Communicator *Communicator::find(MPI_Comm comm, bool make_it) {
   return c;
 }
 
+// Those of one group have numbers of one first rank. So what all propose alike is one.
 void Communicator::at_construction(Lock &lock, MPI_Comm comm) {
-  int ranks = 1;
+  static std::int32_t numbered = 0;
+  int rank = 0, ranks = 1;
   if (!duplicates_by_collectives || over || comm == MPI_COMM_NULL) return;
-  if (PMPI_Comm_size(comm, &ranks) || ranks == 1) return;
-  MPI_Comm context = same_group(lock, comm);
+  if (PMPI_Comm_size(comm, &ranks) || ranks == 1 || PMPI_Comm_rank(comm, &rank)) return;
+  if (why_not_ours(comm)) return;
+  Context found = take_spare(comm);
+  const int next = rank == 0 ? numbered = numbered % INT32_MAX + 1 : 0;
+  // The least and the greatest that ranks propose.
+  const int mine[] = {found.number, -found.number, -next};
+  int all[] = {0, 0, 0};
+  const bool known = quietly(comm, [&] {
+    return lock.outside(
+        [&] { return PASS(MPI_Allreduce).own(mine, all, 3, MPI_INT, MPI_MIN, comm); });
+  });
+  if (!known || all[0] == 0 || all[0] != -all[1]) {
+    put_back(found);
+    found = {known ? same_group(lock, comm) : MPI_COMM_NULL, -all[2], true};
+  }
   const Within here;
-  if (context != MPI_COMM_NULL && (!has_keyval() || !add(comm, context))) PMPI_Comm_free(&context);
+  if (found.comm != MPI_COMM_NULL && (!has_keyval() || !add(comm, found)))
+    PMPI_Comm_free(&found.comm);
 }
 
-Communicator *Communicator::add(MPI_Comm comm, MPI_Comm context) {
+Communicator::Context Communicator::take_spare(MPI_Comm comm) {
+  for (auto at = spare.begin(); at != spare.end(); ++at) {
+    int same = MPI_UNEQUAL;
+    if (PMPI_Comm_compare(comm, at->comm, &same) || same != MPI_CONGRUENT) continue;
+    const Context found = *at;
+    spare.erase(at);
+    return found;
+  }
+  return {};
+}
+
+void Communicator::put_back(Context c) {
+  bool kept = false;
+  if (c.comm == MPI_COMM_NULL) return;
+  if (c.unused && !over) try {
+      auto at = spare.begin();
+      while (at != spare.end() && at->number > c.number) ++at;
+      spare.insert(at, c);
+      kept = true;
+    } catch (const std::bad_alloc &) {
+    }
+  if (!kept) PMPI_Comm_free(&c.comm);
+  if (spare.size() <= most_spare) return;
+  PMPI_Comm_free(&spare.back().comm);
+  spare.pop_back();
+}
+
+Communicator *Communicator::add(MPI_Comm comm, Context context) {
   try {
     std::unique_ptr<Communicator> made = make(comm);
     if (!made) return nullptr;
@@ -310,7 +362,7 @@ bool Communicator::leaves_something() const {
 bool Communicator::has_ranks_of(const Communicator &freed) const {
   int same = MPI_UNEQUAL;
   if (ranks_ == 1 || freed.ranks_ == 1) return ranks_ == freed.ranks_;
-  return !PMPI_Comm_compare(context_, freed.context_, &same) && same == MPI_CONGRUENT;
+  return !PMPI_Comm_compare(context_.comm, freed.context_.comm, &same) && same == MPI_CONGRUENT;
 }
 
 // The youngest: ranks may have freed them in different orders, and then have let others go.
@@ -331,7 +383,7 @@ void Communicator::put_back(std::unique_ptr<Communicator> c) {
 }
 
 void Communicator::succeed(Communicator &c) {
-  std::swap(context_, c.context_);  // it frees the new one
+  std::swap(context_, c.context_);  // it leaves the new one
   std::swap(exchange_, c.exchange_);
   std::swap(ours_, c.ours_);
   std::swap(plans_, c.plans_);
@@ -359,6 +411,8 @@ void Communicator::end_all() {
   if (over) return;
   over = true;
   left.clear();
+  for (Context &c : spare) PMPI_Comm_free(&c.comm);
+  spare.clear();
   for (const double begin = PMPI_Wtime(); !sweep() && PMPI_Wtime() < begin + patience;)
     sched_yield();
   while (!settled.empty() &&
@@ -389,7 +443,7 @@ Communicator::~Communicator() {
   }
   nbc_comm_free(ours_);
   if (handler_ != MPI_ERRHANDLER_NULL) PMPI_Errhandler_free(&handler_);
-  if (context_ != MPI_COMM_NULL) PMPI_Comm_free(&context_);
+  put_back(context_);
 }
 
 }  // namespace nbcc::dropin

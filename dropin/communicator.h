@@ -17,7 +17,8 @@
 ///
 /// One that is freed leaves all that behind for the next of the same ranks in the same order: its
 /// calls are to the plans what further calls on the old one would have been. Ranks agree on which
-/// one it is; a few are kept.
+/// one it is; a few are kept. Of one that was never used there is the context alone, for whichever
+/// is made next.
 ///
 /// Between steps ranks agree, by MPI_Iallreduce, whether all of them can go on. What one cannot do
 /// they all do without: calls are passed through. A group of one rank needs none of all this.
@@ -168,7 +169,17 @@ class Communicator {
   Communicator() = default;
   static Communicator *find(MPI_Comm, bool make_it);
   static std::unique_ptr<Communicator> make(MPI_Comm);
-  static Communicator *add(MPI_Comm, MPI_Comm context);
+  /// A communicator for our messages, of the same group.
+  struct Context {
+    MPI_Comm comm = MPI_COMM_NULL;
+    std::int32_t number = 0;  // of its first rank's; 0: it has none
+    bool unused = false;      // nothing has been sent there
+  };
+  static Communicator *add(MPI_Comm, Context);
+  /// The unused one of the same ranks to propose, which nobody else does meanwhile; or none.
+  static Context take_spare(MPI_Comm);
+  static void put_back(Context);
+  static std::list<Context> spare;  // greatest number first
   void begin();
   void watch();
   static bool has_keyval();
@@ -209,9 +220,9 @@ class Communicator {
   void fail(Made &, int own_status, int status, const std::string &why);
   std::string why_not(int own, int all, const std::string &why) const;
 
-  MPI_Comm comm_ = MPI_COMM_NULL;     // the program's; null: it was freed
-  MPI_Comm context_ = MPI_COMM_NULL;  // ours
-  bool duplicating_ = false;          // MPI may still write there
+  MPI_Comm comm_ = MPI_COMM_NULL;  // the program's; null: it was freed
+  Context context_;
+  bool duplicating_ = false;  // MPI may still write there
   bool begun_ = false, advancing_ = false, is_watched_ = true;
   bool has_met_ = false;  // for the last time
   int rank_ = 0, ranks_ = 1, nodes_ = 1, holds_ = 0;

@@ -2,8 +2,9 @@
 // constructors.cpp - what makes communicators, and ends them.
 //
 // These calls wait for all ranks, and none has a form that does not: while a rank sat in one, calls
-// of ours would stand still that another rank waits for before it comes. So all meet first, in a
-// loop of ours (meet()). That must be decided alike on all ranks, so it is done always.
+// of ours would stand still that another rank waits for before it comes. So ranks with such calls
+// wait for all others first, in a loop of ours. Others cannot know whether there are any, so all
+// tell that they come, always.
 
 #include <algorithm>
 #include <functional>
@@ -17,12 +18,31 @@
 
 using namespace nbcc::dropin;
 
+// What is in the queue may be the MPI's after all, and comes first.
+static void go_ahead(Lock &lock, MPI_Comm comm) {
+  empty_queue(lock, comm);
+  for (unsigned round = 0; is_duplicated_before(comm); ++round) wait_a_while(lock, round);
+}
+
 void nbcc::dropin::gather(MPI_Comm comm) {
   if (not_for_us()) return;
   Lock lock;
-  empty_queue(lock, comm);  // what is there may be the MPI's after all, and comes first
-  for (unsigned round = 0; is_duplicated_before(comm); ++round) wait_a_while(lock, round);
+  go_ahead(lock, comm);
   meet(lock, comm);
+}
+
+nbcc::dropin::Gathered::Gathered(MPI_Comm comm) {
+  if (not_for_us()) return;
+  Lock lock;
+  go_ahead(lock, comm);
+  coming_ = begin_to_meet(lock, comm);
+  if (busy()) wait_below(lock, &coming_, MPI_STATUS_IGNORE);
+}
+
+nbcc::dropin::Gathered::~Gathered() {
+  if (coming_ == MPI_REQUEST_NULL) return;
+  Lock lock;
+  wait_below(lock, &coming_, MPI_STATUS_IGNORE);
 }
 
 namespace {
@@ -44,7 +64,7 @@ int with_others(int error, const MPI_Comm *made) {
 
 #define CONSTRUCTOR(name, parameters, arguments)    \
   extern "C" int name parameters {                  \
-    gather(comm);                                   \
+    const Gathered all(comm);                       \
     return made_by_all(PASS(name) arguments, made); \
   }                                                 \
   ALSO(name)
@@ -79,7 +99,7 @@ CONSTRUCTOR(MPI_Intercomm_merge, (MPI_Comm comm, int high, MPI_Comm *made), (com
 extern "C" int MPI_Dist_graph_create(MPI_Comm comm, int n, const int sources[], const int degrees[],
                                      const int destinations[], const int weights[], MPI_Info info,
                                      int reorder, MPI_Comm *made) {
-  gather(comm);
+  const Gathered all(comm);
   const auto pass = [&](MPI_Comm of) {
     return PASS(MPI_Dist_graph_create)(of, n, sources, degrees, destinations, weights, info,
                                        reorder, made);

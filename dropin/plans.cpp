@@ -147,8 +147,8 @@ Steps Communicator::meet_neighbors() {
 
   const std::int32_t mine[2] = {neighbors_.indegree(), neighbors_.outdegree()};
   Posted gather;
-  gather.error = PMPI_Iallgather(mine, 2, MPI_INT32_T, degrees.data(), 2, MPI_INT32_T, context_,
-                                 &gather.request);
+  gather.error = PMPI_Iallgather(mine, 2, MPI_INT32_T, degrees.data(), 2, MPI_INT32_T,
+                                 context_.comm, &gather.request);
   error = co_await gather;
   if (error) co_return;
   std::int64_t all = 0;
@@ -169,7 +169,7 @@ Steps Communicator::meet_neighbors() {
   Posted exchange;
   exchange.error = PMPI_Iallgatherv(
       neighbors_.mine().data(), counts[static_cast<std::size_t>(rank_)], MPI_INT32_T, lists.data(),
-      counts.data(), places.data(), MPI_INT32_T, context_, &exchange.request);
+      counts.data(), places.data(), MPI_INT32_T, context_.comm, &exchange.request);
   error = co_await exchange;
   if (error) co_return;
   try {
@@ -185,7 +185,7 @@ Posted Communicator::send_cards() {
   Posted p;
   if (ranks_ > 1)
     p.error = PMPI_Ialltoall(exchange_->sent(), exchange_->bytes(), MPI_BYTE, exchange_->received(),
-                             exchange_->bytes(), MPI_BYTE, context_, &p.request);
+                             exchange_->bytes(), MPI_BYTE, context_.comm, &p.request);
   return p;
 }
 
@@ -202,7 +202,7 @@ Posted Communicator::agree_on_given_back() {
   given_back_by_all_ = ranks_ == 1 ? given_back_ : 0;
   if (ranks_ > 1)
     p.error = PMPI_Iallreduce(&given_back_, &given_back_by_all_, 1, MPI_UINT64_T, MPI_BAND,
-                              context_, &p.request);
+                              context_.comm, &p.request);
   return p;
 }
 

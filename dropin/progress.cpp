@@ -194,16 +194,21 @@ int wait_below(Lock &lock, MPI_Request *request, MPI_Status *status) {
   }
 }
 
-void meet(Lock &lock, MPI_Comm comm) {
+MPI_Request begin_to_meet(Lock &lock, MPI_Comm comm) {
+  MPI_Request request = MPI_REQUEST_NULL;
   int two_groups = 0;
-  if (comm == MPI_COMM_NULL || !is_of_one_world(comm)) return;
+  if (comm == MPI_COMM_NULL || !is_of_one_world(comm)) return request;
   PMPI_Comm_test_inter(comm, &two_groups);
   // Between groups a barrier tells of the other group alone; a second one of what that was told.
-  for (int i = 0; i < 1 + two_groups; ++i) {
-    MPI_Request request;
-    if (PMPI_Ibarrier(comm, &request) != MPI_SUCCESS) return;
-    wait_below(lock, &request, MPI_STATUS_IGNORE);
-  }
+  if (PMPI_Ibarrier(comm, &request) != MPI_SUCCESS) return MPI_REQUEST_NULL;
+  if (!two_groups) return request;
+  wait_below(lock, &request, MPI_STATUS_IGNORE);
+  return PMPI_Ibarrier(comm, &request) == MPI_SUCCESS ? request : MPI_REQUEST_NULL;
+}
+
+void meet(Lock &lock, MPI_Comm comm) {
+  MPI_Request request = begin_to_meet(lock, comm);
+  wait_below(lock, &request, MPI_STATUS_IGNORE);
 }
 
 bool finish_all(double seconds) {

@@ -127,7 +127,7 @@ Posted Communicator::agree(int first, int second) {
   if (ranks_ == 1)
     std::memcpy(agreed_, proposed_, sizeof agreed_);
   else
-    p.error = PMPI_Iallreduce(proposed_, agreed_, 2, MPI_INT, MPI_MIN, context_, &p.request);
+    p.error = PMPI_Iallreduce(proposed_, agreed_, 2, MPI_INT, MPI_MIN, context_.comm, &p.request);
   return p;
 }
 
@@ -177,19 +177,19 @@ Steps Communicator::set_up() {
     co_return;
   }
 
-  if (context_ == MPI_COMM_NULL) {
+  if (context_.comm == MPI_COMM_NULL) {
     Posted duplicate;
     duplicating_ = true;
-    duplicate.error = PMPI_Comm_idup(comm_, &context_, &duplicate.request);
+    duplicate.error = PMPI_Comm_idup(comm_, &context_.comm, &duplicate.request);
     const int error = co_await duplicate;
     duplicating_ = false;
     if (error) {
-      context_ = MPI_COMM_NULL;
+      context_ = {};
       give_up("MPI could not duplicate the communicator");
       co_return;
     }
   }
-  PMPI_Comm_set_errhandler(context_, MPI_ERRORS_RETURN);
+  PMPI_Comm_set_errhandler(context_.comm, MPI_ERRORS_RETURN);
 
   Identity mine;
   std::vector<Identity> all;
@@ -209,6 +209,7 @@ Steps Communicator::set_up() {
     co_return;
   }
   if (before) put_back(std::move(before));
+  context_.unused = false;
   if (error || agreed_[0] < 0) {
     give_up(error ? "MPI failed" : why_not(status, agreed_[0], why_));
     co_return;
@@ -217,7 +218,7 @@ Steps Communicator::set_up() {
   device = identify(mine, rank_, ranks_);
   Posted gather;
   gather.error = PMPI_Iallgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE,
-                                 context_, &gather.request);
+                                 context_.comm, &gather.request);
   error = co_await gather;
   nbc_device *devices[2] = {};
   std::size_t count = 0;
@@ -231,7 +232,8 @@ Steps Communicator::set_up() {
     } catch (const std::bad_alloc &) {
       status = NBC_ERROR_MEMORY;
     }
-    if (!status && !adapter_of(mine.target)) status = nbc_mpi_device(context_, &devices[count]);
+    if (!status && !adapter_of(mine.target))
+      status = nbc_mpi_device(context_.comm, &devices[count]);
     if (!status) ++count;
     if (!status && has_node_) devices[count++] = device;
     const nbc_bootstrap bootstrap = exchange_->bootstrap(rank_, ranks_);
