@@ -265,10 +265,18 @@ void Walk::declares(const VarDecl *v) {
   value(init);
 }
 
+/// A thread's own variable may be given its first value where it is named.
+void Walk::begins(const DeclRefExpr &ref) {
+  const auto *v = dyn_cast<VarDecl>(ref.getDecl());
+  if (v && v->getTLSKind() == VarDecl::TLS_Dynamic && !v->isStaticLocal() &&
+      !(v->getInit() && v->hasConstantInitialization()))
+    out_.all.push_back({Effect::opaque, Objects::anything(), ref.getLocation(), "its first value"});
+}
+
 /// What an expression costs to name memory, without touching that memory.
 void Walk::address(const Expr *e) {
   e = e->IgnoreParens();
-  if (isa<DeclRefExpr>(e)) return;
+  if (const auto *ref = dyn_cast<DeclRefExpr>(e)) return begins(*ref);
   if (const auto *sub = dyn_cast<ArraySubscriptExpr>(e)) {
     value(sub->getBase());
     value(sub->getIdx());

@@ -8,6 +8,7 @@
 #include <clang/AST/ExprCXX.h>
 
 #include <algorithm>
+#include <set>
 
 #include "tools/overlap/known_calls.h"
 #include "tools/overlap/program.h"
@@ -54,6 +55,23 @@ const ValueDecl *ElementUses::arrayOf(const ArraySubscriptExpr *e) {
                                                                  : nullptr;
 }
 
+/// memcpy() and its like between structures of two types, or one and bytes.
+static bool movesToOther(const FunctionDecl &f, const CallExpr &call) {
+  llvm::StringRef name = f.getIdentifier() ? f.getName() : "";
+  name.consume_front("__builtin_");
+  std::set<const RecordDecl *> sides;
+  if (!name.starts_with("mem") && name != "bcopy") return false;
+  for (const Expr *argument : call.arguments()) {
+    const QualType type = argument->IgnoreParenCasts()->getType();
+    if (!type->isPointerType() && !type->isArrayType()) continue;
+    const Type *to = type->isPointerType() ? type->getPointeeType()->getBaseElementTypeUnsafe()
+                                           : type->getBaseElementTypeUnsafe();
+    const RecordDecl *record = to->getAsRecordDecl();
+    sides.insert(record ? llvm::cast<RecordDecl>(record->getCanonicalDecl()) : nullptr);
+  }
+  return sides.size() > 1;
+}
+
 void ElementUses::visit(const Stmt *s) {
   const auto element = [](const Expr *e) {
     const auto *sub = dyn_cast<ArraySubscriptExpr>(e->IgnoreParens());
@@ -75,7 +93,8 @@ void ElementUses::visit(const Stmt *s) {
       uses.stored.push_back(op->getRHS());
     }
   if (const auto *call = dyn_cast<CallExpr>(e))
-    if (const FunctionDecl *f = call->getDirectCallee(); f && (findKnownCall(*f) || isMpi(*f)))
+    if (const FunctionDecl *f = call->getDirectCallee();
+        f && (findKnownCall(*f) || isMpi(*f)) && !movesToOther(*f, *call))
       fine_.insert(call->arg_begin(), call->arg_end());
   if (const auto *list = dyn_cast<InitListExpr>(e)) {
     if (!list->isSemanticForm()) list = list->getSemanticForm();

@@ -110,6 +110,11 @@ bool turnsAtLeastOnce(const Stmt *loop, const Site &site, Program &program) {
   const auto from = counted->from->getIntegerConstantExpr(site.context());
   const auto to = counted->to->getIntegerConstantExpr(site.context());
   if (!from || !to) return false;
+  // -1 < 10u is false.
+  const auto *compared = llvm::cast<BinaryOperator>(turns->getCond()->IgnoreParenImpCasts());
+  if (compared->getLHS()->getType()->isUnsignedIntegerType() &&
+      (from->isNegative() || to->isNegative()))
+    return false;
   const int order = llvm::APSInt::compareValues(*from, *to);
   return counted->step > 0 ? order < 0 : order > 0;
 }

@@ -88,13 +88,23 @@ bool hasOtherName(const NamedDecl &d) {
          last->hasAttr<IFuncAttr>() || last->hasAttr<WeakRefAttr>();
 }
 
+/// One of the program's own may hand out memory that it knows by another name.
+static bool isOfStandardAllocator(const ClassTemplateSpecializationDecl &of) {
+  const TemplateArgumentList &all = of.getTemplateArgs();
+  const CXXRecordDecl *from = all[all.size() - 1].getAsType()->getAsCXXRecordDecl();
+  return from && from->isInStdNamespace() && from->getIdentifier() &&
+         from->getName() == "allocator";
+}
+
 bool isContainer(QualType type) {
   const CXXRecordDecl *record = type.getNonReferenceType()->getAsCXXRecordDecl();
   if (!record || !record->isInStdNamespace() || !record->getIdentifier()) return false;
   const llvm::StringRef name = record->getName();
-  if (name == "vector")  // of bools: no memory that one could point at
-    if (const auto *of = dyn_cast<ClassTemplateSpecializationDecl>(record))
-      return !of->getTemplateArgs()[0].getAsType()->isBooleanType();
+  const auto *of = dyn_cast<ClassTemplateSpecializationDecl>(record);
+  if (of && (name == "vector" || name == "basic_string") && !isOfStandardAllocator(*of))
+    return false;
+  if (name == "vector" && of)  // of bools: no memory that one could point at
+    return !of->getTemplateArgs()[0].getAsType()->isBooleanType();
   return name == "array" || name == "basic_string" || name == "valarray";
 }
 
@@ -143,10 +153,7 @@ bool mayKnowItself(QualType type) {
 bool isContainerOfNumbers(QualType type) {
   const CXXRecordDecl *record = type.getNonReferenceType()->getAsCXXRecordDecl();
   const auto *of = record ? dyn_cast<ClassTemplateSpecializationDecl>(record) : nullptr;
-  if (!isContainer(type) || !of || record->getName() != "vector") return false;
-  // An allocator of the program's own may do anything.
-  const CXXRecordDecl *from = of->getTemplateArgs()[1].getAsType()->getAsCXXRecordDecl();
-  return from && from->isInStdNamespace() && from->getName() == "allocator" &&
+  return of && isContainer(type) && record->getName() == "vector" &&
          of->getTemplateArgs()[0].getAsType()->isArithmeticType();
 }
 

@@ -145,16 +145,25 @@ static bool calledByMaker(const CXXMethodDecl &m, const std::set<std::string> &m
   return made.contains(name + " by name") || (plain && made.contains(name));
 }
 
+/// Whether there may be calls that are not seen.
+bool PointsTo::calledByOthers(const FunctionDecl &f) const {
+  const auto *method = dyn_cast<CXXMethodDecl>(&f);
+  const OverloadedOperatorKind op = f.getOverloadedOperator();
+  const bool ofMemory =
+      op == OO_New || op == OO_Array_New || op == OO_Delete || op == OO_Array_Delete;
+  if (f.isMain() || program_.addressTaken(f) || ofMemory) return true;
+  if (f.isExternallyVisible() && (program_.promises().library || program_.definedOften(f)))
+    return true;
+  if (!method) return calledByLanguage(f);
+  return method->isVirtual() || method->getParent()->isLambda() || calledByMaker(*method, made_);
+}
+
 /// Parameters that somebody else may have given, and what a constructor does before its body.
 void PointsTo::enters(const FunctionDecl &f) {
   const auto *method = dyn_cast<CXXMethodDecl>(&f);
-  const OverloadedOperatorKind op = f.getOverloadedOperator();
-  const bool frees = op == OO_Delete || op == OO_Array_Delete;
-  const bool byOthers = f.isMain() || program_.addressTaken(f) || frees ||
-                        (method && (method->isVirtual() || calledByMaker(*method, made_))) ||
-                        (program_.promises().library && f.isExternallyVisible()) ||
-                        (f.isExternallyVisible() && program_.definedOften(f));
-  if (byOthers) {
+  // Objects end in more places than are looked at.
+  if (isa<CXXDestructorDecl>(f)) store(Places::one(self(*method)), Places::anything());
+  if (calledByOthers(f)) {
     for (const ParmVarDecl *p : f.parameters()) store(Places::one(object(*p)), Places::anything());
     if (method) store(Places::one(self(*method)), Places::anything());
   }
@@ -213,11 +222,13 @@ const void *PointsTo::field(const FieldDecl &f) {
   return at->second;
 }
 
-/// A number that is read where a pointer lies: whoever has it may make the pointer of it again.
-void PointsTo::readsBytes(const Places &from) {
+/// A number that is read where a pointer lies, if one does: whoever has it may make the pointer of
+/// it again.
+bool PointsTo::readsBytes(const Places &from) {
   Places held;
   for (const Place &p : from.known) held.add(load(Places::one(p.object, p.field)));
   escape(held);
+  return !held.empty();
 }
 
 /// Its pointers may be moved byte by byte, which is not followed.

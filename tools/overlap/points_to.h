@@ -48,6 +48,7 @@ class PointsTo {
   // points_to.cpp: the sources, what is stored, and what overlaps.
   void solve();
   void bodies();
+  bool calledByOthers(const clang::FunctionDecl &) const;
   void enters(const clang::FunctionDecl &);
   const clang::FunctionDecl *definition(const clang::FunctionDecl &) const;
   const void *object(const clang::VarDecl &);
@@ -60,7 +61,7 @@ class PointsTo {
   void assign(clang::QualType, const Places &to, const Places &value);
   void escape(const Places &);
   void escapeContents(const Places &);
-  void readsBytes(const Places &);
+  bool readsBytes(const Places &);
   void exchanges(const Places &);
   void pointedAtAsBytes(const Places &);
   /// Half a minute, perhaps.

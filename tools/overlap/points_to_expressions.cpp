@@ -62,7 +62,13 @@ Places PointsTo::value(const Expr *e) {
   if (const auto *literal = dyn_cast<CompoundLiteralExpr>(e))
     return value(literal->getInitializer());
   if (const auto *full = dyn_cast<FullExpr>(e)) return value(full->getSubExpr());
-  if (const auto *bound = dyn_cast<CXXBindTemporaryExpr>(e)) return value(bound->getSubExpr());
+  if (const auto *bound = dyn_cast<CXXBindTemporaryExpr>(e)) {
+    const Places self = value(bound->getSubExpr());
+    if (isContainer(e->getType())) return self;
+    escape(self);  // its end is nowhere to be seen
+    escapeContents(self);
+    return self;
+  }
   if (const auto *standing = dyn_cast<CXXDefaultArgExpr>(e)) return value(standing->getExpr());
   if (const auto *standing = dyn_cast<CXXDefaultInitExpr>(e)) return value(standing->getExpr());
   if (const auto *put = dyn_cast<SubstNonTypeTemplateParmExpr>(e))
@@ -74,7 +80,8 @@ Places PointsTo::value(const Expr *e) {
   if (const auto *made = dyn_cast<CXXNewExpr>(e); made && isPlainNew(*made)) {
     const Places self = Places::one(e);
     if (made->isArray() && made->getArraySize()) value(*made->getArraySize());
-    if (made->getInitializer()) initialises(made->getAllocatedType(), self, made->getInitializer());
+    if (const Expr *init = made->getInitializer())
+      initialises(made->isArray() ? init->getType() : made->getAllocatedType(), self, init);
     return self;
   }
   if (const auto *gone = dyn_cast<CXXDeleteExpr>(e)) {
@@ -105,6 +112,8 @@ Places PointsTo::value(const Expr *e) {
     }
     return self;
   }
+  if (const auto *copied = dyn_cast<ArrayInitLoopExpr>(e))
+    return either(copied->getCommonExpr()->getSourceExpr());
   if (isa<IntegerLiteral, FloatingLiteral, CharacterLiteral, ImaginaryLiteral, CXXBoolLiteralExpr,
           CXXNullPtrLiteralExpr, GNUNullExpr, UnaryExprOrTypeTraitExpr, OffsetOfExpr,
           ImplicitValueInitExpr, CXXScalarValueInitExpr, TypeTraitExpr, DeclRefExpr,
@@ -114,6 +123,8 @@ Places PointsTo::value(const Expr *e) {
     // Whoever it is given to calls it with what he likes; what it captures goes by its name.
     for (const Expr *captured : lambda->capture_inits())
       if (captured && !isa<CXXThisExpr>(captured->IgnoreParenCasts())) either(captured);
+    for (const LambdaCapture &c : lambda->captures())  // [p = a]
+      if (lambda->isInitCapture(&c)) declares(*llvm::cast<VarDecl>(c.getCapturedVar()));
     const FunctionDecl *outer = returning_;
     returning_ = lambda->getCallOperator();
     for (const ParmVarDecl *p : returning_->parameters())
@@ -132,8 +143,7 @@ Places PointsTo::castValue(const CastExpr *cast) {
       const Places from = place(of);
       if (isRecordOrArray(of->getType())) return from;
       if (of->getType()->isPointerType() || of->getType()->isNullPtrType()) return load(from);
-      readsBytes(from);
-      return {};
+      return readsBytes(from) ? Places::anything() : Places();
     }
     case CK_ArrayToPointerDecay:
       return place(of);
@@ -164,7 +174,7 @@ Places PointsTo::castValue(const CastExpr *cast) {
     case CK_PointerToIntegral: {
       const Places reached = value(of);
       escape(reached);
-      return {};
+      return Places::anything();  // where this number is kept there is a pointer
     }
     case CK_IntegralToPointer:
       value(of);

@@ -2,6 +2,7 @@
 // points_to_statements.cpp - statements, and what variables begin and end with.
 
 #include <clang/AST/ASTContext.h>
+#include <clang/AST/Attr.h>
 #include <clang/AST/DeclCXX.h>
 #include <clang/AST/StmtCXX.h>
 
@@ -59,8 +60,11 @@ void PointsTo::statement(const Stmt *s) {
           record && record->hasDefinition() && mayKnowItself(returning_->getReturnType()))
         for (const CXXConstructorDecl *by : record->ctors())
           store(Places::one(self(*by)), Places::anything());
-      const OverloadedOperatorKind op = returning_->getOverloadedOperator();
-      if (op == OO_New || op == OO_Array_New) escape(either(e));  // whoever calls it
+      if (calledByOthers(*returning_)) {
+        const Places given = either(e);
+        escape(given);
+        escapeContents(given);
+      }
       if (returning_->getReturnType()->isReferenceType())
         store(to, either(e));
       else
@@ -69,6 +73,8 @@ void PointsTo::statement(const Stmt *s) {
     return;
   }
   if (const auto *loop = dyn_cast<CXXForRangeStmt>(s)) return rangeLoop(loop);
+  if (const auto *caught = dyn_cast<CXXCatchStmt>(s); caught && caught->getExceptionDecl())
+    store(Places::one(object(*caught->getExceptionDecl())), Places::anything());
   if (isa<AsmStmt>(s)) {
     unseen(s);
     return;
@@ -98,9 +104,10 @@ void PointsTo::rangeLoop(const CXXForRangeStmt *loop) {
 void PointsTo::declares(const VarDecl &v) {
   if (v.getType()->isDependentType()) return;
   const Places self = Places::one(object(v));
-  if (endsUnseen(v.getType()))
+  if (endsUnseen(v.getType()) || v.hasAttr<CleanupAttr>())
     escape(self);
-  else if (const CXXRecordDecl *record = v.getType()->getAsCXXRecordDecl();
+  else if (const CXXRecordDecl *record =
+               v.getType()->getBaseElementTypeUnsafe()->getAsCXXRecordDecl();
            record && record->hasDefinition() && !isContainer(v.getType()))
     if (const CXXDestructorDecl *last = record->getDestructor(); last && !last->isTrivial())
       store(Places::one(this->self(*last)), self);

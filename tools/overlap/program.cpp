@@ -40,9 +40,27 @@ std::string nameInAll(const NamedDecl &d) {
   return usr.str().str();
 }
 
+/// Names by which the language calls functions, those of coroutines among them, and by which the
+/// standard library calls a program's own for its classes.
+static bool isNameOfLanguage(llvm::StringRef name, bool ofClass) {
+  static constexpr std::string_view any[] = {"begin", "end"};
+  static constexpr std::string_view methods[] = {
+      "await_ready",     "await_suspend",       "await_resume",
+      "await_transform", "get_return_object",   "initial_suspend",
+      "final_suspend",   "return_void",         "return_value",
+      "yield_value",     "unhandled_exception", "get_return_object_on_allocation_failure"};
+  static constexpr std::string_view functions[] = {
+      "swap", "iter_swap", "iter_move", "rbegin", "rend", "size", "ssize", "empty", "data", "get"};
+  const auto among = [name](const auto &names) {
+    return std::ranges::find(names, std::string_view(name)) != std::end(names);
+  };
+  return among(any) || (ofClass ? among(methods) : among(functions));
+}
+
 bool calledByLanguage(const FunctionDecl &f) {
   const auto *method = dyn_cast<CXXMethodDecl>(&f);
-  const bool named = f.getIdentifier() && f.getName() != "begin" && f.getName() != "end";
+  const bool named = f.getIdentifier() && !(f.getASTContext().getLangOpts().CPlusPlus &&
+                                            isNameOfLanguage(f.getName(), method));
   return (method && method->isVirtual()) || !named || f.hasAttr<ConstructorAttr>() ||
          f.hasAttr<DestructorAttr>() || isa_and_nonnull<CoroutineBodyStmt>(f.getBody());
 }
@@ -220,9 +238,14 @@ class Collector : public RecursiveASTVisitor<Collector> {
     return RecursiveASTVisitor::TraverseConstructorInitializer(i);
   }
 
+  // One with auto has a body for each kind of arguments, behind none of which its text stands.
   bool VisitLambdaExpr(LambdaExpr *e) {
     program_.lambdas_.push_back(e->getCallOperator());
-    return true;
+    bool all = true;
+    if (FunctionTemplateDecl *of = e->getDependentCallOperator())
+      for (FunctionDecl *body : of->specializations())
+        if (generic_.insert(body).second) all = all && TraverseDecl(body);
+    return all;
   }
   bool VisitTypeLoc(TypeLoc at) {
     givesToLibrary(at.getType());
@@ -415,6 +438,7 @@ class Collector : public RecursiveASTVisitor<Collector> {
     for (const FieldDecl *f : record->fields()) underUnion(f->getType());
   }
 
+  std::set<const FunctionDecl *> generic_;  // bodies of lambdas with auto
   Program &program_;
   const SourceManager &files_;
   const FunctionDecl *in_ = nullptr;

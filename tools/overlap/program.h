@@ -200,8 +200,9 @@ class Program {
        hasSides_ = false, joinsOthers_ = false, writesStreams_ = false, redirects_ = false;
 };
 
-/// Whether the language itself calls a function: for another one that it overrides, as objects come
-/// and go, in a range-based for, before main().
+/// Whether the language itself calls a function, or the standard library by its name: for another
+/// one that it overrides, as objects come and go, in a range-based for, in a coroutine, to swap
+/// objects, before main().
 bool calledByLanguage(const clang::FunctionDecl &);
 
 /// One name for a function, a type and so on in all sources; what is static in a source has one of

@@ -46,6 +46,7 @@ class Walk {
   void statements(const clang::Stmt *parent);
   void value(const clang::Expr *);
   void address(const clang::Expr *glvalue);
+  void begins(const clang::DeclRefExpr &);
   void access(const clang::Expr *glvalue, bool read, bool write);
   void declares(const clang::VarDecl *);
   void directive(const clang::OMPExecutableDirective *);
