@@ -12,8 +12,9 @@ through both systems' networks. That is no part of the tests that always run: it
     test/verbs/library.py build/release/bin/{nbcc,verbs-plans} scripts/rdma_vm/pair ~/.cache/nbcc/rdma_vm /tmp/pair \\
         --pair --ranks 2..8
 
-With --mpi ranks are those of Open MPI and of MPICH, whose programs PLANS-openmpi and PLANS-mpich (mpi-check) are. For each
-number of ranks all messages go one way, forced by the environment; a third of the algorithms takes its turn.
+With --mpi ranks are those of Open MPI, or of MPICH where their number is odd, whose programs PLANS-openmpi and PLANS-mpich
+(mpi-check) are. For each number all messages go one way, forced by the environment; a quarter of the algorithms takes
+its turn, so that each meets each MPI once: most of the time is that of starting ranks.
 
 With --long all algorithms are called with 1 MiB and 4 MiB and a bit, not three of them on two ranks; an hour.
 
@@ -37,7 +38,8 @@ WAYS = ["--eager=4096 --flights=4 --depth=2", "--eager=64 --flights=3 --depth=4"
         "--read --eager=64 --flights=2 --depth=1 --thread"]
 
 # Of more than an adapter sends at once, and of parts of such; also copied, which no default does.
-LONG_WAYS = ["--thread --depth=2", "--read --depth=1", "--copied --depth=1"]
+LONG_WAYS = ["--thread --depth=2 --lengths=131073,524289", "--read --depth=1 --lengths=131073,524289",
+             "--copied --depth=1 --lengths=131073"]
 LONG_ONES = ("allreduce-ring", "alltoall-pairwise", "bcast-binomial")
 
 # Under an MPI. Loops that wait have to yield.
@@ -67,11 +69,12 @@ def by_mpi(a, compiler, output):
     yields = a.plans.parent.parent / "test" / "libmpich-yield.so"
     for ranks in a.ranks:
         files = templates(compiler, ranks, output / "templates")
-        for number, (mpi, launcher) in enumerate(LAUNCHERS.items()):
-            mine = " ".join(f"templates/{file.name}" for file in files[(ranks + number) % 3::3])
-            lines.append(f"export NBC_VERBS_TRANSFER={FORCED[(ranks // 3 + number) % len(FORCED)]}")
-            lines.append(f"{launcher.format(yields=yields)} {ranks} {a.plans}-{mpi} --verbs --in-place --by-definition "
-                         f"--most=1000 {mine} || status=1")
+        turn = ranks // len(LAUNCHERS)
+        mpi, launcher = list(LAUNCHERS.items())[ranks % len(LAUNCHERS)]
+        mine = " ".join(f"templates/{file.name}" for file in files[turn % 4::4])
+        lines.append(f"export NBC_VERBS_TRANSFER={FORCED[turn % len(FORCED)]}")
+        lines.append(f"{launcher.format(yields=yields)} {ranks} {a.plans}-{mpi} --verbs --in-place --by-definition "
+                     f"--most=1000 {mine} || status=1")
     return lines
 
 
@@ -96,7 +99,7 @@ def by_files(a, compiler, output):
         if a.long or ranks == 2:
             long = files if a.long else [file for file in files if file.name.startswith(LONG_ONES)]
             for way in LONG_WAYS:
-                call(ranks, f"{way} --lengths=131073,524289 {' '.join(f'templates/{file.name}' for file in long)}")
+                call(ranks, f"{way} {' '.join(f'templates/{file.name}' for file in long)}")
     # Two adapters: what says `on port` goes over both.
     if not a.pair and 5 in a.ranks:
         lines.append("ip link add dummy1 type dummy && ip link set dummy1 mtu 4500 && ip addr add 10.0.1.1/24 dev "
