@@ -69,13 +69,18 @@ struct Within {
 
 }  // namespace
 
-/// Whether a call succeeds, of whose errors the program need not hear.
+static bool are_congruent(MPI_Comm a, MPI_Comm b) {
+  int same = MPI_UNEQUAL;
+  return !PMPI_Comm_compare(a, b, &same) && same == MPI_CONGRUENT;
+}
+
+/// Whether a call that waits succeeds, of whose errors the program need not hear.
 template <class Call>
-static bool quietly(MPI_Comm comm, Call call) {
+static bool quietly(Lock &lock, MPI_Comm comm, Call call) {
   MPI_Errhandler handler;
   PMPI_Comm_get_errhandler(comm, &handler);
   PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-  const int error = call();
+  const int error = lock.outside(call);
   PMPI_Comm_set_errhandler(comm, handler);
   PMPI_Errhandler_free(&handler);
   return error == MPI_SUCCESS;
@@ -85,9 +90,8 @@ MPI_Comm same_group(Lock &lock, MPI_Comm comm) {
   MPI_Comm made = MPI_COMM_NULL;
   MPI_Group group;
   if (why_not_ours(comm) || PMPI_Comm_group(comm, &group)) return MPI_COMM_NULL;
-  const bool is_made = quietly(comm, [&] {
-    return lock.outside([&] { return PASS(MPI_Comm_create).own(comm, group, &made); });
-  });
+  const bool is_made =
+      quietly(lock, comm, [&] { return PASS(MPI_Comm_create).own(comm, group, &made); });
   PMPI_Group_free(&group);
   return is_made ? made : MPI_COMM_NULL;
 }
@@ -182,10 +186,8 @@ void Communicator::at_construction(Lock &lock, MPI_Comm comm) {
   // The least and the greatest that ranks propose.
   const int mine[] = {found.number, -found.number, -next};
   int all[] = {0, 0, 0};
-  const bool known = quietly(comm, [&] {
-    return lock.outside(
-        [&] { return PASS(MPI_Allreduce).own(mine, all, 3, MPI_INT, MPI_MIN, comm); });
-  });
+  const bool known = quietly(
+      lock, comm, [&] { return PASS(MPI_Allreduce).own(mine, all, 3, MPI_INT, MPI_MIN, comm); });
   if (!known || all[0] == 0 || all[0] != -all[1]) {
     put_back(found);
     found = {known ? same_group(lock, comm) : MPI_COMM_NULL, -all[2], true};
@@ -196,30 +198,27 @@ void Communicator::at_construction(Lock &lock, MPI_Comm comm) {
 }
 
 Communicator::Context Communicator::take_spare(MPI_Comm comm) {
-  for (auto at = spare.begin(); at != spare.end(); ++at) {
-    int same = MPI_UNEQUAL;
-    if (PMPI_Comm_compare(comm, at->comm, &same) || same != MPI_CONGRUENT) continue;
-    const Context found = *at;
-    spare.erase(at);
-    return found;
-  }
-  return {};
+  const auto at =
+      std::ranges::find_if(spare, [comm](const Context &c) { return are_congruent(comm, c.comm); });
+  if (at == spare.end()) return {};
+  const Context found = *at;
+  spare.erase(at);
+  return found;
 }
 
-void Communicator::put_back(Context c) {
-  bool kept = false;
+void Communicator::put_back(Context c) try {
   if (c.comm == MPI_COMM_NULL) return;
-  if (c.unused && !over) try {
-      auto at = spare.begin();
-      while (at != spare.end() && at->number > c.number) ++at;
-      spare.insert(at, c);
-      kept = true;
-    } catch (const std::bad_alloc &) {
-    }
-  if (!kept) PMPI_Comm_free(&c.comm);
+  if (!c.unused || over) {
+    PMPI_Comm_free(&c.comm);
+    return;
+  }
+  spare.insert(std::ranges::find_if(spare, [&](const Context &s) { return s.number <= c.number; }),
+               c);
   if (spare.size() <= most_spare) return;
   PMPI_Comm_free(&spare.back().comm);
   spare.pop_back();
+} catch (const std::bad_alloc &) {
+  PMPI_Comm_free(&c.comm);
 }
 
 Communicator *Communicator::add(MPI_Comm comm, Context context) {
@@ -360,9 +359,8 @@ bool Communicator::leaves_something() const {
 
 // One rank is this one, whatever the communicator.
 bool Communicator::has_ranks_of(const Communicator &freed) const {
-  int same = MPI_UNEQUAL;
   if (ranks_ == 1 || freed.ranks_ == 1) return ranks_ == freed.ranks_;
-  return !PMPI_Comm_compare(context_.comm, freed.context_.comm, &same) && same == MPI_CONGRUENT;
+  return are_congruent(context_.comm, freed.context_.comm);
 }
 
 // The youngest: ranks may have freed them in different orders, and then have let others go.
