@@ -155,14 +155,14 @@ bool PointsTo::calledByOthers(const FunctionDecl &f) const {
   if (f.isExternallyVisible() && (program_.promises().library || program_.definedOften(f)))
     return true;
   if (!method) return calledByLanguage(f);
-  return method->isVirtual() || method->getParent()->isLambda() || calledByMaker(*method, made_);
+  // Objects end in more places than are looked at.
+  return isa<CXXDestructorDecl>(f) || method->isVirtual() || method->getParent()->isLambda() ||
+         calledByMaker(*method, made_);
 }
 
 /// Parameters that somebody else may have given, and what a constructor does before its body.
 void PointsTo::enters(const FunctionDecl &f) {
   const auto *method = dyn_cast<CXXMethodDecl>(&f);
-  // Objects end in more places than are looked at.
-  if (isa<CXXDestructorDecl>(f)) store(Places::one(self(*method)), Places::anything());
   if (calledByOthers(f)) {
     for (const ParmVarDecl *p : f.parameters()) store(Places::one(object(*p)), Places::anything());
     if (method) store(Places::one(self(*method)), Places::anything());
@@ -312,6 +312,11 @@ void PointsTo::assign(QualType type, const Places &to, const Places &value) {
 
 void PointsTo::escape(const Places &places) {
   for (const Place &p : places.known) note(escaped_.insert(p.object).second);
+}
+
+void PointsTo::escapeWhole(const Places &places) {
+  escape(places);
+  escapeContents(places);
 }
 
 void PointsTo::escapeContents(const Places &places) {

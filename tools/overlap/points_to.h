@@ -61,6 +61,7 @@ class PointsTo {
   void assign(clang::QualType, const Places &to, const Places &value);
   void escape(const Places &);
   void escapeContents(const Places &);
+  void escapeWhole(const Places &);  // with its contents
   bool readsBytes(const Places &);
   void exchanges(const Places &);
   void pointedAtAsBytes(const Places &);

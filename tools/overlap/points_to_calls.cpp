@@ -33,8 +33,7 @@ void PointsTo::bind(const FunctionDecl &f, const Expr *const *arguments, unsigne
       initialises(p->getType(), Places::one(object(*p)), argument);
     } else {
       const Places reached = either(argument);
-      escape(reached);
-      escapeContents(reached);
+      escapeWhole(reached);
     }
   }
 }
@@ -96,8 +95,7 @@ Places PointsTo::ofContainer(const CallExpr *call, const Expr *container, llvm::
     if (puts && (argument->isGLValue() || argument->getType()->isRecordType())) {
       copy(self, reached);
     } else if (!reads || carriesPointers(argument->getType())) {
-      escape(reached);
-      escapeContents(reached);
+      escapeWhole(reached);
     }
   }
   if (pointsIntoContainer(method) || method == "operator[]" || method == "operator=") return self;
@@ -168,13 +166,11 @@ Places PointsTo::call(const CallExpr *call) {
     if (argument->isGLValue() && holdsElements(argument->getType()) &&
         !argument->getType().isConstQualified())
       exchanges(reached);
-    escape(reached);
-    escapeContents(reached);
+    escapeWhole(reached);
   }
   if (method) {
     const Places object = either(method->getImplicitObjectArgument());
-    escape(object);
-    escapeContents(object);
+    escapeWhole(object);
   }
   if (!returnsPointer) return {};
   given.unknown = true;
@@ -203,12 +199,10 @@ void PointsTo::constructs(const Places &to, const CXXConstructExpr *made) {
     if (isa<CXXDefaultArgExpr>(argument) && isContainer(made->getType())) continue;
     const Places reached = either(argument);
     if (isContainer(made->getType())) copy(to, reached);
-    escape(reached);
-    escapeContents(reached);
+    escapeWhole(reached);
   }
   if (isContainer(made->getType())) return;
-  escape(to);
-  escapeContents(to);
+  escapeWhole(to);
   store(to, Places::anything());
 }
 

@@ -36,8 +36,7 @@ Places PointsTo::unseen(const Stmt *s) {
     if (!child) continue;
     if (const auto *e = dyn_cast<Expr>(child)) {
       const Places reached = either(e);
-      escape(reached);
-      escapeContents(reached);
+      escapeWhole(reached);
     } else {
       statement(child);
     }
@@ -65,8 +64,7 @@ Places PointsTo::value(const Expr *e) {
   if (const auto *bound = dyn_cast<CXXBindTemporaryExpr>(e)) {
     const Places self = value(bound->getSubExpr());
     if (isContainer(e->getType())) return self;
-    escape(self);  // its end is nowhere to be seen
-    escapeContents(self);
+    escapeWhole(self);  // its end is nowhere to be seen
     return self;
   }
   if (const auto *standing = dyn_cast<CXXDefaultArgExpr>(e)) return value(standing->getExpr());
@@ -90,8 +88,7 @@ Places PointsTo::value(const Expr *e) {
     const FunctionDecl *by = gone->getOperatorDelete();
     if ((record && record->hasDefinition() && !record->hasTrivialDestructor()) ||
         (by && by->isDefined())) {
-      escape(object);
-      escapeContents(object);
+      escapeWhole(object);
     }
     return {};
   }
@@ -107,8 +104,7 @@ Places PointsTo::value(const Expr *e) {
     constructs(self, made);
     const CXXRecordDecl *record = e->getType()->getAsCXXRecordDecl();
     if (record && !record->hasTrivialDestructor() && !isContainer(e->getType())) {
-      escape(self);  // its end is nowhere to be seen
-      escapeContents(self);
+      escapeWhole(self);  // its end is nowhere to be seen
     }
     return self;
   }

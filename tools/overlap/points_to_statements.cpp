@@ -60,15 +60,12 @@ void PointsTo::statement(const Stmt *s) {
           record && record->hasDefinition() && mayKnowItself(returning_->getReturnType()))
         for (const CXXConstructorDecl *by : record->ctors())
           store(Places::one(self(*by)), Places::anything());
-      if (calledByOthers(*returning_)) {
-        const Places given = either(e);
-        escape(given);
-        escapeContents(given);
-      }
+      const Places given = either(e);
+      if (calledByOthers(*returning_)) escapeWhole(given);
       if (returning_->getReturnType()->isReferenceType())
-        store(to, either(e));
+        store(to, given);
       else
-        assign(e->getType(), to, either(e));
+        assign(e->getType(), to, given);
     }
     return;
   }
@@ -127,8 +124,7 @@ void PointsTo::initialises(QualType type, const Places &to, const Expr *init) {
   if (const auto *bound = dyn_cast<CXXBindTemporaryExpr>(plain);
       bound && !isContainer(type) && type->isRecordType()) {
     plain = bound->getSubExpr();
-    escape(to);  // its end is nowhere to be seen
-    escapeContents(to);
+    escapeWhole(to);  // its end is nowhere to be seen
   }
   if (type->isReferenceType()) return store(to, either(init));
   if (const auto *made = dyn_cast<CXXConstructExpr>(plain)) return constructs(to, made);
