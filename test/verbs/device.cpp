@@ -284,8 +284,7 @@ TEST(Device, aPeerThatIsGoneIsNoticed) {
   } patience[] = {{"14", "6", 400ms}, {"14", "3", 200ms}, {"17", "3", 1600ms}};
   for (const auto &p : patience) {
     nbc_verbs_options options = {};
-    setenv("NBC_VERBS_TIMEOUT", p.timeout, 1);
-    setenv("NBC_VERBS_RETRIES", p.retries, 1);
+    const Set timeout("NBC_VERBS_TIMEOUT", p.timeout), retries("NBC_VERBS_RETRIES", p.retries);
     int there[2], back[2];
     ASSERT_EQ(pipe(there) | pipe(back), 0);
     const pid_t pid = fork();
@@ -314,8 +313,6 @@ TEST(Device, aPeerThatIsGoneIsNoticed) {
     const auto took = std::chrono::steady_clock::now() - begin;
     EXPECT_GE(took, p.least);
     EXPECT_LT(took, 20s);
-    unsetenv("NBC_VERBS_TIMEOUT");
-    unsetenv("NBC_VERBS_RETRIES");
     for (int file : {there[0], there[1], back[0], back[1]}) close(file);
   }
 }

@@ -7,12 +7,20 @@
 #include <sched.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <vector>
 
 #include "nbc/verbs.h"
 
 using namespace std::chrono_literals;
+
+/// A variable of the environment, until the end of the block.
+struct Set {
+  const char *name;
+  Set(const char *variable, const char *value) : name(variable) { setenv(variable, value, 1); }
+  ~Set() { unsetenv(name); }
+};
 
 inline nbc_verbs *openAdapter(const nbc_verbs_options &options = {}) {
   nbc_device *device = nullptr;

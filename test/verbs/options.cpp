@@ -9,12 +9,6 @@
 
 namespace {
 
-struct Set {
-  const char *name;
-  Set(const char *variable, const char *value) : name(variable) { setenv(variable, value, 1); }
-  ~Set() { unsetenv(name); }
-};
-
 /// "" where it opens.
 std::string opens(const nbc_verbs_options &options, int expected) {
   nbc_device *device = nullptr;
