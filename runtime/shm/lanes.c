@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <time.h>
 
+#include "runtime/common/pages.h"
 #include "runtime/shm/shm.h"
 
 enum {
@@ -116,6 +117,7 @@ static int make(struct nbc_shm *base, const struct nbc_shm_wish *wish,
     free(lanes);
     return status;
   }
+  fetch_pages(lanes->own.memory, lanes->own.bytes);
   for (uint32_t i = 0; i < wish->count; ++i) {
     struct lane *l = &lanes->lanes[i];
     l->in = inbox_at(lanes->own.memory + sizeof(struct head) + i * each, &lanes->sizes);
@@ -161,6 +163,7 @@ static int connect_lane(struct nbc_shm_lanes *lanes, uint32_t lane,
   if (status) return status;
   l->out = inbox_at((unsigned char *)l->mapped + a->offset,
                     &(struct sizes){a->cells, a->ring, a->slot, a->window});
+  fetch_pages(l->out.note, (uint64_t)(l->out.window - (unsigned char *)l->out.note));
   l->never = atomic_load(&l->out.note->never);
   struct head *head = (struct head *)l->mapped;
   if (atomic_fetch_add(&head->mapped, 1) + 1 == a->peers) shm_unlink(a->name);

@@ -17,9 +17,11 @@
 // may have their cells already, since what goes through the window needs no further ones. Of the
 // window there is one a lane: it belongs to the oldest message that was posted and not taken.
 
+#define _GNU_SOURCE  // MADV_POPULATE_WRITE
 #include <string.h>
 #include <time.h>
 
+#include "runtime/common/pages.h"
 #include "runtime/shm/shm.h"
 
 enum {
@@ -279,6 +281,7 @@ static int fill_window(struct nbc_shm_lanes *lanes, struct lane *l, struct nbc_s
   uint64_t drawn = atomic_load_explicit(&l->out.note->drawn, memory_order_acquire);
   told_acquire();
   uint32_t window = l->out.sizes.window;
+  if (l->filled == 0) fetch_pages(l->out.window, window);
   if (l->filled - drawn > window) return NBC_ERROR_DEVICE;
   uint64_t room = least(window - (l->filled - drawn), m->bytes - m->moved);
   while (room) {

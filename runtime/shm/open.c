@@ -7,6 +7,7 @@
 
 #define _GNU_SOURCE
 #include <errno.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +31,11 @@ struct facts {
 };
 _Static_assert(sizeof(struct facts) == sizeof(struct nbc_shm_facts), "what travels");
 
-static void name_host(char host[128]) {
+// The same for as long as this process is.
+static char host_name[128];
+static pthread_once_t named = PTHREAD_ONCE_INIT, cleaned = PTHREAD_ONCE_INIT;
+
+static void name_host(void) {
   char name[65] = "", boot[40] = "";
   gethostname(name, sizeof name - 1);
   FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
@@ -40,14 +45,15 @@ static void name_host(char host[128]) {
   }
   struct stat shared;
   unsigned long long device = stat("/dev/shm", &shared) ? 0 : (unsigned long long)shared.st_dev;
-  snprintf(host, 128, "%s %s %llx", name, boot, device);
+  snprintf(host_name, sizeof host_name, "%s %s %llx", name, boot, device);
 }
 
 static void find_facts(struct shm *shm, struct facts *f) {
   struct stat space;
   cpu_set_t cores;
   memset(f, 0, sizeof *f);
-  name_host(f->host);
+  pthread_once(&named, name_host);
+  memcpy(f->host, host_name, sizeof f->host);
   f->pid = getpid();
   f->pid_space = stat("/proc/self/ns/pid", &space) ? 0 : space.st_ino;
   if (getrandom(&shm->probe, sizeof shm->probe, 0) != sizeof shm->probe) shm->probe = 0;
@@ -158,7 +164,7 @@ int nbc_shm_begin(int rank, int ranks, struct nbc_shm_facts *facts, struct nbc_d
   struct facts mine;
   find_facts(shm, &mine);
   memcpy(facts, &mine, sizeof mine);
-  objects_clean();
+  pthread_once(&cleaned, objects_clean);  // after those who have died meanwhile: close_device()
   shm->topology = numa_open();
   *result = &shm->base.device;
   return 0;

@@ -20,7 +20,9 @@
 // stands before a doorbell, nobody would ring it meanwhile, so there it is done at once; but what
 // nothing stands behind may be owed (last_waits).
 
+#define _GNU_SOURCE  // MADV_POPULATE_WRITE
 #include "nbc/mlx5_wqe.h"
+#include "runtime/common/pages.h"
 #include "runtime/src/calc.h"
 #include "runtime/src/plan.h"
 #include "runtime/src/progress.h"
@@ -89,9 +91,16 @@ static int work_off(nbc_plan *plan, struct call *c) {
   return host_run(plan, c);
 }
 
-static void give_memory(const nbc_plan *plan, struct call *c) {
+static void give_memory(nbc_plan *plan, struct call *c) {
   if (!plan->memory) return;
-  c->base[NBC_ROLE_STAGING] = plan->staging + plan->instance * plan->staging_instance;
+  uint8_t *scratch = plan->staging + plan->instance * plan->staging_instance;
+  const uint64_t bytes = c->variant->scratch * c->stride;
+  uint64_t *fetched = &plan->fetched[plan->instance];
+  if (bytes > *fetched) {  // further than any call before
+    fetch_pages(scratch + *fetched, bytes - *fetched);
+    *fetched = bytes;
+  }
+  c->base[NBC_ROLE_STAGING] = scratch;
   c->base[NBC_ROLE_SLOTS] = plan->memory + plan->set * plan->slot_set;
 }
 
@@ -393,6 +402,7 @@ static void count_call(nbc_plan *plan, const struct call *c) {
 // bcast of 8 bytes within a node takes a third longer step by step.
 static int start_alone(nbc_plan *plan, struct call *c) {
   const struct variant *v = c->variant;
+  plan->instance = 0;  // whose memory is warm
   give_memory(plan, c);
   c->stage = 0;
   c->owes = false;

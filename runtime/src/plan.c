@@ -101,8 +101,9 @@ static int make_tables(nbc_plan *plan) {
   struct arena *a = &plan->arena;
   plan->variants = (struct variant *)arena_take(a, t->variants.count * sizeof *plan->variants);
   plan->stages = (struct stage *)arena_take(a, t->stages.count * sizeof *plan->stages);
+  plan->fetched = (uint64_t *)arena_take(a, plan->depth * sizeof *plan->fetched);
   plan->places = (struct place *)calloc((size_t)t->pieces.count + 1, sizeof *plan->places);
-  return plan->variants && plan->stages && plan->places ? 0 : NBC_ERROR_MEMORY;
+  return plan->variants && plan->stages && plan->fetched && plan->places ? 0 : NBC_ERROR_MEMORY;
 }
 
 static int copy_template(nbc_plan *plan, const void *data, size_t bytes) {
@@ -242,6 +243,7 @@ static uint64_t measure_variant(nbc_plan *plan, struct variant *variant) {
                                            : UINT64_MAX;
   if (v->flags & NBC_VARIANT_CALC) most = v->scalars * sizeof(uint64_t);
   if (variant->limit > most) variant->limit = most;
+  if (v->protocol != NBC_EAGER) variant->scratch = u.staging;
   uint64_t bytes;
   return __builtin_mul_overflow(u.staging, plan->stride[v->protocol], &bytes) ? UINT64_MAX : bytes;
 }

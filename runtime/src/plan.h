@@ -24,7 +24,8 @@ static inline bool as_far(const struct stage *a, const struct stage *b) {
 
 // What nbc_start needs to know of a variant.
 struct variant {
-  uint64_t limit;  // bytes of a block, at most
+  uint64_t limit;    // bytes of a block, at most
+  uint64_t scratch;  // blocks of room, of calls that may be long; else 0
   uint32_t flags, protocol;
   const struct stage *stages;
   uint32_t stage_count;
@@ -105,6 +106,7 @@ struct nbc_plan {
   struct usual usual;
   uint64_t stride[NBC_PROTOCOLS];    // by protocol
   uint8_t *memory;                   // slots, then staging
+  uint64_t *fetched;                 // bytes of scratch whose pages there are, by instance
   const struct nbc_variant *credit;  // null: none
   struct variant *variants;
   struct nbc_plan_info info;
