@@ -45,7 +45,9 @@ void KeptRow::keep(const Row &row, int blocks) {
 }
 
 const Habit *habit_of(Communicator &c, const Operation &o, bool blocking) {
-  Habit &h = calls_of(c).habits[o.kind][o.each][blocking];
+  const std::unique_ptr<Habit> &habit = calls_of(c).habits[o.kind][o.each][blocking];
+  if (!habit) return nullptr;
+  Habit &h = *habit;
   bool same = h.plan && h.receive_count == o.receive.count && h.receive_type == o.receive.type &&
               h.send_count == o.send.count && h.send_type == o.send.type && h.op == o.op &&
               h.root == o.root;
@@ -78,7 +80,9 @@ void get_used(Communicator &c, const Operation &o, const Arguments &arguments, P
   const Shapes &s = shapes_of(o.kind);
   int sent = !in ? 0 : s.send == Shape::neighbors ? c.outdegree() : c.ranks();
   int received = !out ? 0 : s.receive == Shape::neighbors ? c.indegree() : c.ranks();
-  Habit &h = calls_of(c).habits[o.kind][o.each][line.blocking];
+  std::unique_ptr<Habit> &habit = calls_of(c).habits[o.kind][o.each][line.blocking];
+  if (!habit) habit = std::make_unique<Habit>();
+  Habit &h = *habit;
   h.plan = nullptr;
   h.send_counts.keep(o.send.counts, sent);
   h.send_displacements.keep(o.send.displacements, sent);

@@ -21,15 +21,19 @@ namespace {
 
 std::vector<Communicator *> waiting;  // those with a queue
 
-std::vector<Calls::Chosen> &chosen_of(Communicator &c, const Operation &o, const Outline &line) {
+std::vector<Calls::Chosen> &all_chosen(Communicator &c, const Operation &o, const Outline &line) {
   return calls_of(c).chosen[o.kind][o.each][line.commutes][line.blocking];
 }
 
-Plan **slot(Communicator &c, const Operation &o, const Outline &line) {
-  for (Calls::Chosen &chosen : chosen_of(c, o, line))
-    if (chosen.from <= line.bytes && line.bytes <= chosen.to)
-      return &chosen.of[has_root(o.kind) ? static_cast<std::size_t>(o.root) : 0];
+// Null: none has been yet.
+Calls::Chosen *find_chosen(Communicator &c, const Operation &o, const Outline &line) {
+  for (Calls::Chosen &chosen : all_chosen(c, o, line))
+    if (chosen.choice.from <= line.bytes && line.bytes <= chosen.choice.to) return &chosen;
   return nullptr;
+}
+
+Plan *&plan_of(Calls::Chosen &chosen, const Operation &o) {
+  return chosen.of[has_root(o.kind) ? static_cast<std::size_t>(o.root) : 0];
 }
 
 std::optional<Choice> choose_row(Communicator &c, const Operation &o, const Outline &line) {
@@ -75,28 +79,26 @@ Calls &calls_of(Communicator &c) {
 }
 
 Plan *find_plan(Communicator &c, const Operation &o, const Outline &line) {
-  Plan **found = slot(c, o, line);
-  return found && *found && (*found)->state == Plan::ready && line.bytes <= (*found)->most
-             ? *found
-             : nullptr;
+  Calls::Chosen *chosen = find_chosen(c, o, line);
+  Plan *found = chosen ? plan_of(*chosen, o) : nullptr;
+  return found && found->state == Plan::ready && line.bytes <= found->most ? found : nullptr;
 }
 
 Plan *choose_plan(Communicator &c, const Operation &o, const Outline &line) {
-  Plan **found = slot(c, o, line);
-  if (found && *found && ((*found)->state == Plan::failed || line.bytes <= (*found)->most))
-    return *found;
-  std::optional<Choice> choice = choose_row(c, o, line);
-  if (!choice) return nullptr;
-  Plan *plan = c.plan(o, *choice, line.bytes);
-  if (!found) {
+  Calls::Chosen *chosen = find_chosen(c, o, line);
+  if (!chosen) {
+    std::optional<Choice> choice = choose_row(c, o, line);
+    if (!choice) return nullptr;
     std::size_t roots = has_root(o.kind) ? static_cast<std::size_t>(c.ranks()) : 1;
-    chosen_of(c, o, line).push_back({choice->from, choice->to, std::vector<Plan *>(roots)});
-    found = slot(c, o, line);
+    chosen = &all_chosen(c, o, line).emplace_back(*choice, std::vector<Plan *>(roots));
   }
+  Plan *&plan = plan_of(*chosen, o);
+  if (plan && (plan->state == Plan::failed || line.bytes <= plan->most)) return plan;
+  plan = c.plan(o, chosen->choice, line.bytes);
   for (auto &of_kind : calls_of(c).habits)
     for (auto &of_form : of_kind)
-      for (Habit &h : of_form) h.plan = nullptr;
-  return *found = plan;
+      for (auto &habit : of_form) habit.reset();
+  return plan;
 }
 
 Plan *choose_own_plan(Communicator &c, const Operation &o, const Outline &line) {

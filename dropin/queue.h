@@ -4,6 +4,7 @@
 #pragma once
 
 #include <deque>
+#include <memory>
 #include <vector>
 
 #include "compiler/selection/table.h"
@@ -16,12 +17,12 @@ namespace nbcc::dropin {
 /// length.
 struct Calls {
   struct Chosen {
-    std::uint64_t from, to;  // bytes
+    Choice choice;
     std::vector<Plan *> of;  // by root
   };
   std::deque<Request *> queue;
   std::vector<Chosen> chosen[NBC_KINDS][2][2][2];  // by kind, `each`, `commutes`, `blocking`
-  Habit habits[NBC_KINDS][2][2];                   // by kind, `each`, `blocking`
+  std::unique_ptr<Habit> habits[NBC_KINDS][2][2];  // by kind, `each`, `blocking`
 };
 
 Calls &calls_of(Communicator &);
