@@ -35,7 +35,7 @@ bool Communicator::copies_attributes_ = false;
 
 namespace {
 
-enum : std::size_t { places = 64, most_left = 8, most_spare = 256 };
+enum : std::size_t { places = 64, most_left = 32, most_alike = 4, most_spare = 256 };
 constexpr double patience = 5;  // s, at the end, for what other ranks do not join in any more
 
 int keyval = MPI_KEYVAL_INVALID;
@@ -163,7 +163,7 @@ Communicator *Communicator::find(MPI_Comm comm, bool make_it) {
   if (!c || !c->begun_) {
     if (!make_it) return nullptr;
     sweep();
-    if (!c) c = add(comm, {});
+    if (!c) c = add(comm);
     if (!c) return nullptr;
     c->begin();
   }
@@ -174,27 +174,43 @@ Communicator *Communicator::find(MPI_Comm comm, bool make_it) {
   return c;
 }
 
-// Those of one group have numbers of one first rank. So what all propose alike is one.
+// What those of one group leave has numbers of one first rank. So what all propose alike is one.
 void Communicator::at_construction(Lock &lock, MPI_Comm comm) {
   static std::int32_t numbered = 0;
-  int rank = 0, ranks = 1;
   if (!duplicates_by_collectives || over || comm == MPI_COMM_NULL) return;
+  int rank = 0, ranks = 1;
   if (PMPI_Comm_size(comm, &ranks) || ranks == 1 || PMPI_Comm_rank(comm, &rank)) return;
   if (why_not_ours(comm)) return;
-  Context found = take_spare(comm);
+  Communicator *c = nullptr;
+  {
+    const Within here;
+    if (has_keyval()) c = add(comm);
+  }
+  std::unique_ptr<Communicator> before = c ? take_predecessor(comm, ranks) : nullptr;
+  Context found = c ? take_spare(comm) : Context{};
+  const int number = before ? before->number_ : 0;
   const int next = rank == 0 ? numbered = numbered % INT32_MAX + 1 : 0;
   // The least and the greatest that ranks propose.
-  const int mine[] = {found.number, -found.number, -next};
-  int all[] = {0, 0, 0};
-  const bool known = quietly(
-      lock, comm, [&] { return PASS(MPI_Allreduce).own(mine, all, 3, MPI_INT, MPI_MIN, comm); });
-  if (!known || all[0] == 0 || all[0] != -all[1]) {
-    put_back(found);
-    found = {known ? same_group(lock, comm) : MPI_COMM_NULL, -all[2], true};
+  const int mine[] = {c != nullptr, number, -number, found.number, -found.number, -next};
+  int all[std::size(mine)] = {};
+  const bool agreed =
+      quietly(lock, comm,
+              [&] {
+                return PASS(MPI_Allreduce)
+                    .own(mine, all, static_cast<int>(std::size(mine)), MPI_INT, MPI_MIN, comm);
+              }) &&
+      all[0];
+  if (agreed && all[1] && all[1] == -all[2]) {
+    put_back(found, found.number);
+    c->succeed(*before);
+    return;
   }
-  const Within here;
-  if (found.comm != MPI_COMM_NULL && (!has_keyval() || !add(comm, found)))
-    PMPI_Comm_free(&found.comm);
+  if (before) put_back(std::move(before), all[1]);
+  if (!agreed || !all[3] || all[3] != -all[4]) {
+    put_back(found, all[3]);
+    found = {agreed ? same_group(lock, comm) : MPI_COMM_NULL, -all[5], true};
+  }
+  if (c) c->context_ = found;
 }
 
 Communicator::Context Communicator::take_spare(MPI_Comm comm) {
@@ -206,9 +222,9 @@ Communicator::Context Communicator::take_spare(MPI_Comm comm) {
   return found;
 }
 
-void Communicator::put_back(Context c) try {
+void Communicator::put_back(Context c, std::int32_t least) try {
   if (c.comm == MPI_COMM_NULL) return;
-  if (!c.unused || over) {
+  if (!c.unused || over || c.number > least) {
     PMPI_Comm_free(&c.comm);
     return;
   }
@@ -221,7 +237,7 @@ void Communicator::put_back(Context c) try {
   PMPI_Comm_free(&c.comm);
 }
 
-Communicator *Communicator::add(MPI_Comm comm, Context context) {
+Communicator *Communicator::add(MPI_Comm comm) {
   try {
     std::unique_ptr<Communicator> made = make(comm);
     if (!made) return nullptr;
@@ -235,7 +251,6 @@ Communicator *Communicator::add(MPI_Comm comm, Context context) {
     watched.pop_back();
     return nullptr;
   }
-  c->context_ = context;
   return c;
 }
 
@@ -246,6 +261,10 @@ void Communicator::watch() {
 
 void Communicator::begin() {
   begun_ = true;
+  if (state_ == Plan::ready) {  // since it was constructed
+    if (rank_ == 0) count_communicator(true);
+    return;
+  }
   watch();
   steps_ = set_up();
   if (!steps_) give_up("no memory is left");
@@ -329,7 +348,7 @@ bool Communicator::sweep() {
       ++at;
     } else if (freed && c.leaves_something()) {
       left.splice(left.end(), watched, at++);
-      if (left.size() > most_left) left.pop_front();
+      limit_left();
     } else if (freed) {
       at = watched.erase(at);
     } else {
@@ -358,16 +377,25 @@ bool Communicator::leaves_something() const {
 }
 
 // One rank is this one, whatever the communicator.
-bool Communicator::has_ranks_of(const Communicator &freed) const {
-  if (ranks_ == 1 || freed.ranks_ == 1) return ranks_ == freed.ranks_;
-  return are_congruent(context_.comm, freed.context_.comm);
+bool Communicator::had_ranks_of(MPI_Comm comm, int ranks) const {
+  return ranks_ == ranks && (ranks == 1 || are_congruent(comm, context_.comm));
+}
+
+// Ranks keep alike what is of the same ranks, whatever else each of them keeps.
+void Communicator::limit_left() {
+  const Communicator &last = *left.back();
+  std::size_t alike = 0;
+  for (auto at = left.end(); at != left.begin();)
+    if ((*--at)->had_ranks_of(last.context_.comm, last.ranks_) && ++alike > most_alike)
+      at = left.erase(at);
+  if (left.size() > most_left) left.pop_front();
 }
 
 // The youngest: ranks may have freed them in different orders, and then have let others go.
-std::unique_ptr<Communicator> Communicator::take_predecessor() const {
+std::unique_ptr<Communicator> Communicator::take_predecessor(MPI_Comm comm, int ranks) {
   auto found = left.end();
   for (auto at = left.begin(); at != left.end(); ++at) {
-    if (!has_ranks_of(**at)) continue;
+    if (!(*at)->had_ranks_of(comm, ranks)) continue;
     if (found == left.end() || (*at)->number_ > (*found)->number_) found = at;
   }
   if (found == left.end()) return nullptr;
@@ -376,8 +404,8 @@ std::unique_ptr<Communicator> Communicator::take_predecessor() const {
   return taken;
 }
 
-void Communicator::put_back(std::unique_ptr<Communicator> c) {
-  if (!over) left.push_front(std::move(c));
+void Communicator::put_back(std::unique_ptr<Communicator> c, std::int32_t least) {
+  if (!over && c->number_ <= least) left.push_front(std::move(c));
 }
 
 void Communicator::succeed(Communicator &c) {
@@ -392,7 +420,6 @@ void Communicator::succeed(Communicator &c) {
     calls = std::move(c.calls);
   else if (c.calls)
     std::swap(calls->chosen, c.calls->chosen);
-  if (ranks_ > 1 && rank_ == 0) count_communicator(true);
   state_ = Plan::ready;
 }
 
@@ -441,7 +468,7 @@ Communicator::~Communicator() {
   }
   nbc_comm_free(ours_);
   if (handler_ != MPI_ERRHANDLER_NULL) PMPI_Errhandler_free(&handler_);
-  put_back(context_);
+  put_back(context_, context_.number);
 }
 
 }  // namespace nbcc::dropin

@@ -17,8 +17,8 @@
 ///
 /// One that is freed leaves all that behind for the next of the same ranks in the same order: its
 /// calls are to the plans what further calls on the old one would have been. Ranks agree on which
-/// one it is; a few are kept. Of one that was never used there is the context alone, for whichever
-/// is made next.
+/// one it is; a few of each group are kept. Of one that was never used there is the context alone,
+/// for whichever is made next.
 ///
 /// Between steps ranks agree, by MPI_Iallreduce, whether all of them can go on. What one cannot do
 /// they all do without: calls are passed through. A group of one rank needs none of all this.
@@ -29,7 +29,8 @@
 /// deleted with the duplicate. Open MPI 4.1 carries it out by collective calls on the communicator
 /// itself, which other calls get between on some ranks and not on others, and for one communicator
 /// at a time, whichever that is here. There the context is made with the communicator, where all
-/// ranks wait for each other anyway; only for one that MPI_Comm_idup made there is no such place.
+/// ranks wait for each other anyway, and what a freed one has left is taken there; only for one
+/// that MPI_Comm_idup made there is no such place.
 ///
 /// All functions are called under the lock (calls.h).
 
@@ -98,8 +99,8 @@ class Communicator {
   static Communicator *of(MPI_Comm);
   /// The same, or null if there is none yet: nobody has to ask alike.
   static Communicator *known(MPI_Comm);
-  /// For one that all its ranks have just made and have not returned yet: takes what cannot be had
-  /// later. Waits for all of them.
+  /// For one that all its ranks have just made and have not returned yet: takes what a freed one
+  /// has left, and what cannot be had later. Waits for all of them.
   static void at_construction(Lock &, MPI_Comm);
   /// Ends all that are left, before MPI_Finalize. Calls that are still under way are abandoned.
   static void end_all();
@@ -175,10 +176,12 @@ class Communicator {
     std::int32_t number = 0;  // of its first rank's; 0: it has none
     bool unused = false;      // nothing has been sent there
   };
-  static Communicator *add(MPI_Comm, Context);
+  static Communicator *add(MPI_Comm);
   /// The unused one of the same ranks to propose, which nobody else does meanwhile; or none.
   static Context take_spare(MPI_Comm);
-  static void put_back(Context);
+  /// What nobody wanted, if it is not greater than the least number that ranks proposed; else some
+  /// rank has it no more.
+  static void put_back(Context, std::int32_t least);
   static std::list<Context> spare;  // greatest number first
   void begin();
   void watch();
@@ -188,12 +191,13 @@ class Communicator {
   bool owes_farewell() const;
   Steps farewell();
   bool leaves_something() const;
-  /// Whether a freed one is of the same ranks in the same order.
-  bool has_ranks_of(const Communicator &freed) const;
+  /// Of a freed one: whether it was of the same ranks in the same order.
+  bool had_ranks_of(MPI_Comm, int ranks) const;
   /// The one to propose, which nobody else does meanwhile; null: none is of these ranks.
-  std::unique_ptr<Communicator> take_predecessor() const;
-  /// One that not all ranks meant: it is the first to go.
-  static void put_back(std::unique_ptr<Communicator>);
+  static std::unique_ptr<Communicator> take_predecessor(MPI_Comm, int ranks);
+  /// Likewise; it is the first to go.
+  static void put_back(std::unique_ptr<Communicator>, std::int32_t least);
+  static void limit_left();
   void succeed(Communicator &);
   /// Those that are being made, or are freed and have not ended; and the others.
   static List watched, settled;

@@ -3,7 +3,7 @@
 //
 // Three agreements and a gather of some 400 bytes a rank, one after the other, at the first
 // collective call on a communicator; the first alone, if all ranks have a freed one's devices and
-// plans; nothing where it has one rank.
+// plans; nothing where it has had those since it was constructed, or has one rank.
 
 #include <cstdio>
 #include <cstdlib>
@@ -151,7 +151,7 @@ Steps Communicator::set_up() {
   }
   int status = shipped() ? 0 : NBC_ERROR_LIBRARY;
   if (ranks_ == 1) {
-    if (std::unique_ptr<Communicator> before = take_predecessor()) {
+    if (std::unique_ptr<Communicator> before = take_predecessor(MPI_COMM_NULL, 1)) {
       succeed(*before);
       co_return;
     }
@@ -201,14 +201,15 @@ Steps Communicator::set_up() {
     status = NBC_ERROR_MEMORY;
   }
   // The least and the greatest number that ranks propose; what has failed is less than any.
-  std::unique_ptr<Communicator> before = take_predecessor();
+  std::unique_ptr<Communicator> before = take_predecessor(context_.comm, ranks_);
   const std::int32_t number = before ? before->number_ : 0;
   int error = co_await agree(status ? status : number, -number);
   if (!error && agreed_[0] > 0 && agreed_[0] == -agreed_[1]) {
     succeed(*before);
+    if (rank_ == 0) count_communicator(true);
     co_return;
   }
-  if (before) put_back(std::move(before));
+  if (before) put_back(std::move(before), agreed_[0]);
   context_.unused = false;
   if (error || agreed_[0] < 0) {
     give_up(error ? "MPI failed" : why_not(status, agreed_[0], why_));
