@@ -14,6 +14,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <string>
 
 #include "dropin/calls.h"
 
@@ -45,7 +46,16 @@ void make_room_for_attached() {
 #endif
 }
 
+// The runtime refuses it communicator by communicator, and cannot say why.
+void check_progress() {
+  const char *said = std::getenv("NBC_PROGRESS");
+  if (!said || !*said || wants_thread() || std::strcmp(said, "none") == 0) return;
+  complain(std::string("NBC_PROGRESS=") + said +
+           ": there are none and thread; so all calls go to the MPI");
+}
+
 int begun(int error) {
+  if (!error) check_progress();
   const MPI_Comm all = MPI_COMM_WORLD;
   MPI_Comm parent = MPI_COMM_NULL;
   if (!error && !PMPI_Comm_get_parent(&parent)) look_for_other_worlds(parent);
