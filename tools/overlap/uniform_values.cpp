@@ -23,6 +23,27 @@ using namespace clang;
 using llvm::dyn_cast;
 using llvm::isa;
 
+/// Whether a cast makes a number of an address, or leads to addresses as if they were numbers:
+/// each rank has its own ones of the command line, too.
+static bool tellsAddress(const CastExpr &cast) {
+  const QualType from = cast.getSubExpr()->getType(), to = cast.getType();
+  const auto leadsToAddress = [](QualType type) {
+    return type->isPointerType() && type->getPointeeType()->isPointerType();
+  };
+  if (!from->isPointerType()) return false;
+  if (to->isPointerType()) return leadsToAddress(from) && !leadsToAddress(to);
+  return !to->isBooleanType() && !to->isVoidType();
+}
+
+/// Likewise two of them that are compared, or subtracted.
+static bool tellsAddress(const BinaryOperator &op, ASTContext &context) {
+  const auto isAddress = [&](const Expr *e) {
+    return e->getType()->isPointerType() &&
+           !e->isNullPointerConstant(context, Expr::NPC_ValueDependentIsNotNull);
+  };
+  return isAddress(op.getLHS()) && isAddress(op.getRHS());
+}
+
 bool Uniform::same(const Expr *e, const FunctionDecl *in) {
   e = e->IgnoreParens();
   if (isa<IntegerLiteral, FloatingLiteral, CharacterLiteral, StringLiteral, CXXBoolLiteralExpr,
@@ -47,14 +68,16 @@ bool Uniform::same(const Expr *e, const FunctionDecl *in) {
     return sameValue(v);
   }
   if (const auto *member = dyn_cast<MemberExpr>(e)) return promised(*member->getMemberDecl());
-  if (const auto *cast = dyn_cast<CastExpr>(e)) return same(cast->getSubExpr(), in);
+  if (const auto *cast = dyn_cast<CastExpr>(e))
+    return !tellsAddress(*cast) && same(cast->getSubExpr(), in);
   if (const auto *constant = dyn_cast<ConstantExpr>(e)) return same(constant->getSubExpr(), in);
   if (const auto *op = dyn_cast<UnaryOperator>(e)) {
     if (op->getOpcode() == UO_Deref && isCommandLine(op, in)) return true;
     return op->getOpcode() != UO_AddrOf && same(op->getSubExpr(), in);
   }
   if (const auto *op = dyn_cast<BinaryOperator>(e))
-    return same(op->getLHS(), in) && same(op->getRHS(), in);
+    return !tellsAddress(*op, in->getASTContext()) && same(op->getLHS(), in) &&
+           same(op->getRHS(), in);
   if (const auto *op = dyn_cast<ConditionalOperator>(e))
     return same(op->getCond(), in) && same(op->getTrueExpr(), in) && same(op->getFalseExpr(), in);
   if (const auto *sub = dyn_cast<ArraySubscriptExpr>(e))

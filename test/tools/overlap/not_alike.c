@@ -1,10 +1,11 @@
 // Ways in which what a rank is decides whether it comes to a call: none of these calls is changed.
 // REQUIRES: openmpi
 // RUN: cp %s %t.c && nbc-overlap --fix %t.c -- mpicc.openmpi | FileCheck %s --implicit-check-not=fix: && cmp %s %t.c
-// CHECK-COUNT-25: note: not changed: {{whether a rank comes here depends on|goto is not followed}}
+// CHECK-COUNT-30: note: not changed: {{whether a rank comes here depends on|goto is not followed}}
 #include <errno.h>
 #include <mpi.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 enum { N = 100 };
@@ -229,6 +230,26 @@ int main(int argc, char **argv, char **envp) {
   w3(rank);
   w4(rank);
   mid(rank);
+  if ((uintptr_t)argv & 16) {
+    MPI_Bcast(in, N, MPI_DOUBLE, 0, A);
+    work();
+  }
+  if (*(long *)argv > 0) {
+    MPI_Bcast(in, N, MPI_DOUBLE, 0, A);
+    work();
+  }
+  if (memcmp(argv, in, 8) > 0) {
+    MPI_Bcast(in, N, MPI_DOUBLE, 0, A);
+    work();
+  }
+  if ((char *)argv < argv[0]) {
+    MPI_Bcast(in, N, MPI_DOUBLE, 0, A);
+    work();
+  }
+  if ((long)argv[1] % 3) {
+    MPI_Bcast(in, N, MPI_DOUBLE, 0, A);
+    work();
+  }
   if (strcmp(envp[0], "PMI_RANK=0") == 0) {
     MPI_Bcast(in, N, MPI_DOUBLE, 0, A);
     work();
