@@ -76,6 +76,11 @@ void Walk::known(const CallExpr *call, const KnownCall &k) {
 /// What errno stands for: any call of a library may set that in between, MPI_Wait for one.
 static bool isErrno(const FunctionDecl &f) {
   const llvm::StringRef name = f.getIdentifier() ? f.getName() : "";
+  if (formatMayHold(*call, k, 'm')) add(Effect::orders, call, "errno, by %m,");
+  const bool keepsMemory =
+      k.kind == CallKind::prints || name == "rand" || name == "srand" || name == "random";
+  if (keepsMemory && program_.lendsMemory())
+    add(Effect::writes, call, "what " + name + " was lent", Objects::anything());
   return name == "__errno_location" || name == "__errno" || name == "__error";
 }
 

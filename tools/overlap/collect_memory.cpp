@@ -188,7 +188,8 @@ class Collect : public RecursiveASTVisitor<Collect> {
     const QualType type = call->getArg(i)->getType();
     if (!call->getArg(i)->isGLValue() && !isPointer(type)) return false;
     if (!f || (call->getArg(i)->isGLValue() && isPointer(type))) return true;
-    if (const KnownCall *known = findKnownCall(*f)) return leavesPointer(call, *known);
+    if (const KnownCall *known = findKnownCall(*f))
+      return leavesPointer(call, *known) || tellsAddress(*call, *known, i);
     if (isChoice(*f)) return false;
     if (isMathematics(*f) || f->hasAttr<PureAttr>())  // into what it is given: std::move()
       return mayPoint(f->getReturnType());

@@ -75,7 +75,8 @@ What stands between start and wait
   - It may hold other blocking collectives, since all ranks start them in the same order as before, but no
     operator of the program's own, and no other communication: messages could meet receives that they could not
     meet before.
-  - It asks for no errno, which the wait may set, and declares nothing by a name that the call's check says.
+  - It asks for no errno, which the wait may set, by its name or by %m, and declares nothing by a name that the call's
+    check says.
   - #if and the like end it: other code may stand there in another configuration. So do #define and #undef, since
     the call, or the check of it, may name a macro that is another one there, and a macro that stands for nothing
     here, drops what it is given, or does nothing, as assert() where NDEBUG is. So do pragmas of accelerators.

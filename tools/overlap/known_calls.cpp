@@ -56,15 +56,15 @@ bool isConstBuiltin(const clang::FunctionDecl &f) {
   return builtins.isConst(id) || builtins.isConstWithoutErrnoAndExceptions(id);
 }
 
-/// Whether a format may hold %n.
-bool mayStore(const clang::Expr *format) {
+/// Whether a format may hold %n, or another conversion.
+bool mayHold(const clang::Expr *format, char conversion) {
   const auto *literal = llvm::dyn_cast<clang::StringLiteral>(format->IgnoreParenImpCasts());
   if (!literal || literal->getCharByteWidth() != 1) return true;
   const llvm::StringRef text = literal->getString();
   for (size_t at = text.find('%'); at != llvm::StringRef::npos; at = text.find('%', at + 1)) {
     at = text.find_first_not_of("0123456789 .*$+-#'hlqjztLI", at + 1);
     if (at == llvm::StringRef::npos) break;
-    if (text[at] == 'n') return true;
+    if (text[at] == conversion) return true;
   }
   return false;
 }
@@ -76,7 +76,18 @@ char argumentOf(const clang::CallExpr &call, const KnownCall &known, unsigned i)
   const size_t format = known.arguments.find('F');
   if (how == 'F') return 'r';
   const bool formatted = how == 'r' && format < i && format < call.getNumArgs();
-  return formatted && mayStore(call.getArg(static_cast<unsigned>(format))) ? 'u' : how;
+  return formatted && formatMayHold(call, known, 'n') ? 'u' : how;
+}
+
+bool formatMayHold(const clang::CallExpr &call, const KnownCall &known, char conversion) {
+  const size_t format = known.arguments.find('F');
+  return format < call.getNumArgs() &&
+         mayHold(call.getArg(static_cast<unsigned>(format)), conversion);
+}
+
+bool tellsAddress(const clang::CallExpr &call, const KnownCall &known, unsigned i) {
+  const size_t format = known.arguments.find('F');
+  return format < i && formatMayHold(call, known, 'p');
 }
 
 void setOwnFunctions(std::set<std::string> names) {

@@ -29,6 +29,12 @@ struct KnownCall {
 /// The same for a call, by its format if it has one.
 char argumentOf(const clang::CallExpr &, const KnownCall &, unsigned i);
 
+/// Whether a call's format may hold a conversion, m of %m for one.
+bool formatMayHold(const clang::CallExpr &, const KnownCall &, char conversion);
+
+/// Whether %p may put into letters where argument i points.
+bool tellsAddress(const clang::CallExpr &, const KnownCall &, unsigned i);
+
 /// Functions that some source defines, said before anything is asked: they are what their bodies
 /// do.
 void setOwnFunctions(std::set<std::string> names);

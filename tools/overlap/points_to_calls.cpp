@@ -44,6 +44,7 @@ Places PointsTo::known(const CallExpr *call, const KnownCall &k) {
   for (unsigned i = 0; i < call->getNumArgs(); ++i) {
     const Places reached = either(call->getArg(i));
     if (!call->getArg(i)->getType()->isPointerType()) continue;
+    if (tellsAddress(*call, k, i)) escape(reached);
     given.add(widened(reached));
     if (k.argument(i) == 'r') from = call->getArg(i);
   }

@@ -175,6 +175,7 @@ class Collector : public RecursiveASTVisitor<Collector> {
       program_.joinsOthers_ = program_.joinsOthers_ || !f->getName().contains("Intercomm");
     }
     if (f->getNameAsString() == "MPI_Comm_free" && call->getNumArgs() == 1)
+    program_.lendsMemory_ = program_.lendsMemory_ || lends(*call, *f);
       freed_.insert(call->getArg(0)->IgnoreParenCasts());
     if (in_) program_.calls_[in_].push_back({call, in_});
     const KnownCall *known = findKnownCall(*f);
@@ -295,6 +296,9 @@ class Collector : public RecursiveASTVisitor<Collector> {
     }
     // What a name leads to is known when the program runs.
     if (f && f->getIdentifier() && (f->getName() == "dlsym" || f->getName() == "dlvsym"))
+    program_.lendsMemory_ =
+        program_.lendsMemory_ ||
+        (f && f->getIdentifier() && !called_.contains(ref) && keepsMemory(f->getName()));
       program_.hidden_ = f->getName().str() + "()";
     if (f && f->getIdentifier() && !isMpi(*f) && isFortrans(f->getName()))
       program_.hidden_ = f->getName().str() + "()";
@@ -365,6 +369,20 @@ class Collector : public RecursiveASTVisitor<Collector> {
   }
 
   void otherName(llvm::StringRef of) { program_.otherNames_.push_back(of.str()); }
+  /// setvbuf(stdout, buffer, ...), but not one of the library's own.
+  static bool lends(const CallExpr &call, const FunctionDecl &f) {
+    const llvm::StringRef name = f.getIdentifier() ? f.getName() : "";
+    if (!keepsMemory(name)) return false;
+    return !name.starts_with("set") || call.getNumArgs() < 2 ||
+           !call.getArg(1)->isNullPointerConstant(f.getASTContext(),
+                                                  Expr::NPC_ValueDependentIsNotNull);
+  }
+  static bool keepsMemory(llvm::StringRef function) {
+    static constexpr std::string_view all[] = {
+        "setvbuf", "setbuf", "setbuffer", "fmemopen", "open_memstream", "initstate", "setstate"};
+    return std::ranges::find(all, std::string_view(function)) != std::end(all);
+  }
+
 
   /// std::lock_guard<Turn>, std::vector<std::pair<int, Turn *>>
   void givesToLibrary(QualType type) {

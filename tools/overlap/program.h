@@ -96,6 +96,9 @@ class Program {
   /// matters what it has come to.
   bool actsOutside() const;
 
+  /// Some memory was given to streams, or to what makes random numbers, which write there later.
+  bool lendsMemory() const { return lendsMemory_; }
+
   /// What it prints may go to a file, which another rank reads.
   bool redirects() const { return redirects_; }
 
@@ -197,7 +200,8 @@ class Program {
   ElementUses elements_;
   std::unique_ptr<PointsTo> pointsTo_;
   bool sharesMemory_ = false, takesAddresses_ = false, catches_ = false, ownsNew_ = false,
-       hasSides_ = false, joinsOthers_ = false, writesStreams_ = false, redirects_ = false;
+       hasSides_ = false, joinsOthers_ = false, writesStreams_ = false, redirects_ = false,
+       lendsMemory_ = false;
 };
 
 /// Whether the language itself calls a function, or the standard library by its name: for another
