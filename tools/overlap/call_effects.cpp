@@ -35,6 +35,17 @@ Objects Walk::given(const Expr *argument) const {
   return all;
 }
 
+/// Whether a structure, or a part of it, leads to other memory.
+static bool holdsPointers(QualType type) {
+  type = QualType(type->getBaseElementTypeUnsafe(), 0);
+  const RecordDecl *record = type->getAsRecordDecl();
+  if (!record) return mayPoint(type);
+  const auto *c = dyn_cast<CXXRecordDecl>(record);
+  return (c && c->getNumBases() > 0) ||
+         std::ranges::any_of(record->fields(),
+                             [](const FieldDecl *f) { return holdsPointers(f->getType()); });
+}
+
 /// Whether a call prints to stdout or stderr: it is given none of these only where it needs none.
 static bool toTerminal(const CallExpr &call) {
   const FunctionDecl *f = call.getDirectCallee();
@@ -159,8 +170,11 @@ void Walk::call(const CallExpr *call) {
   if (program_.isLocal(*f)) {
     for (const Expr *argument : call->arguments()) {
       const Access here = argument->getType()->isPointerType() ? from(argument) : Access();
-      add(Effect::reads, argument, text(argument), given(argument), here);
-      add(Effect::writes, argument, text(argument), given(argument), here);
+      const bool view = argument->isPRValue() && argument->getType()->isRecordType() &&
+                        holdsPointers(argument->getType());
+      const Objects reached = view ? Objects::anything() : given(argument);
+      add(Effect::reads, argument, text(argument), reached, here);
+      add(Effect::writes, argument, text(argument), reached, here);
     }
     constexpr long kCompute = 1000;  // why else would it be named
     out_.work += kCompute;
