@@ -30,7 +30,8 @@ std::string constantName(const Expr *e, const ASTContext &context) {
   }
   const auto *ref = dyn_cast<DeclRefExpr>(e->IgnoreParenCasts());
   const std::string name = ref ? ref->getDecl()->getNameAsString() : "";
-  return ref && isa<VarDecl>(ref->getDecl()) && isMpiConstant(name) ? "" : name;  // not MPI's
+  const bool own = ref && isa<VarDecl, BindingDecl>(ref->getDecl());
+  return own && isMpiConstant(name) ? "" : name;
 }
 
 bool isMpiConstant(std::string_view name) {

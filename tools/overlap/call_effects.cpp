@@ -224,7 +224,9 @@ Objects Walk::asCallerSees(const Objects &objects, const CallExpr *call, const F
 
 void Walk::body(const CallExpr *call, const FunctionDecl &f) {
   const Memory &callee = program_.memory(f);
-  const std::string name = f.getNameAsString() + "()";
+  const auto *method = dyn_cast<CXXMethodDecl>(&f);
+  const bool isLambda = method && method->getParent()->isLambda();
+  const std::string name = isLambda ? "a lambda" : f.getNameAsString() + "()";
   if (!callee.notUnderstood().empty())
     return add(Effect::opaque, call, name + ", which has " + callee.notUnderstood() + ",",
                Objects::anything());

@@ -7,6 +7,7 @@
 #include <clang/AST/RecursiveASTVisitor.h>
 
 #include "tools/overlap/algorithms.h"
+#include "tools/overlap/bindings.h"
 #include "tools/overlap/known_calls.h"
 #include "tools/overlap/memory.h"
 
@@ -27,7 +28,8 @@ class Collect : public RecursiveASTVisitor<Collect> {
   bool shouldVisitTemplateInstantiations() const { return true; }
 
   bool VisitVarDecl(VarDecl *v) {
-    if (isa<DecompositionDecl>(v)) refuse("a structured binding");
+    if (const auto *bound = dyn_cast<DecompositionDecl>(v); bound && !bindsParts(*bound))
+      refuse("a structured binding of what may be elsewhere", v->getLocation());
     if (assignments_) {
       auto &values = memory_.assigned_[v];
       if (v->getInit() && isFollowed(v)) values.push_back(v->getInit());
@@ -118,23 +120,40 @@ class Collect : public RecursiveASTVisitor<Collect> {
     return true;
   }
 
-  bool VisitLambdaExpr(LambdaExpr *) { return refuse("a lambda"); }
-  bool VisitBlockExpr(BlockExpr *) { return refuse("a block"); }
+  // What it captures has escaped, by VisitExpr(); what it is given is not followed.
+  bool VisitLambdaExpr(LambdaExpr *e) {
+    if (e->isGenericLambda()) return refuse("a lambda with auto", e->getBeginLoc());
+    for (const ParmVarDecl *p : e->getCallOperator()->parameters())
+      memory_.escaped_.insert({Object::variable, p});
+    return true;
+  }
+  bool VisitBlockExpr(BlockExpr *e) { return refuse("a block", e->getBeginLoc()); }
   // As of assert(): what it gives is no pointer, so only what its statements do matters.
   bool VisitStmtExpr(StmtExpr *e) {
     const QualType type = e->getType();
     if (type->isVoidType() || type->isArithmeticType()) return true;
-    return refuse("a pointer out of a statement in an expression");
+    return refuse("a pointer out of a statement in an expression", e->getBeginLoc());
   }
-  bool VisitAsmStmt(AsmStmt *) { return refuse("assembly"); }
-  bool VisitIndirectGotoStmt(IndirectGotoStmt *) { return refuse("a computed goto"); }
-  bool VisitCoroutineBodyStmt(CoroutineBodyStmt *) { return refuse("a coroutine"); }
-  bool VisitCXXTryStmt(CXXTryStmt *) { return refuse("try"); }
-  bool VisitSEHTryStmt(SEHTryStmt *) { return refuse("__try"); }
+  bool VisitAsmStmt(AsmStmt *s) { return refuse("assembly", s->getBeginLoc()); }
+  bool VisitIndirectGotoStmt(IndirectGotoStmt *s) {
+    return refuse("a computed goto", s->getBeginLoc());
+  }
+  bool VisitCoroutineBodyStmt(CoroutineBodyStmt *s) {
+    return refuse("a coroutine", s->getBeginLoc());
+  }
+  // It may have been thrown anywhere.
+  bool VisitCXXCatchStmt(CXXCatchStmt *s) {
+    if (const VarDecl *caught = s->getExceptionDecl())
+      memory_.escaped_.insert({Object::variable, caught});
+    return true;
+  }
+  bool VisitSEHTryStmt(SEHTryStmt *s) { return refuse("__try", s->getBeginLoc()); }
 
  private:
-  bool refuse(const char *what) {
-    if (memory_.notUnderstood_.empty()) memory_.notUnderstood_ = what;
+  bool refuse(const char *what, SourceLocation at) {
+    if (!memory_.notUnderstood_.empty()) return true;
+    memory_.notUnderstood_ = what;
+    memory_.notUnderstoodAt_ = at;
     return true;
   }
 
@@ -165,7 +184,7 @@ class Collect : public RecursiveASTVisitor<Collect> {
     const FunctionDecl *f = call->getDirectCallee();
     if (f && f->getIdentifier() &&
         (f->getName().contains("setjmp") || f->getName() == "vfork" || f->getName() == "longjmp"))
-      refuse("setjmp, longjmp or vfork");
+      refuse("setjmp, longjmp or vfork", call->getBeginLoc());
     if (const auto *method = dyn_cast<CXXMemberCallExpr>(call)) {
       const CXXMethodDecl *m = method->getMethodDecl();
       const bool plain =
@@ -219,6 +238,12 @@ class Collect : public RecursiveASTVisitor<Collect> {
 
 Memory::Memory(const FunctionDecl &f, Others others) : in_(f), others_(std::move(others)) {
   Stmt *body = f.getBody();
+  // They belong to another function, and copies of them go by the same names.
+  if (const auto *m = dyn_cast<CXXMethodDecl>(&f);
+      m && m->getParent()->isLambda() && m->getParent()->capture_size() > 0) {
+    notUnderstood_ = "captures";
+    notUnderstoodAt_ = f.getLocation();
+  }
   for (const bool assignments : {true, false}) {
     Collect collect(*this, assignments);
     if (const auto *made = dyn_cast<CXXConstructorDecl>(&f))

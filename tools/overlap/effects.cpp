@@ -176,8 +176,8 @@ void Walk::statement(const Stmt *s) {
     if (!inCallee_) add(Effect::leaves, s, "return");
     return;
   }
-  if (isa<AsmStmt, CXXTryStmt, CXXCatchStmt>(s))
-    add(Effect::opaque, s, "a construct that is not followed");
+  if (isa<AsmStmt>(s)) add(Effect::opaque, s, "a construct that is not followed");
+  if (isa<CXXTryStmt, CXXCatchStmt>(s)) add(Effect::opaque, s, "what throws and what catches");
   if (const auto *omp = dyn_cast<OMPExecutableDirective>(s)) return directive(omp);
   statements(s);
 }

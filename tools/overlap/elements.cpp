@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <set>
 
+#include "tools/overlap/bindings.h"
 #include "tools/overlap/known_calls.h"
 #include "tools/overlap/program.h"
 
@@ -30,6 +31,8 @@ const ValueDecl *named(const Expr *e) {
   e = e->IgnoreParens();
   const ValueDecl *d = nullptr;
   if (const auto *ref = dyn_cast<DeclRefExpr>(e)) d = ref->getDecl();
+  if (const auto *name = llvm::dyn_cast_or_null<BindingDecl>(d); name && boundField(*name))
+    d = boundField(*name);
   if (const auto *member = dyn_cast<MemberExpr>(e)) d = member->getMemberDecl();
   return d && isPointers(d->getType()) ? d : nullptr;
 }

@@ -182,6 +182,7 @@ Regions::Maybe Regions::returned(const CallExpr *call, const Frame &frame) {
     return std::nullopt;
   const auto *result = dyn_cast<ReturnStmt>(block->body_front());
   if (!result || !result->getRetValue()) return std::nullopt;
+  if (!program_.memory(*body).notUnderstood().empty()) return std::nullopt;
   return value(result->getRetValue(), {body, call, &frame});
 }
 

@@ -15,8 +15,10 @@ The call
     error is repeated behind the wait; whoever else looks at it comes behind the wait.
   - Or it is what an if asks about, whether it failed and nothing more: that is repeated with the wait. What stops
     says so, and returns, ends the rank, or goes forwards to a label behind the call; it has no else.
-  - It stands in no macro's body, template, header or directive of OpenMP, and no pragma stands before it. No other
-    source includes its own.
+  - It stands in no macro's body, template, header, lambda or directive of OpenMP, and no pragma stands before it. No
+    other source includes its own.
+  - It stands in no handler, and in a try only if who comes to its handlers ends there: an exception would lead past the
+    wait. A try elsewhere does not matter.
   - Its operator is one of MPI's own: one of the program's runs at any time until the call is complete.
   - No buffer is MPI_BOTTOM: then the datatype says which memory it is.
 
@@ -55,6 +57,10 @@ What stands between start and wait
     loaded from memory or comes out of a call may be anything whose address was given away. Parameters of a
     function may be the same memory, unless both are not and one says restrict. A constructor may give away where
     its object is, and an operator new of the program's own any memory.
+  - A name of a structured binding is a part of what was bound. What a lambda captures was given away, and so was
+    what one is given; one that has captures is not looked into where it is called. Not followed are a lambda with auto
+    and a structured binding that leads to references or by a get() of the program's own: where a function has one,
+    nothing in it is changed.
   - Where that is not enough, all sources together tell: what is stored in which field, what callers pass, which
     functions return memory of their own making. Fields of a structure are memory of their own where an access
     stays within them: a buffer has to be a constant number of a type that fits. Pointers do not travel by MPI.

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 
+#include "tools/overlap/bindings.h"
 #include "tools/overlap/known_calls.h"
 #include "tools/overlap/points_to.h"
 
@@ -220,6 +221,8 @@ Objects Memory::either(const Expr *e) const {
 Objects Memory::named(const Expr *e) const {
   e = plain(e);
   if (const auto *ref = dyn_cast<DeclRefExpr>(e)) {
+    if (const VarDecl *bound = boundVariable(*ref->getDecl()))
+      return bound->getType()->isReferenceType() ? variablePointsAt(bound) : ofVariable(*bound);
     const auto *v = dyn_cast<VarDecl>(ref->getDecl());
     if (!v) return isa<FunctionDecl>(ref->getDecl()) ? Objects() : Objects::anything();
     if (v->getType()->isReferenceType()) return variablePointsAt(v);

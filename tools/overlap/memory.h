@@ -90,6 +90,7 @@ class Memory {
 
   /// A construct that is not followed; empty: there is none.
   const std::string &notUnderstood() const { return notUnderstood_; }
+  clang::SourceLocation notUnderstoodAt() const { return notUnderstoodAt_; }
 
  private:
   friend class Collect;
@@ -112,6 +113,7 @@ class Memory {
   std::set<Object> escaped_;
   mutable std::set<const clang::VarDecl *> asked_;  // cycles: p = q; q = p
   std::string notUnderstood_;
+  clang::SourceLocation notUnderstoodAt_;
 };
 
 /// Whether a value of a type may be a pointer, or hold one.

@@ -8,6 +8,7 @@
 #include <clang/AST/DeclCXX.h>
 #include <clang/AST/StmtCXX.h>
 
+#include "tools/overlap/bindings.h"
 #include "tools/overlap/memory.h"
 #include "tools/overlap/points_to.h"
 #include "tools/overlap/program.h"
@@ -238,8 +239,10 @@ Places PointsTo::place(const Expr *e) {
   if (!e->isGLValue()) return value(e);
   if (const auto *ref = dyn_cast<DeclRefExpr>(e)) {
     if (isa<FunctionDecl>(ref->getDecl())) return {};
-    const auto *v = dyn_cast<VarDecl>(ref->getDecl());
-    if (!v) return Places::anything();
+    const VarDecl *bound = boundVariable(*ref->getDecl());
+    const auto *v = bound ? bound : dyn_cast<VarDecl>(ref->getDecl());
+    if (!v || (bound && !bindsParts(*llvm::cast<DecompositionDecl>(bound))))
+      return Places::anything();
     const Places self = named(*v);
     return v->getType()->isReferenceType() ? load(self) : self;
   }

@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "tools/overlap/bindings.h"
 #include "tools/overlap/buffers.h"
 #include "tools/overlap/changes.h"
 #include "tools/overlap/collectives.h"
@@ -174,8 +175,8 @@ class Collector : public RecursiveASTVisitor<Collector> {
       program_.hasSides_ = true;
       program_.joinsOthers_ = program_.joinsOthers_ || !f->getName().contains("Intercomm");
     }
-    if (f->getNameAsString() == "MPI_Comm_free" && call->getNumArgs() == 1)
     program_.lendsMemory_ = program_.lendsMemory_ || lends(*call, *f);
+    if (f->getNameAsString() == "MPI_Comm_free" && call->getNumArgs() == 1)
       freed_.insert(call->getArg(0)->IgnoreParenCasts());
     if (in_) program_.calls_[in_].push_back({call, in_});
     const KnownCall *known = findKnownCall(*f);
@@ -275,7 +276,7 @@ class Collector : public RecursiveASTVisitor<Collector> {
 
   bool VisitDeclRefExpr(DeclRefExpr *ref) {
     program_.uses_[ref->getDecl()->getCanonicalDecl()].push_back({ref, in_});
-    if (isa<VarDecl>(ref->getDecl()) && !understood_.contains(ref)) gives(ref, ref);
+    if (isa<VarDecl, BindingDecl>(ref->getDecl()) && !understood_.contains(ref)) gives(ref, ref);
     const auto *f = dyn_cast<FunctionDecl>(ref->getDecl());
     if (f && !staysInside(*f)) program_.outside_.insert(f);
     if (f && f->getIdentifier()) {
@@ -295,10 +296,10 @@ class Collector : public RecursiveASTVisitor<Collector> {
         if (findCollective(name.str())) program_.hidden_ = f->getName().str() + "()";
     }
     // What a name leads to is known when the program runs.
-    if (f && f->getIdentifier() && (f->getName() == "dlsym" || f->getName() == "dlvsym"))
     program_.lendsMemory_ =
         program_.lendsMemory_ ||
         (f && f->getIdentifier() && !called_.contains(ref) && keepsMemory(f->getName()));
+    if (f && f->getIdentifier() && (f->getName() == "dlsym" || f->getName() == "dlvsym"))
       program_.hidden_ = f->getName().str() + "()";
     if (f && f->getIdentifier() && !isMpi(*f) && isFortrans(f->getName()))
       program_.hidden_ = f->getName().str() + "()";
@@ -368,7 +369,6 @@ class Collector : public RecursiveASTVisitor<Collector> {
     return std::ranges::find(others, std::string_view(name)) == std::end(others);
   }
 
-  void otherName(llvm::StringRef of) { program_.otherNames_.push_back(of.str()); }
   /// setvbuf(stdout, buffer, ...), but not one of the library's own.
   static bool lends(const CallExpr &call, const FunctionDecl &f) {
     const llvm::StringRef name = f.getIdentifier() ? f.getName() : "";
@@ -383,6 +383,7 @@ class Collector : public RecursiveASTVisitor<Collector> {
     return std::ranges::find(all, std::string_view(function)) != std::end(all);
   }
 
+  void otherName(llvm::StringRef of) { program_.otherNames_.push_back(of.str()); }
 
   /// std::lock_guard<Turn>, std::vector<std::pair<int, Turn *>>
   void givesToLibrary(QualType type) {
@@ -403,6 +404,7 @@ class Collector : public RecursiveASTVisitor<Collector> {
     to = to->IgnoreParenCasts();
     understood_.insert(to);
     if (const auto *ref = dyn_cast<DeclRefExpr>(to)) d = ref->getDecl();
+    if (const auto *name = dyn_cast_or_null<BindingDecl>(d)) d = boundField(*name);
     if (const auto *member = dyn_cast<MemberExpr>(to)) d = member->getMemberDecl();
     if (d && isHandle(d->getType())) program_.given_[nameInAll(*d)].push_back({at, in_});
   }
@@ -671,6 +673,7 @@ bool Program::inUnion(const RecordDecl &record) const {
 
 bool Program::givenOnce(const ValueDecl &d, bool ever) const {
   if (const auto *p = dyn_cast<ParmVarDecl>(&d); p && p->getType()->isReferenceType()) return false;
+  if (isa<BindingDecl>(d)) return false;  // whatever was bound
   if (hasNames(d)) return false;
   const auto found = given_.find(nameInAll(d));
   const auto *v = dyn_cast<VarDecl>(&d);
@@ -689,7 +692,7 @@ const std::vector<Given> &Program::given(const ValueDecl &d) const {
 
 bool Program::madeByMpi(const ValueDecl &d) const {
   const auto *v = dyn_cast<VarDecl>(&d);
-  if (hasNames(d)) return false;
+  if (hasNames(d) || isa<BindingDecl>(d)) return false;
   if (v && v->getInit() && constantName(v->getInit(), v->getASTContext()) != "MPI_COMM_NULL")
     return false;
   const auto found = given_.find(nameInAll(d));

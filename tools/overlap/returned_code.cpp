@@ -248,9 +248,13 @@ bool renames(const Stmt &s, const Site &site, const Program &program) {
           repeated ? extentOf(*repeated, site.context()) : std::nullopt)
     said += " " + mainFile(site.context()).slice(check->begin, check->end).str();
   const Preprocessor &macros = program.macros(site.context());
-  return std::ranges::any_of(declared->decls(), [&](const Decl *d) {
+  const auto isSaid = [&](const Decl *d) {
     const auto *named = dyn_cast<NamedDecl>(d);
     return named && named->getIdentifier() && mentions(macros, said, named->getName());
+  };
+  return std::ranges::any_of(declared->decls(), [&](const Decl *d) {
+    const auto *bound = dyn_cast<DecompositionDecl>(d);
+    return bound ? std::ranges::any_of(bound->bindings(), isSaid) : isSaid(d);
   });
 }
 

@@ -135,8 +135,28 @@ void readArguments(Site &site, Program &program) {
            "a buffer is a constant and the datatype is derived: it may say which memory it is");
 }
 
+/// Reasons that lie in what stands around the call.
+void findAround(Site &site, Program &program) {
+  ASTContext &context = site.in->getASTContext();
+  const auto refuse = [&](const Stmt *at, std::string why) {
+    site.against.push_back({at->getBeginLoc(), std::move(why)});
+  };
+  const Stmt *from = site.call;
+  for (const Stmt *s = parentOf(from, context); s; from = s, s = parentOf(s, context)) {
+    if (isa<OMPExecutableDirective>(s))
+      refuse(site.call, "threads may be at the call together: it stands in a directive of OpenMP");
+    if (isa<LambdaExpr>(s)) refuse(s, "it stands in a lambda, which may be called anywhere");
+    if (isa<CXXCatchStmt>(s)) refuse(s, "it stands in a handler, whenever that is come to");
+    const auto *tries = dyn_cast<CXXTryStmt>(s);
+    for (unsigned n = 0; tries && from == tries->getTryBlock() && n < tries->getNumHandlers(); ++n)
+      if (!ends(tries->getHandler(n), site.in, program))
+        refuse(tries->getHandler(n),
+               "an exception would lead past the wait, to this handler, which goes on");
+  }
+}
+
 /// How the call stands in its function: a statement of a block, alone or checked by a macro.
-void findBlock(Site &site) {
+void findBlock(Site &site, Program &program) {
   ASTContext &context = site.in->getASTContext();
   const SourceManager &files = context.getSourceManager();
   const auto refuse = [&](std::string why) {
@@ -189,9 +209,7 @@ void findBlock(Site &site) {
   if (!parent) return refuse("the call is no statement of a block");
   if (const Stmt *around = parentOf(parent, context); around && isa<StmtExpr>(around))
     refuse("its block is part of an expression");
-  for (const Stmt *s = at; s; s = parentOf(s, context))
-    if (isa<OMPExecutableDirective>(s))
-      refuse("threads may be at the call together: it stands in a directive of OpenMP");
+  findAround(site, program);
   site.block = llvm::cast<CompoundStmt>(parent);
   const auto found = std::find(site.block->body_begin(), site.block->body_end(), at);
   site.index = static_cast<unsigned>(found - site.block->body_begin());
@@ -209,14 +227,16 @@ Site makeSite(const Collective &collective, const CallExpr *call, const Function
     site.against.push_back({call->getBeginLoc(), std::move(why)});
   };
   const Memory &memory = program.memory(*in);
-  findBlock(site);
+  findBlock(site, program);
   readArguments(site, program);
   if (site.inBranch && site.block && isEntered(site.statement(site.index), *in, program))
     refuse("a jump may lead into the statement, past the request");
   if (program.joinsOthers() && !isOfThisProgram(collective, *call, *in))
     refuse("ranks of another program may take part in it");
   if (!memory.notUnderstood().empty())
-    refuse(in->getNameAsString() + "() has " + memory.notUnderstood() + ", which is not followed");
+    site.against.push_back(
+        {memory.notUnderstoodAt(),
+         in->getNameAsString() + "() has " + memory.notUnderstood() + ", which is not followed"});
   if (in->isTemplated() || in->isTemplateInstantiation()) refuse("it stands in a template");
   if (!files.isInMainFile(files.getExpansionLoc(call->getBeginLoc())))
     refuse("it stands in a header");

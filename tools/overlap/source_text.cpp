@@ -39,7 +39,7 @@ bool needsSemicolon(const Stmt *s) {
   if (const auto *l = dyn_cast<LabelStmt>(s)) return needsSemicolon(l->getSubStmt());
   if (const auto *c = dyn_cast<SwitchCase>(s)) return needsSemicolon(c->getSubStmt());
   if (const auto *a = dyn_cast<AttributedStmt>(s)) return needsSemicolon(a->getSubStmt());
-  return !isa<CompoundStmt, DeclStmt, NullStmt>(s);
+  return !isa<CompoundStmt, CXXTryStmt, DeclStmt, NullStmt>(s);
 }
 
 /// Where the newline is that ends a line, and those that go on behind a backslash.

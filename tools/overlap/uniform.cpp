@@ -137,6 +137,13 @@ bool goesOn(const GotoStmt &jump, const FunctionDecl *in) {
          files.isBeforeInTranslationUnit(jump.getBeginLoc(), label->getBeginLoc());
 }
 
+/// Whether a return leaves a lambda that a statement does not stand in.
+bool leavesLambda(const Stmt *exit, const std::set<const Stmt *> &around, const FunctionDecl *in) {
+  const Stmt *p = isa<ReturnStmt>(exit) ? exit : nullptr;
+  while (p && !isa<LambdaExpr>(p)) p = parentOf(p, in);
+  return p && !around.contains(p);
+}
+
 /// Whether a goto leads to a place in one of the loops that it stands in.
 bool staysIn(const Stmt *exit, const std::set<const Stmt *> &loops, const FunctionDecl *in) {
   const auto *jump = dyn_cast<GotoStmt>(exit);
@@ -239,6 +246,7 @@ bool Uniform::exitsAlike(const Stmt *s, const FunctionDecl *in) {
   Exits exits(program_);
   exits.TraverseStmt(in->getBody());
   for (const Stmt *exit : exits.found) {
+    if (leavesLambda(exit, around, in)) continue;
     if (const auto *jump = dyn_cast<GotoStmt>(exit)) {
       if (!goesOn(*jump, in)) return no(exit, in, "goto is not followed");
       // To what comes before it, so all the same to it.

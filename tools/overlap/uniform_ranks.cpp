@@ -69,6 +69,7 @@ bool Uniform::returnsRank(const Stmt *s, Seen *seen) const {
 }
 
 bool Uniform::tellsRank(const ValueDecl &d, Seen *seen) const {
+  if (isa<BindingDecl>(d)) return isWholeNumber(d.getType());  // a part of anything
   if (!isa<VarDecl, FieldDecl>(d) || !isWholeNumber(d.getType())) return false;
   if (seen && !seen->insert(nameInAll(d)).second) return false;
   if (filledByRank(d, seen)) return true;

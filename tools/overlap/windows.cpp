@@ -12,6 +12,7 @@
 #include <optional>
 #include <utility>
 
+#include "tools/overlap/bindings.h"
 #include "tools/overlap/returned_code.h"
 #include "tools/overlap/source_text.h"
 
@@ -218,7 +219,7 @@ bool declaresArgument(const Site &site, const Stmt &s) {
     if (!at) continue;
     if (const auto *ref = llvm::dyn_cast<DeclRefExpr>(at))
       for (const Decl *d : declared->decls())
-        if (d == ref->getDecl()) return true;
+        if (d == ref->getDecl() || d == boundVariable(*ref->getDecl())) return true;
     left.insert(left.end(), at->child_begin(), at->child_end());
   }
   return false;

@@ -54,8 +54,8 @@ static void references(double (&in)[100], double (&out)[100], double &first) {
 
 static void lambda() {
   double in[100] = {}, out[100], other[100];
-  // CHECK: [[#@LINE+2]]:3: remark: MPI_Allreduce:
-  // CHECK: note: not changed: lambda() has a lambda
+  // CHECK: [[#@LINE+2]]:3: remark: MPI_Allreduce: line [[#@LINE+3]] can run
+  // CHECK-NEXT: [[#@LINE+3]]:15: note: it must be complete here: '[&] { return out[0] + other[0]; }' cannot be seen
   MPI_Allreduce(in, out, 100, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
   for (int i = 0; i < 100; ++i) other[i] = 1;
   auto look = [&] { return out[0] + other[0]; };

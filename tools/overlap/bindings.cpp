@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// bindings.cpp - what clang and the standard library make of a structured binding.
+
+#include "tools/overlap/bindings.h"
+
+#include <clang/AST/DeclTemplate.h>
+#include <clang/AST/Expr.h>
+
+#include <algorithm>
+
+namespace nbcc::overlap {
+
+using namespace clang;
+using llvm::dyn_cast;
+using llvm::dyn_cast_or_null;
+
+namespace {
+
+const CXXRecordDecl *recordOf(const VarDecl &bound) {
+  return bound.getType().getNonReferenceType()->getAsCXXRecordDecl();
+}
+
+bool isReference(const TemplateArgument &a) {
+  if (a.getKind() == TemplateArgument::Pack)
+    return std::ranges::any_of(a.pack_elements(), isReference);
+  return a.getKind() == TemplateArgument::Type && a.getAsType()->isReferenceType();
+}
+
+/// std::pair, tuple or array, whose get() gives what they hold.
+bool holdsParts(const CXXRecordDecl *record) {
+  const auto *of = dyn_cast_or_null<ClassTemplateSpecializationDecl>(record);
+  if (!of || !of->isInStdNamespace() || !of->getIdentifier()) return false;
+  const llvm::StringRef name = of->getName();
+  return (name == "pair" || name == "tuple" || name == "array") &&
+         std::ranges::none_of(of->getTemplateArgs().asArray(), isReference);
+}
+
+}  // namespace
+
+const VarDecl *boundVariable(const Decl &d) {
+  const auto *name = dyn_cast<BindingDecl>(&d);
+  return name ? dyn_cast_or_null<VarDecl>(name->getDecomposedDecl()) : nullptr;
+}
+
+const FieldDecl *boundField(const BindingDecl &name) {
+  if (!name.getBinding()) return nullptr;  // in a template
+  if (const auto *member = dyn_cast<MemberExpr>(name.getBinding()->IgnoreParenCasts()))
+    return dyn_cast<FieldDecl>(member->getMemberDecl());
+  const auto *bound = dyn_cast_or_null<DecompositionDecl>(name.getDecomposedDecl());
+  const CXXRecordDecl *record = bound ? recordOf(*bound) : nullptr;
+  if (!name.getHoldingVar() || !holdsParts(record) || record->getName() != "pair") return nullptr;
+  auto field = record->field_begin();
+  for (const BindingDecl *b : bound->bindings()) {
+    if (field == record->field_end() || b == &name) break;
+    ++field;
+  }
+  return field == record->field_end() ? nullptr : *field;
+}
+
+bool bindsParts(const DecompositionDecl &bound) {
+  return std::ranges::all_of(bound.bindings(), [&](const BindingDecl *name) {
+    if (!name->getBinding()) return false;
+    if (name->getHoldingVar()) return holdsParts(recordOf(bound));
+    const FieldDecl *field = boundField(*name);
+    return !field || !field->getType()->isReferenceType();
+  });
+}
+
+}  // namespace nbcc::overlap
