@@ -76,6 +76,11 @@ void Walk::known(const CallExpr *call, const KnownCall &k) {
     touches(argument, how, objects, here);
   }
   const std::string name(k.name);
+  if (formatMayHold(*call, k, 'm')) add(Effect::orders, call, "errno, by %m,");
+  const bool keepsMemory =
+      k.kind == CallKind::prints || name == "rand" || name == "srand" || name == "random";
+  if (keepsMemory && program_.lendsMemory())
+    add(Effect::writes, call, "what " + name + " was lent", Objects::anything());
   if (k.kind == CallKind::prints)
     add(toTerminal(*call) && !program_.redirects() ? Effect::prints : Effect::files, call, name);
   const bool onlyItself =
@@ -87,11 +92,6 @@ void Walk::known(const CallExpr *call, const KnownCall &k) {
 /// What errno stands for: any call of a library may set that in between, MPI_Wait for one.
 static bool isErrno(const FunctionDecl &f) {
   const llvm::StringRef name = f.getIdentifier() ? f.getName() : "";
-  if (formatMayHold(*call, k, 'm')) add(Effect::orders, call, "errno, by %m,");
-  const bool keepsMemory =
-      k.kind == CallKind::prints || name == "rand" || name == "srand" || name == "random";
-  if (keepsMemory && program_.lendsMemory())
-    add(Effect::writes, call, "what " + name + " was lent", Objects::anything());
   return name == "__errno_location" || name == "__errno" || name == "__error";
 }
 
@@ -262,15 +262,7 @@ void Walk::body(const CallExpr *call, const FunctionDecl &f) {
         {e.kind, std::move(seen), call->getBeginLoc(), std::move(what), std::move(place)});
   }
   // What a structure passed by value points at, or `this`, is unknown to the callee and so unknown
-  // here.
-  if (const auto *m = dyn_cast<CXXMemberCallExpr>(call)) {
-    const Expr *object = m->getImplicitObjectArgument();
-    const Objects self =
-        object->getType()->isPointerType() ? memory_.pointedAt(object) : memory_.designated(object);
-    add(Effect::reads, call, text(object), self);
-    if (!m->getMethodDecl()->isConst() || m->getMethodDecl()->getParent()->hasMutableFields())
-      add(Effect::writes, call, text(object), self);
-  }
+  // here; the object that a method is called for has escaped.
 }
 
 void Walk::method(const CXXMemberCallExpr *call) {

@@ -74,6 +74,8 @@ Places PointsTo::value(const Expr *e) {
     return value(put->getReplacement());
   if (isa<CXXThisExpr>(e)) {
     const auto *method = in_ ? dyn_cast<CXXMethodDecl>(in_) : nullptr;
+    while (method && method->getParent()->isLambda())  // that of the method around it
+      method = llvm::dyn_cast_or_null<CXXMethodDecl>(method->getParent()->isLocalClass());
     return method ? load(Places::one(self(*method))) : Places::anything();
   }
   if (const auto *made = dyn_cast<CXXNewExpr>(e); made && isPlainNew(*made)) {
