@@ -250,6 +250,13 @@ bool PointsTo::apart(const void *a, const void *b) const {
   return x->getCanonicalDecl() == y->getCanonicalDecl() && !x->isUnion() && !program_.inUnion(*x);
 }
 
+/// What an iterator leads to is anything, and nothing but numbers is kept there.
+bool PointsTo::isIterated(const Place &p) const {
+  return std::ranges::any_of(iterated_, [&](const Place &vector) {
+    return vector.object == p.object && !apart(vector.field, p.field);
+  });
+}
+
 Places PointsTo::load(const Places &from) const {
   Places result;
   result.unknown = from.unknown;
@@ -347,8 +354,8 @@ Places PointsTo::variable(const VarDecl &v) {
 bool PointsTo::mayOverlap(const Places &a, const Places &b) const {
   if (a.unknown && b.unknown) return true;
   const auto anyEscaped = [&](const Places &places) {
-    return std::ranges::any_of(places.known,
-                               [&](const Place &p) { return escaped_.contains(p.object); });
+    return std::ranges::any_of(
+        places.known, [&](const Place &p) { return escaped_.contains(p.object) || isIterated(p); });
   };
   if ((a.unknown && anyEscaped(b)) || (b.unknown && anyEscaped(a))) return true;
   // A pointer that is never set is none that is understood.

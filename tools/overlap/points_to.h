@@ -55,6 +55,7 @@ class PointsTo {
   Places named(const clang::VarDecl &);
   const void *field(const clang::FieldDecl &);
   bool apart(const void *field, const void *other) const;
+  bool isIterated(const Place &) const;
   Places load(const Places &) const;
   void store(const Places &to, const Places &value);
   void copy(const Places &to, const Places &from);
@@ -111,8 +112,9 @@ class PointsTo {
   std::set<const void *> pointerVariables_;         // or structures that hold some
   const clang::FunctionDecl *in_ = nullptr;         // whose `this` it is
   const clang::FunctionDecl *returning_ = nullptr;  // a lambda has returns of its own
-  std::set<Place> hold_;    // containers, or what holds them, into which something points
-  bool exchanged_ = false;  // some were swapped or moved: older pointers point into others
+  std::set<Place> hold_;      // containers, or what holds them, into which something points
+  std::set<Place> iterated_;  // vectors of numbers that iterators lead to, wherever these are
+  bool exchanged_ = false;    // some were swapped or moved: older pointers point into others
   bool changed_ = false, solved_ = false;
   mutable std::size_t work_ = 0;  // places that were looked at
 };

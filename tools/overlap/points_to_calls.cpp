@@ -101,7 +101,12 @@ Places PointsTo::ofContainer(const CallExpr *call, const Expr *container, llvm::
   }
   if (pointsIntoContainer(method) || method == "operator[]" || method == "operator=") return self;
   if (puts || readsShapeOfContainer(method)) return {};
-  exchanges(self);
+  const bool iterates =
+      method == "begin" || method == "end" || method == "cbegin" || method == "cend";
+  if (iterates && ofNumbers)
+    for (const Place &p : self.known) note(iterated_.insert(p).second);
+  else
+    exchanges(self);
   return Places::anything();
 }
 
