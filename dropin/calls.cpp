@@ -68,16 +68,19 @@ Plan *get_plan(Lock &lock, const Incoming &in, const Operation &o, const char *n
   return nullptr;
 }
 
-int start_call(Plan &plan, const nbc_call &call, std::uint64_t bytes, nbc_request *request) {
-  int status = nbc_start(plan.plan, &call, request);
+int start_call(Plan &plan, const nbc_call &call, std::uint64_t bytes, nbc_request *request,
+               bool attended = false) {
+  int status = (attended ? nbc_start_attended : nbc_start)(plan.plan, &call, request);
   if (status) return error_of(status);
   ++plan.calls;
   plan.bytes += bytes;
   return MPI_SUCCESS;
 }
 
-int fill_and_start(Plan &plan, Arguments &arguments, std::uint64_t bytes, nbc_request *request) {
-  return arguments.fill() ? start_call(plan, arguments.call(), bytes, request) : MPI_ERR_NO_MEM;
+int fill_and_start(Plan &plan, Arguments &arguments, std::uint64_t bytes, nbc_request *request,
+                   bool attended = false) {
+  return arguments.fill() ? start_call(plan, arguments.call(), bytes, request, attended)
+                          : MPI_ERR_NO_MEM;
 }
 
 // Until it is done; a status of MPI's.
@@ -96,7 +99,7 @@ int run(Lock &lock, Communicator &c, Plan &plan, const Operation &o, const Outli
   Arguments arguments;
   if (!set_arguments(arguments, c, o)) return raise(o.comm, MPI_ERR_NO_MEM);
   get_used(c, o, arguments, &plan, line);
-  int error = fill_and_start(plan, arguments, line.bytes, &request);
+  int error = fill_and_start(plan, arguments, line.bytes, &request, true);
   if (!error) error = wait_for(lock, request);
   if (!error) error = hand_out(arguments, line);
   return error ? raise(o.comm, error) : MPI_SUCCESS;
@@ -105,7 +108,7 @@ int run(Lock &lock, Communicator &c, Plan &plan, const Operation &o, const Outli
 int run_again(Lock &lock, const Habit &h, MPI_Comm comm) {
   nbc_request request;
   const std::shared_ptr<const void> held = h.held;
-  int error = start_call(*h.plan, h.call, h.bytes, &request);
+  int error = start_call(*h.plan, h.call, h.bytes, &request, true);
   if (!error) error = wait_for(lock, request);
   return error ? raise(comm, error) : MPI_SUCCESS;
 }

@@ -212,7 +212,8 @@ enum nbc_progress {
                          looks after 0.2 to 2 ms; of verbs, and of sci with interrupts, when told */
 };
 /* Says who, until nbc_comm_free; ranks may choose differently. With a thread, nbc_start, nbc_test
- * and nbc_wait lock the plan, and nbc_start wakes the thread, a system call, if it has slept. What
+ * and nbc_wait lock the plan, and nbc_start wakes the thread, a system call, if it has slept;
+ * nbc_start_attended does not. What
  * a program does not say, its user may: NBC_PROGRESS=thread in the environment, or none; then it is
  * nbc_comm_create that returns this function's errors. NBC_ERROR_BUSY while there are plans;
  * NBC_ERROR_THREADS where a device cannot be used by several threads; NBC_ERROR_RESOURCES where
@@ -445,6 +446,9 @@ typedef struct nbc_request {
  * those of MPI's nonblocking and persistent collectives (MPI 4.1, sections 6.12 and 6.13), but for
  * the order, which is that of the plan's calls instead of the communicator's. */
 int nbc_start(nbc_plan *, const struct nbc_call *, nbc_request *);
+/* The same for who stays with the call: tests or waits until it is done, and does not compute
+ * meanwhile. The communicator's thread, if there is one, is not woken and does not look for it. */
+int nbc_start_attended(nbc_plan *, const struct nbc_call *, nbc_request *);
 
 /* Sets *done to 1 when the call is done (then the request is free again), else 0. Moves all calls
  * of the plan on. Never waits. Of a request that is free: done.

@@ -31,7 +31,14 @@ static void set_state(struct call *c, enum call_state state) {
   __atomic_store_n(&c->state, (uint8_t)state, __ATOMIC_RELEASE);
 }
 
+// Under the plan's lock; the communicator's thread looks without it.
+static void count_left(nbc_plan *plan, uint32_t change) {
+  __atomic_store_n(&plan->left, plan->left + change, __ATOMIC_RELAXED);
+}
+
 static void end(struct call *c, int status) {
+  if (c->left) count_left(c->plan, -1u);
+  c->left = false;
   if (c->acquired) c->plan->target->release(c->plan, c);
   c->acquired = false;
   c->status = status;
@@ -385,12 +392,14 @@ static int acquire(nbc_plan *plan, struct call *c) {
 }
 
 static int refuse(struct call *c, int status) {
+  c->left = false;
   end(c, status);
   c->plan = NULL;
   return status;
 }
 
 static void count_call(nbc_plan *plan, const struct call *c) {
+  if (c->left) count_left(plan, 1);
   ++plan->info.calls;
   if (c->variant->flags & NBC_VARIANT_CALC) ++plan->info.calc;
   ++*(c->variant->protocol == NBC_EAGER    ? &plan->info.eager
@@ -420,7 +429,7 @@ static int start_alone(nbc_plan *plan, struct call *c) {
   return 0;
 }
 
-static int start(nbc_plan *plan, const struct nbc_call *call, struct call *c) {
+static int start(nbc_plan *plan, const struct nbc_call *call, struct call *c, bool left) {
   // There may be room by now.
   if (plan->under_way == plan->depth && !plan->starting) move(plan);
   if (plan->status) return plan->status;
@@ -428,6 +437,7 @@ static int start(nbc_plan *plan, const struct nbc_call *call, struct call *c) {
   if (!call) call = &plan->bound;
   if (plan->direct && !is_bound(plan, call)) return NBC_ERROR_ARGUMENT;
   c->acquired = false;
+  c->left = left;
   int status = set_arguments(plan, c, call);
   if (!status) status = acquire(plan, c);
   if (status) return refuse(c, status);
@@ -452,22 +462,33 @@ static int start(nbc_plan *plan, const struct nbc_call *call, struct call *c) {
   return 0;
 }
 
-int nbc_start(nbc_plan *plan, const struct nbc_call *call, nbc_request *request) {
+// left: to the communicator's thread.
+static inline int begin(nbc_plan *plan, const struct nbc_call *call, nbc_request *request,
+                        bool left) {
   if (!plan || !request || !plan->connected || (!call && !plan->direct)) return NBC_ERROR_ARGUMENT;
+  struct call *c = (struct call *)request;
   fetch_warm(&plan->warm);
-  fetch(request, sizeof(struct call));
+  fetch(request, sizeof *c);
   plan_lock(plan);
   plan->starting = plan->target->host_waits;
   plan->postponing = plan->starting || plan->target->last_waits;
-  int status = start(plan, call, (struct call *)request);
+  int status = start(plan, call, c, left && plan->progress);
   plan->starting = false;
   if (plan->target->expects)
     for (bool first = true; plan->target->expects(plan, first); first = false) look(plan);
   plan->postponing = false;
-  const bool told = plan->armed;
+  const bool untold = !status && c->left && !plan->armed;
   plan_unlock(plan);
-  if (!told) progress_wake(plan);
+  if (untold) progress_wake(plan);
   return status;
+}
+
+int nbc_start(nbc_plan *plan, const struct nbc_call *call, nbc_request *request) {
+  return begin(plan, call, request, true);
+}
+
+int nbc_start_attended(nbc_plan *plan, const struct nbc_call *call, nbc_request *request) {
+  return begin(plan, call, request, false);
 }
 
 bool plan_move(nbc_plan *plan) {
@@ -511,7 +532,7 @@ static void rest(nbc_plan *plan) {
 
 // Who has slept may have been told in the thread's place.
 static void unlock_rested(nbc_plan *plan) {
-  const bool left = plan->oldest && !plan->armed;
+  const bool left = plan->left && !plan->armed;
   plan_unlock(plan);
   if (left) progress_wake(plan);
 }

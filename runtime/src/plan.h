@@ -91,6 +91,7 @@ struct nbc_plan {
   struct call *ringer;  // the first admitted whose last stage is not enabled
   uint32_t depth, sets;
   uint32_t under_way;    // admitted
+  uint32_t left;         // calls that have not ended and are the thread's to move on (progress.h)
   uint32_t instance;     // of the next call admitted
   uint32_t set;          // of the next eager call
   uint32_t window;       // eager calls since the last window was opened
@@ -174,6 +175,7 @@ struct __attribute__((may_alias)) call {
   bool empty;         // some piece may have no bytes
   bool acquired;      // and not released
   bool owes;          // the host's work of its stage
+  bool left;          // nobody stays with it
 };
 _Static_assert(sizeof(struct call) <= sizeof(nbc_request), "a request holds a call");
 

@@ -6,6 +6,8 @@
 //   all of them tell           asleep, until the device has something (arm in targets.h)
 //   none, IDLE looks in a row  asleep, until nbc_start wakes it
 //
+// Calls that somebody stays with (nbc_start_attended) count for none.
+//
 // MPI has nothing to sleep on, so there are pauses: short ones take the core away from the
 // application, long ones leave the network without work. The first is longer than a short call,
 // which then never sees the thread; the more time passes without anything to do, the longer they
@@ -45,13 +47,14 @@ struct seen {
 static struct seen look_at_all(struct progress *p) {
   struct seen seen = {0};
   for (nbc_plan *plan = p->plans; plan; plan = plan->next_of_thread) {
+    if (!__atomic_load_n(&plan->left, __ATOMIC_RELAXED)) continue;
     if (pthread_mutex_trylock(&plan->lock)) {
       seen.busy = seen.attended = true;
       continue;
     }
     seen.calls += plan->info.calls;
     seen.moved |= plan_move(plan);
-    seen.busy |= plan->oldest != NULL;
+    seen.busy |= plan->left != 0;
     pthread_mutex_unlock(&plan->lock);
   }
   return seen;
@@ -90,7 +93,7 @@ static enum readiness arm_all(struct progress *p, nfds_t *count) {
     const int descriptor = plan->target->arm ? plan->target->arm(plan) : -1;
     plan->armed = descriptor >= 0;
     if (plan->armed) p->files[(*count)++] = (struct pollfd){descriptor, POLLIN, 0};
-    if (plan->oldest) ready = plan->armed && !plan_move(plan) ? MAY_SLEEP_BUSY : NOT_YET;
+    if (plan->left) ready = plan->armed && !plan_move(plan) ? MAY_SLEEP_BUSY : NOT_YET;
     pthread_mutex_unlock(&plan->lock);
   }
   p->tells = *count > 1;

@@ -66,6 +66,37 @@ TEST(Progress, needsNoCallsOfTheApplication) {
   });
 }
 
+/// A call that somebody is to stay with nobody else moves on, until there is one behind it.
+TEST(Progress, leavesAttendedCallsAlone) {
+  std::promise<void> awaited;
+  std::shared_future<void> mayGoOn = awaited.get_future().share();
+  onAll(3, {false, true, true}, build::messageAllreduce, [&](Rank &rank) {
+    std::vector<int64_t> in(100, rank.me + 1), out(100), more(100);
+    nbc_request first, second;
+    nbc_call call = sumOf(in, out), next = sumOf(in, more);
+    EXPECT_EQ(nbc_start_attended(rank.plan, &call, &first), 0);
+    if (rank.me) {
+      mayGoOn.wait();
+      EXPECT_EQ(nbc_start(rank.plan, &next, &second), 0);
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    } else {
+      int done = 0;
+      for (int i = 0; i < 50 && !done; ++i) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        EXPECT_EQ(nbc_test(&first, &done), 0);
+      }
+      EXPECT_EQ(done, 0);  // the chain ends at the others
+      awaited.set_value();
+      EXPECT_EQ(nbc_wait(&first), 0);  // their threads have both calls now
+      EXPECT_EQ(nbc_start(rank.plan, &next, &second), 0);
+    }
+    EXPECT_EQ(nbc_wait(&first), 0);
+    EXPECT_EQ(nbc_wait(&second), 0);
+    EXPECT_EQ(out, std::vector<int64_t>(100, 6));
+    EXPECT_EQ(more, out);
+  });
+}
+
 /// Tests and waits in turns with the thread, and more calls under way than the plan's depth.
 TEST(Progress, sharesAPlanWithTheApplication) {
   onAll(3, {true, true, false}, build::messageAllreduce, [](Rank &rank) {
