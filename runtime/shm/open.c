@@ -33,7 +33,7 @@ _Static_assert(sizeof(struct facts) == sizeof(struct nbc_shm_facts), "what trave
 
 // The same for as long as this process is.
 static char host_name[128];
-static pthread_once_t named = PTHREAD_ONCE_INIT, cleaned = PTHREAD_ONCE_INIT;
+static pthread_once_t named = PTHREAD_ONCE_INIT;
 
 static void name_host(void) {
   char name[65] = "", boot[40] = "";
@@ -164,7 +164,7 @@ int nbc_shm_begin(int rank, int ranks, struct nbc_shm_facts *facts, struct nbc_d
   struct facts mine;
   find_facts(shm, &mine);
   memcpy(facts, &mine, sizeof mine);
-  pthread_once(&cleaned, objects_clean);  // after those who have died meanwhile: close_device()
+  objects_clean();
   shm->topology = numa_open();
   *result = &shm->base.device;
   return 0;
