@@ -8,6 +8,7 @@
 // the rank's part of the data, and then made one of all ranks in ways that are hard to tell.
 
 #include <clang/AST/ASTContext.h>
+#include <clang/AST/DeclTemplate.h>
 #include <clang/AST/ExprCXX.h>
 
 #include <algorithm>
@@ -26,6 +27,23 @@ static bool isWholeNumber(QualType type) {
   type = type.getNonReferenceType();
   if (type->isPointerType()) type = type->getPointeeType();
   return type->getBaseElementTypeUnsafe()->isIntegralOrEnumerationType();
+}
+
+/// std::array<int, 2>, std::pair<int, double>, std::vector<int>: what its parts are is not
+/// followed.
+static bool holdsWholeNumbers(QualType type) {
+  const CXXRecordDecl *record = type.getNonReferenceType()->getAsCXXRecordDecl();
+  const auto *of = dyn_cast_or_null<ClassTemplateSpecializationDecl>(record);
+  const auto holds = [](const TemplateArgument &a) {
+    return a.getKind() == TemplateArgument::Type &&
+           (isWholeNumber(a.getAsType()) || holdsWholeNumbers(a.getAsType()));
+  };
+  return of && of->isInStdNamespace() &&
+         std::ranges::any_of(of->getTemplateArgs().asArray(), [&](const TemplateArgument &a) {
+           return a.getKind() == TemplateArgument::Pack
+                      ? std::ranges::any_of(a.pack_elements(), holds)
+                      : holds(a);
+         });
 }
 
 static bool holdsReturn(const Stmt *s) {
@@ -70,7 +88,9 @@ bool Uniform::returnsRank(const Stmt *s, Seen *seen) const {
 
 bool Uniform::tellsRank(const ValueDecl &d, Seen *seen) const {
   if (isa<BindingDecl>(d)) return isWholeNumber(d.getType());  // a part of anything
-  if (!isa<VarDecl, FieldDecl>(d) || !isWholeNumber(d.getType())) return false;
+  if (!isa<VarDecl, FieldDecl>(d)) return false;
+  if (holdsWholeNumbers(d.getType())) return true;
+  if (!isWholeNumber(d.getType())) return false;
   if (seen && !seen->insert(nameInAll(d)).second) return false;
   if (filledByRank(d, seen)) return true;
   const auto *v = dyn_cast<VarDecl>(&d);
@@ -78,6 +98,7 @@ bool Uniform::tellsRank(const ValueDecl &d, Seen *seen) const {
   const auto *p = dyn_cast<ParmVarDecl>(v);
   const auto *f = p ? dyn_cast<FunctionDecl>(p->getDeclContext()) : nullptr;
   if (!f) return namesRank(v->getAnyInitializer(), seen);
+  if (isa<CXXConstructorDecl>(f)) return true;  // who constructs what is not followed
   const unsigned i = p->getFunctionScopeIndex();
   return std::ranges::any_of(program_.callers(*f), [&](const CallSite &at) {
     const unsigned skipped = isa<CXXOperatorCallExpr>(at.call) && isa<CXXMethodDecl>(f) ? 1 : 0;
@@ -110,7 +131,10 @@ bool Uniform::getsRank(const Expr *at, const FunctionDecl *in, Seen *seen) const
       const FunctionDecl *f = call->getDirectCallee();
       const auto argument = std::find(call->arg_begin(), call->arg_end(), at);
       if (!f || argument == call->arg_end()) return false;
-      const auto i = static_cast<unsigned>(argument - call->arg_begin());
+      const auto *method = dyn_cast<CXXMethodDecl>(f);
+      const bool withObject = isa<CXXOperatorCallExpr>(call) && method && method->isInstance();
+      if (withObject && argument == call->arg_begin()) return false;
+      const auto i = static_cast<unsigned>(argument - call->arg_begin()) - (withObject ? 1 : 0);
       const llvm::StringRef name = f->getIdentifier() ? f->getName() : "";
       if (isMpi(*f) && (name.ends_with("Comm_rank") || name.ends_with("Group_rank"))) return i == 1;
       const FunctionDecl *body = program_.definition(*f);
@@ -118,6 +142,16 @@ bool Uniform::getsRank(const Expr *at, const FunctionDecl *in, Seen *seen) const
       if (!body || !seen || !lends || i >= body->getNumParams()) return false;
       const ParmVarDecl &p = *body->getParamDecl(i);
       return seen->insert("to " + nameInAll(p)).second && filledByRank(p, seen);
+    }
+    if (const auto *declared = dyn_cast<DeclStmt>(parent)) {  // int &other = at, *another = &at;
+      const VarDecl *v = nullptr;
+      for (const Decl *d : declared->decls())
+        if (const auto *one = dyn_cast<VarDecl>(d);
+            one && one->getInit() &&
+            one->getInit()->IgnoreParenImpCasts() == at->IgnoreParenImpCasts())
+          v = one;
+      const bool leads = v && (v->getType()->isReferenceType() || v->getType()->isPointerType());
+      return leads && seen && seen->insert("to " + nameInAll(*v)).second && filledByRank(*v, seen);
     }
     const auto *op = dyn_cast<BinaryOperator>(parent);
     if (op && op->isAssignmentOp())
