@@ -4,6 +4,7 @@
 #include "tools/overlap/buffers.h"
 
 #include <clang/AST/ASTContext.h>
+#include <clang/AST/Attr.h>
 #include <clang/AST/ExprCXX.h>
 #include <clang/Basic/SourceManager.h>
 #include <clang/Lex/Lexer.h>
@@ -84,6 +85,7 @@ bool fits(const CallExpr &call, const Collective &c, unsigned i, const ASTContex
   const auto *member = dyn_cast<MemberExpr>(named->IgnoreParens());
   if (!member || (!op && !member->getType()->isArrayType()) || member->getType()->isDependentType())
     return false;
+  if (member->getMemberDecl()->hasAttr<NoUniqueAddressAttr>()) return false;  // others are in it
   const std::optional<llvm::APSInt> length =
       call.getArg(static_cast<unsigned>(count))->getIntegerConstantExpr(context);
   const unsigned each = sizeOfType(constantName(call.getArg(static_cast<unsigned>(type)), context));

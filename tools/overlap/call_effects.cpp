@@ -158,7 +158,9 @@ void Walk::call(const CallExpr *call) {
   if (collective(call, *f)) return;
   const std::string name = f->getNameAsString();
   if (isMpi(*f)) return add(Effect::mpi, call, name);
-  if (name == "exit" || name == "_exit") return add(Effect::exits, call, name);
+  if (isExit(*f)) return add(Effect::exits, call, name);
+  if (const auto *m = dyn_cast<CXXMethodDecl>(f); m && takesObjectOtherwise(*m))
+    return add(Effect::opaque, call, name, Objects::anything());
   if (f->hasAttr<PureAttr>() && !program_.body(*f)) {
     for (const Expr *argument : call->arguments())
       add(Effect::reads, argument, text(argument), given(argument));

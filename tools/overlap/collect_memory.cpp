@@ -114,7 +114,9 @@ class Collect : public RecursiveASTVisitor<Collect> {
   }
 
   bool VisitCXXNewExpr(CXXNewExpr *made) {
-    if (!knowsItself(made->getAllocatedType(), made->getInitializer())) return true;
+    const Expr *init = made->getInitializer();
+    const bool takesOver = init && mayTakeOver(made->getAllocatedType(), init);
+    if (!takesOver && !knowsItself(made->getAllocatedType(), init)) return true;
     memory_.escaped_.insert({Object::allocation, made});
     memory_.kept_.insert({Object::allocation, made});
     return true;
@@ -123,6 +125,9 @@ class Collect : public RecursiveASTVisitor<Collect> {
   // What it captures has escaped, by VisitExpr(); what it is given is not followed.
   bool VisitLambdaExpr(LambdaExpr *e) {
     if (e->isGenericLambda()) return refuse("a lambda with auto", e->getBeginLoc());
+    for (const LambdaCapture &c : e->captures())
+      if (c.getCaptureKind() != LCK_ByRef && c.getCaptureKind() != LCK_This)
+        return refuse("a lambda with copies in it", e->getBeginLoc());
     for (const ParmVarDecl *p : e->getCallOperator()->parameters())
       memory_.escaped_.insert({Object::variable, p});
     return true;

@@ -58,9 +58,9 @@ What stands between start and wait
     function may be the same memory, unless both are not and one says restrict. A constructor may give away where
     its object is, and an operator new of the program's own any memory.
   - A name of a structured binding is a part of what was bound. What a lambda captures was given away, and so was
-    what one is given; one that has captures is not looked into where it is called. Not followed are a lambda with auto
-    and a structured binding that leads to references or by a get() of the program's own: where a function has one,
-    nothing in it is changed.
+    what one is given; one that has captures is not looked into where it is called. Not followed are a lambda with auto,
+    or with copies in it, and a structured binding that leads to references or by a get() of the program's own: where a
+    function has one, nothing in it is changed.
   - Where that is not enough, all sources together tell: what is stored in which field, what callers pass, which
     functions return memory of their own making. Fields of a structure are memory of their own where an access
     stays within them: a buffer has to be a constant number of a type that fits. Pointers do not travel by MPI.

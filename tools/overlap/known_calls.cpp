@@ -5,7 +5,7 @@
 
 #include <clang/AST/ASTContext.h>
 #include <clang/AST/Attr.h>
-#include <clang/AST/Decl.h>
+#include <clang/AST/DeclCXX.h>
 #include <clang/AST/Expr.h>
 #include <clang/Basic/Builtins.h>
 #include <clang/Basic/SourceManager.h>
@@ -56,15 +56,16 @@ bool isConstBuiltin(const clang::FunctionDecl &f) {
   return builtins.isConst(id) || builtins.isConstWithoutErrnoAndExceptions(id);
 }
 
-/// Whether a format may hold %n, or another conversion.
+/// Whether a format may hold %n, or another conversion; one of a library's own may be any.
 bool mayHold(const clang::Expr *format, char conversion) {
+  constexpr llvm::StringRef standard = "diouxXeEfFgGaAcCsSpnm%[";
   const auto *literal = llvm::dyn_cast<clang::StringLiteral>(format->IgnoreParenImpCasts());
   if (!literal || literal->getCharByteWidth() != 1) return true;
   const llvm::StringRef text = literal->getString();
   for (size_t at = text.find('%'); at != llvm::StringRef::npos; at = text.find('%', at + 1)) {
     at = text.find_first_not_of("0123456789 .*$+-#'hlqjztLI", at + 1);
     if (at == llvm::StringRef::npos) break;
-    if (text[at] == conversion) return true;
+    if (text[at] == conversion || !standard.contains(text[at])) return true;
   }
   return false;
 }
@@ -102,7 +103,7 @@ const KnownCall *findKnownCall(const clang::FunctionDecl &f) {
 }
 
 bool isMathematics(const clang::FunctionDecl &f) {
-  return f.hasAttr<clang::ConstAttr>() || (!isOwn(f) && isConstBuiltin(f));
+  return (f.hasAttr<clang::ConstAttr>() && !f.hasBody()) || (!isOwn(f) && isConstBuiltin(f));
 }
 
 bool isOfNumbers(const clang::FunctionDecl &f) {
@@ -119,6 +120,16 @@ bool isMpi(const clang::FunctionDecl &f) {
   const llvm::StringRef name = nameOf(f);
   return !hasOwnBody(f) &&
          (name.starts_with("MPI_") || name.starts_with("PMPI_") || name.starts_with("MPIX_"));
+}
+
+bool isExit(const clang::FunctionDecl &f) {
+  const llvm::StringRef name = nameOf(f);
+  return (f.isExternC() || f.isInStdNamespace()) && !isOwn(f) &&
+         (name == "exit" || name == "_exit" || name == "_Exit" || name == "quick_exit");
+}
+
+bool takesObjectOtherwise(const clang::CXXMethodDecl &m) {
+  return m.isExplicitObjectMemberFunction() || (m.isStatic() && m.isOverloadedOperator());
 }
 
 bool makesIntercommunicator(const clang::FunctionDecl &f) {

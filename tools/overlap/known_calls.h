@@ -10,6 +10,7 @@
 namespace clang {
 class ASTContext;
 class CallExpr;
+class CXXMethodDecl;
 class FunctionDecl;
 }  // namespace clang
 
@@ -54,6 +55,13 @@ bool isChoice(const clang::FunctionDecl &);
 
 /// A function of MPI.
 bool isMpi(const clang::FunctionDecl &);
+
+/// exit() and its like, of the C library.
+bool isExit(const clang::FunctionDecl &);
+
+/// Whether a method has its object among its parameters, or an operator has none: arguments of a
+/// call stand elsewhere than parameters then.
+bool takesObjectOtherwise(const clang::CXXMethodDecl &);
 
 /// A function of MPI that may give a communicator with two sides.
 bool makesIntercommunicator(const clang::FunctionDecl &);

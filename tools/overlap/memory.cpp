@@ -184,6 +184,14 @@ bool readsShapeOfContainer(llvm::StringRef method) {
   return method == "size" || method == "empty" || method == "capacity" || method == "length";
 }
 
+/// Null: of memory without one.
+static QualType typeOf(const Object &o) {
+  if (const VarDecl *of = o.decl())
+    return o.kind == Object::pointee ? of->getType()->getPointeeType() : of->getType();
+  const auto *made = dyn_cast<CXXNewExpr>(static_cast<const Expr *>(o.what));
+  return made ? made->getAllocatedType() : QualType();
+}
+
 Objects Memory::variablePointsAt(const VarDecl *v) const {
   if (!mayPoint(v->getType())) return Objects::anything();
   Objects all;
@@ -197,9 +205,8 @@ Objects Memory::variablePointsAt(const VarDecl *v) const {
     all.add(v->getType()->isReferenceType() ? named(e) : reached(e));
   asked_.erase(v);
   for (const Object &o : all.known)
-    if (const VarDecl *of = o.decl(); of && escaped_.contains(o)) {
-      const QualType type =
-          o.kind == Object::pointee ? of->getType()->getPointeeType() : of->getType();
+    if (escaped_.contains(o)) {
+      const QualType type = typeOf(o);
       all.unknown = all.unknown || (!type.isNull() && holdsElements(type));
     }
   return all;

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 
+#include "tools/overlap/known_calls.h"
 #include "tools/overlap/program.h"
 
 namespace nbcc::overlap {
@@ -156,8 +157,8 @@ bool PointsTo::calledByOthers(const FunctionDecl &f) const {
     return true;
   if (!method) return calledByLanguage(f);
   // Objects end in more places than are looked at.
-  return isa<CXXDestructorDecl>(f) || method->isVirtual() || method->getParent()->isLambda() ||
-         calledByMaker(*method, made_);
+  return isa<CXXDestructorDecl>(f) || takesObjectOtherwise(*method) || method->isVirtual() ||
+         method->getParent()->isLambda() || calledByMaker(*method, made_);
 }
 
 /// Parameters that somebody else may have given, and what a constructor does before its body.
@@ -212,6 +213,11 @@ Places PointsTo::named(const VarDecl &v) {
 }
 
 const void *PointsTo::field(const FieldDecl &f) {
+  // Another field may lie in the padding of such a one.
+  if (std::ranges::any_of(f.getParent()->fields(), [](const FieldDecl *other) {
+        return other->hasAttr<NoUniqueAddressAttr>();
+      }))
+    return nullptr;
   const FieldDecl *canonical = f.getCanonicalDecl();
   const auto [at, fresh] = ids_.try_emplace(canonical, canonical);
   if (fresh) {

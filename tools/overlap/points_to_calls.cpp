@@ -5,6 +5,8 @@
 #include <clang/AST/Attr.h>
 #include <clang/AST/DeclCXX.h>
 
+#include <algorithm>
+
 #include "tools/overlap/algorithms.h"
 #include "tools/overlap/known_calls.h"
 #include "tools/overlap/memory.h"
@@ -21,6 +23,13 @@ namespace {
 
 bool carriesPointers(QualType type) {
   return type->isPointerType() || type->isReferenceType() || type->isRecordType();
+}
+
+/// Whether a closure has more in it than references.
+bool holdsCopies(const CXXRecordDecl &record) {
+  return record.isLambda() && std::ranges::any_of(record.fields(), [](const FieldDecl *f) {
+           return !f->getType()->isReferenceType();
+         });
 }
 
 }  // namespace
@@ -130,7 +139,8 @@ Places PointsTo::call(const CallExpr *call) {
                        op->getOperator() == OO_Subscript ? "operator[]" : "operator=", 1);
 
   const bool returnsPointer = carriesPointers(call->getType()) || call->isGLValue();
-  const FunctionDecl *body = f ? definition(*f) : nullptr;
+  const bool shifted = m && takesObjectOtherwise(*m);
+  const FunctionDecl *body = f && !shifted ? definition(*f) : nullptr;
   if (const KnownCall *k = f && !body ? findKnownCall(*f) : nullptr) return known(call, *k);
   if (body) {
     const Expr *const *arguments = call->getArgs();
@@ -140,6 +150,7 @@ Places PointsTo::call(const CallExpr *call) {
       store(Places::one(self(*m)), object->getType()->isPointerType() && !object->isGLValue()
                                        ? value(object)
                                        : either(object));
+      if (holdsCopies(*m->getParent())) escape(either(object));  // it may lead to itself
       if (!method) ++arguments, --count;
     }
     bind(*body, arguments, count);
@@ -197,6 +208,11 @@ void PointsTo::constructs(const Places &to, const CXXConstructExpr *made) {
     return copy(to, either(made->getArg(0)));
   if (by->isTrivial()) return;
   // An inherited one hands its arguments on, which stand nowhere.
+  if (by->isInheritingConstructor())
+    if (const FunctionDecl *body = definition(*by->getInheritedConstructor().getConstructor())) {
+      store(Places::one(self(*llvm::cast<CXXMethodDecl>(body))), to);
+      bind(*body, made->getArgs(), made->getNumArgs());
+    }
   if (const FunctionDecl *body = by->isInheritingConstructor() ? nullptr : definition(*by)) {
     store(Places::one(self(*by)), to);
     return bind(*body, made->getArgs(), made->getNumArgs());

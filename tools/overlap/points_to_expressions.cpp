@@ -45,6 +45,31 @@ Places PointsTo::unseen(const Stmt *s) {
   return Places::anything();
 }
 
+/// The class of a lambda whose body this is; null: it is none.
+static const CXXRecordDecl *lambdaOf(const FunctionDecl *body) {
+  const auto *method = dyn_cast_or_null<CXXMethodDecl>(body);
+  return method && method->getParent()->isLambda() ? method->getParent() : nullptr;
+}
+
+/// Whether a name in a lambda is of a copy in it, and not of the variable itself.
+static bool namesCopy(const DeclRefExpr &name, const FunctionDecl *body) {
+  const CXXRecordDecl *lambda = lambdaOf(body);
+  if (!lambda) return false;
+  llvm::DenseMap<const ValueDecl *, FieldDecl *> captured;
+  FieldDecl *self = nullptr;
+  lambda->getCaptureFields(captured, self);
+  const FieldDecl *field = captured.lookup(name.getDecl());
+  return !field || !field->getType()->isReferenceType();
+}
+
+/// [*this]
+static bool thisIsCopy(const FunctionDecl *body) {
+  llvm::DenseMap<const ValueDecl *, FieldDecl *> captured;
+  FieldDecl *self = nullptr;
+  if (const CXXRecordDecl *lambda = lambdaOf(body)) lambda->getCaptureFields(captured, self);
+  return self && !self->getType()->isPointerType();
+}
+
 Places PointsTo::value(const Expr *e) {
   e = e->IgnoreParens();
   if (e->isGLValue()) return place(e);
@@ -73,6 +98,7 @@ Places PointsTo::value(const Expr *e) {
   if (const auto *put = dyn_cast<SubstNonTypeTemplateParmExpr>(e))
     return value(put->getReplacement());
   if (isa<CXXThisExpr>(e)) {
+    if (thisIsCopy(returning_)) return Places::anything();
     const auto *method = in_ ? dyn_cast<CXXMethodDecl>(in_) : nullptr;
     while (method && method->getParent()->isLambda())  // that of the method around it
       method = llvm::dyn_cast_or_null<CXXMethodDecl>(method->getParent()->isLocalClass());
@@ -120,8 +146,13 @@ Places PointsTo::value(const Expr *e) {
     return {};
   if (const auto *lambda = dyn_cast<LambdaExpr>(e)) {
     // Whoever it is given to calls it with what he likes; what it captures goes by its name.
-    for (const Expr *captured : lambda->capture_inits())
-      if (captured && !isa<CXXThisExpr>(captured->IgnoreParenCasts())) either(captured);
+    auto capture = lambda->capture_begin();
+    for (const Expr *captured : lambda->capture_inits()) {
+      const bool copies = (capture++)->getCaptureKind() != LCK_ByRef;
+      if (!captured || isa<CXXThisExpr>(captured->IgnoreParenCasts())) continue;
+      const Places reached = either(captured);
+      if (copies) escapeWhole(reached);  // the copy is not followed
+    }
     for (const LambdaCapture &c : lambda->captures())  // [p = a]
       if (lambda->isInitCapture(&c)) declares(*llvm::cast<VarDecl>(c.getCapturedVar()));
     const FunctionDecl *outer = returning_;
@@ -241,6 +272,8 @@ Places PointsTo::place(const Expr *e) {
   if (!e->isGLValue()) return value(e);
   if (const auto *ref = dyn_cast<DeclRefExpr>(e)) {
     if (isa<FunctionDecl>(ref->getDecl())) return {};
+    if (ref->refersToEnclosingVariableOrCapture() && namesCopy(*ref, returning_))
+      return Places::anything();
     const VarDecl *bound = boundVariable(*ref->getDecl());
     const auto *v = bound ? bound : dyn_cast<VarDecl>(ref->getDecl());
     if (!v || (bound && !bindsParts(*llvm::cast<DecompositionDecl>(bound))))

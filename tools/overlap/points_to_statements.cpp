@@ -113,7 +113,6 @@ void PointsTo::declares(const VarDecl &v) {
     if (v.getInit()) escape(either(v.getInit()));
   }
   if (!v.getInit()) return;
-  if (exchanged_ && mayTakeOver(v.getType(), v.getInit())) escape(self);
   initialises(v.getType(), self, v.getInit());
 }
 
@@ -127,6 +126,7 @@ void PointsTo::initialises(QualType type, const Places &to, const Expr *init) {
     escapeWhole(to);  // its end is nowhere to be seen
   }
   if (type->isReferenceType()) return store(to, either(init));
+  if (exchanged_ && mayTakeOver(type, init)) escape(to);
   if (const auto *made = dyn_cast<CXXConstructExpr>(plain)) return constructs(to, made);
   // What fills it in its place may keep a pointer to it.
   if (mayKnowItself(type)) {

@@ -270,6 +270,7 @@ class Collector : public RecursiveASTVisitor<Collector> {
 
   bool VisitStmt(Stmt *s) {
     program_.catches_ = program_.catches_ || isa<CXXTryStmt>(s);
+    if (changesStream(s)) program_.redirects_ = program_.lendsMemory_ = true;
     program_.elements_.visit(s);
     return true;
   }
@@ -288,6 +289,9 @@ class Collector : public RecursiveASTVisitor<Collector> {
         program_.redirects_ = program_.redirects_ || name == gives;
       program_.sharesMemory_ = program_.sharesMemory_ || (isMpi(*f) && name.contains("_Win_"));
     }
+    // It keeps what is thrown in it for whoever asks.
+    program_.catches_ = program_.catches_ || (f && f->isInStdNamespace() && f->getIdentifier() &&
+                                              f->getName() == "async");
     if (f && isMpi(*f) && f->getName().ends_with("ddress")) program_.takesAddresses_ = true;
     if (f && !called_.contains(ref)) program_.addressTaken_.insert(nameInAll(*f));
     if (f && isMpi(*f)) {
@@ -369,6 +373,19 @@ class Collector : public RecursiveASTVisitor<Collector> {
     return std::ranges::find(others, std::string_view(name)) == std::end(others);
   }
 
+  /// stdout = f; &stdout
+  static bool changesStream(const Stmt *s) {
+    const auto *set = dyn_cast<BinaryOperator>(s);
+    const auto *op = dyn_cast<UnaryOperator>(s);
+    const Expr *changed = set && set->isAssignmentOp()         ? set->getLHS()
+                          : op && op->getOpcode() == UO_AddrOf ? op->getSubExpr()
+                                                               : nullptr;
+    const auto *ref = changed ? dyn_cast<DeclRefExpr>(changed->IgnoreParens()) : nullptr;
+    const auto *v = ref ? dyn_cast<VarDecl>(ref->getDecl()) : nullptr;
+    return v && v->hasGlobalStorage() && v->isExternC() &&
+           (v->getName() == "stdout" || v->getName() == "stderr" || v->getName() == "stdin");
+  }
+
   /// setvbuf(stdout, buffer, ...), but not one of the library's own.
   static bool lends(const CallExpr &call, const FunctionDecl &f) {
     const llvm::StringRef name = f.getIdentifier() ? f.getName() : "";
@@ -378,8 +395,16 @@ class Collector : public RecursiveASTVisitor<Collector> {
                                                   Expr::NPC_ValueDependentIsNotNull);
   }
   static bool keepsMemory(llvm::StringRef function) {
-    static constexpr std::string_view all[] = {
-        "setvbuf", "setbuf", "setbuffer", "fmemopen", "open_memstream", "initstate", "setstate"};
+    static constexpr std::string_view all[] = {"setvbuf",
+                                               "setbuf",
+                                               "setbuffer",
+                                               "fmemopen",
+                                               "open_memstream",
+                                               "fopencookie",
+                                               "initstate",
+                                               "setstate",
+                                               "register_printf_function",
+                                               "register_printf_specifier"};
     return std::ranges::find(all, std::string_view(function)) != std::end(all);
   }
 
@@ -543,7 +568,7 @@ bool Program::mayEndRank(const FunctionDecl &f) {
   const std::string name = f.getNameAsString();
   if (const KnownCall *known = findKnownCall(f))
     return known->kind != CallKind::stops && f.isNoReturn();
-  if (f.isNoReturn() || name == "exit" || name == "_exit" || name == "pthread_exit") return true;
+  if (f.isNoReturn() || isExit(f) || name == "pthread_exit") return true;
   if (definedOften(f) && !f.hasBody()) return true;
   const FunctionDecl *body = definition(f);
   if (!body) return false;

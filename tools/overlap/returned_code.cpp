@@ -87,8 +87,7 @@ bool neverPassed(const Stmt *s, Program &program, bool mayReturn, int depth = 0)
   const FunctionDecl *f = call ? call->getDirectCallee() : nullptr;
   if (!f) return false;
   if (const KnownCall *known = findKnownCall(*f)) return known->kind == CallKind::stops;
-  if (f->isNoReturn() || f->getNameAsString() == "exit" || f->getNameAsString() == "_exit")
-    return true;
+  if (f->isNoReturn() || isExit(*f)) return true;
   const FunctionDecl *body = program.body(*f);
   return body && neverPassed(body->getBody(), program, false, depth + 1);
 }

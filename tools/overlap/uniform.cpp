@@ -66,9 +66,8 @@ class MayCommunicate : public RecursiveASTVisitor<MayCommunicate> {
     const FunctionDecl *f = call->getDirectCallee();
     const FunctionDecl *body = f ? program_.definition(*f) : nullptr;
     if (body && !body->isWeak() && !isa<CXXMethodDecl>(body)) return enter(body);
-    const bool harmless =
-        f && (findKnownCall(*f) || isMathematics(*f) || isChoice(*f) ||
-              f->getNameAsString() == "exit" || f->getNameAsString() == "MPI_Finalize" || says(*f));
+    const bool harmless = f && (findKnownCall(*f) || isMathematics(*f) || isChoice(*f) ||
+                                isExit(*f) || f->getNameAsString() == "MPI_Finalize" || says(*f));
     found = found || !harmless;
     return true;
   }
@@ -154,10 +153,19 @@ bool staysIn(const Stmt *exit, const std::set<const Stmt *> &loops, const Functi
 
 }  // namespace
 
+/// Whether something in it may lead elsewhere than behind it.
+static bool mayLeave(const Stmt *s) {
+  if (!s) return false;
+  if (isa<BreakStmt, ContinueStmt, CoreturnStmt, CXXThrowExpr, GotoStmt, IndirectGotoStmt,
+          LabelStmt, ReturnStmt, SwitchCase>(s))
+    return true;
+  return std::ranges::any_of(s->children(), mayLeave);
+}
+
 bool ends(const CXXCatchStmt *handler, const FunctionDecl *in, Program &program) {
   const auto *block = dyn_cast<CompoundStmt>(handler->getHandlerBlock());
   if (!block || mayCommunicate(block, program)) return false;
-  return std::ranges::any_of(block->body(), [&](const Stmt *s) {
+  for (const Stmt *s : block->body()) {
     const auto *e = dyn_cast<Expr>(s);
     const Stmt *bare = e ? e->IgnoreParenCasts() : s;
     if (const auto *cleaned = dyn_cast<ExprWithCleanups>(bare)) bare = cleaned->getSubExpr();
@@ -165,8 +173,10 @@ bool ends(const CXXCatchStmt *handler, const FunctionDecl *in, Program &program)
     const auto *call = dyn_cast<CallExpr>(bare);
     const FunctionDecl *f = call ? call->getDirectCallee() : nullptr;
     const KnownCall *known = f ? findKnownCall(*f) : nullptr;
-    return f && (known ? known->kind == CallKind::stops : f->getNameAsString() == "exit");
-  });
+    if (f && (known ? known->kind == CallKind::stops : isExit(*f))) return true;
+    if (mayLeave(s)) return false;
+  }
+  return false;
 }
 
 Uniform::Uniform(Program &program, const CallExpr &call, const Collective &collective)
