@@ -1,0 +1,481 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// collect_program.cpp - one look through all sources, at what is asked of a program later.
+
+#include <clang/AST/ASTContext.h>
+#include <clang/AST/Attr.h>
+#include <clang/AST/DeclCXX.h>
+#include <clang/AST/ExprCXX.h>
+#include <clang/AST/RecursiveASTVisitor.h>
+#include <clang/Basic/SourceManager.h>
+#include <clang/Basic/SourceManagerInternals.h>
+#include <llvm/Support/Path.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "tools/overlap/bindings.h"
+#include "tools/overlap/buffers.h"
+#include "tools/overlap/changes.h"
+#include "tools/overlap/collectives.h"
+#include "tools/overlap/known_calls.h"
+#include "tools/overlap/points_to.h"
+#include "tools/overlap/program.h"
+
+namespace nbcc::overlap {
+
+using namespace clang;
+using llvm::dyn_cast;
+
+/// Whether a file is MPI's own header, or is included by it.
+static bool comesWithMpi(FileID file, const SourceManager &files) {
+  for (; file.isValid() && file != files.getMainFileID();
+       file = files.getFileID(files.getIncludeLoc(file))) {
+    const OptionalFileEntryRef entry = files.getFileEntryRefForID(file);
+    if (entry && llvm::sys::path::filename(entry->getName()) == "mpi.h") return true;
+  }
+  return false;
+}
+
+static bool namesCollective(llvm::StringRef text) {
+  const llvm::StringRef word = "MPI_";
+  for (size_t at = text.find(word); at != llvm::StringRef::npos; at = text.find(word, at + 1)) {
+    const llvm::StringRef name =
+        text.substr(at).take_while([](char c) { return llvm::isAlnum(c) || c == '_'; });
+    if (name == word || findCollective(name.str())) return true;  // MPI_##kind
+  }
+  return false;
+}
+
+/// The headers of a library whose text names a collective, and those that include one, are looked
+/// into as the program's own: from here on they are no headers of the system.
+static void lookInto(SourceManager &files) {
+  std::vector<FileID> left;
+  for (unsigned i = 0; i < files.local_sloc_entry_size(); ++i) {
+    const SrcMgr::SLocEntry &entry = files.getLocalSLocEntry(i);
+    const FileID file = files.getFileID(SourceLocation::getFromRawEncoding(entry.getOffset()));
+    if (entry.isFile() && entry.getFile().getContentCache().OrigEntry &&
+        files.isInSystemHeader(files.getLocForEndOfFile(file)) && !comesWithMpi(file, files))
+      left.push_back(file);
+  }
+  std::vector<std::string> opened;  // their names, as an #include ends
+  for (bool more = true; std::exchange(more, false);)
+    std::erase_if(left, [&](FileID file) {
+      const llvm::StringRef text = files.getBufferData(file);
+      if (!namesCollective(text) && std::ranges::none_of(opened, [&](const std::string &name) {
+            return text.contains(name);
+          }))
+        return false;
+      const llvm::StringRef path = files.getFileEntryRefForID(file)->getName();
+      for (const char *end : {"\"", ">"})
+        opened.push_back((llvm::sys::path::filename(path) + end).str());
+      // What comes behind the last #line or #pragma GCC system_header, if there is one.
+      const bool noted = files.getSLocEntry(file).getFile().hasLineDirectives();
+      const LineEntry *last = noted ? files.getLineTable().FindNearestLineEntry(
+                                          file, static_cast<unsigned>(text.size()))
+                                    : nullptr;
+      files.AddLineNote(files.getLocForStartOfFile(file).getLocWithOffset(
+                            last ? static_cast<int>(last->FileOffset) + 1 : 0),
+                        last ? last->LineNo : 2, last ? last->FilenameID : -1, false, false,
+                        SrcMgr::C_User);
+      return more = true;
+    });
+}
+
+/// Functions with bodies, or other names for these, that other sources may call by their names.
+static void findOwn(const DeclContext &in, std::set<std::string> &names) {
+  const SourceManager &files = in.getParentASTContext().getSourceManager();
+  for (const Decl *d : in.decls()) {
+    const auto *f = dyn_cast<FunctionDecl>(d);
+    if (isa<LinkageSpecDecl, NamespaceDecl>(d)) findOwn(*Decl::castToDeclContext(d), names);
+    if (f && f->isThisDeclarationADefinition() && f->isExternC() &&
+        !files.isInSystemHeader(files.getExpansionLoc(f->getLocation())))
+      names.insert(f->getNameAsString());
+  }
+}
+
+class Collector : public RecursiveASTVisitor<Collector> {
+ public:
+  Collector(Program &program, const SourceManager &files) : program_(program), files_(files) {}
+
+  bool shouldVisitTemplateInstantiations() const { return true; }
+
+  bool TraverseDecl(Decl *d) {
+    auto *f = d ? d->getAsFunction() : nullptr;
+    if (d && files_.isInSystemHeader(files_.getExpansionLoc(d->getLocation())) &&
+        !llvm::isa<TranslationUnitDecl>(d))
+      return true;
+    if (const auto *names = d ? dyn_cast<NamespaceDecl>(d) : nullptr;
+        names && names->getName() == "MPI" &&
+        comesWithMpi(files_.getFileID(files_.getExpansionLoc(d->getLocation())), files_))
+      return true;  // the C++ bindings that Open MPI still has, which call everything
+    const FunctionDecl *outer = in_;
+    if (f && f->doesThisDeclarationHaveABody()) {
+      in_ = f;
+      // An allocator of the program's own, which may do anything where a vector is made.
+      if (f->getOverloadedOperator() == OO_New || f->getOverloadedOperator() == OO_Array_New ||
+          f->getOverloadedOperator() == OO_Delete || f->getOverloadedOperator() == OO_Array_Delete)
+        program_.ownsNew_ = true;
+      if (files_.isInMainFile(files_.getExpansionLoc(f->getLocation())))
+        program_.functions_.push_back(f);
+      const auto [at, fresh] = program_.definitions_.emplace(nameInAll(*f), f);
+      if (!fresh && at->second && !sameText(*at->second, *f)) at->second = nullptr;
+      program_.bodies_.push_back(f);
+    }
+    const bool result = RecursiveASTVisitor::TraverseDecl(d);
+    in_ = outer;
+    return result;
+  }
+
+  bool VisitCallExpr(CallExpr *call) {
+    const FunctionDecl *f = call->getDirectCallee();
+    if (!f) return true;
+    called_.insert(call->getCallee()->IgnoreParenImpCasts());
+    program_.callers_[nameInAll(*f)].push_back({call, in_});
+    if (makesIntercommunicator(*f)) {
+      program_.hasSides_ = true;
+      program_.joinsOthers_ = program_.joinsOthers_ || !f->getName().contains("Intercomm");
+    }
+    program_.lendsMemory_ = program_.lendsMemory_ || lends(*call, *f);
+    if (f->getNameAsString() == "MPI_Comm_free" && call->getNumArgs() == 1)
+      freed_.insert(call->getArg(0)->IgnoreParenCasts());
+    if (in_) program_.calls_[in_].push_back({call, in_});
+    const KnownCall *known = findKnownCall(*f);
+    for (unsigned i = 0; known && i < call->getNumArgs(); ++i)  // changes no handle
+      if (known->argument(i) == 'r' || known->argument(i) == 'f' || known->name == "memset")
+        understood_.insert(call->getArg(i));
+    if (isMpi(*f) && findCollective(f->getName().str()))
+      program_.collectives_.push_back({call, in_});
+    if (!staysInside(*f)) program_.outside_.insert(f);
+    return true;
+  }
+
+  bool VisitDecl(Decl *d) {
+    if (const auto *alias = d->getAttr<AliasAttr>()) otherName(alias->getAliasee());
+    if (const auto *label = d->getAttr<AsmLabelAttr>()) otherName(label->getLabel());
+    if (const auto *chosen = d->getAttr<IFuncAttr>()) otherName(chosen->getResolver());
+    if (const auto *weak = d->getAttr<WeakRefAttr>()) otherName(weak->getAliasee());
+    if (const auto *assembly = dyn_cast<FileScopeAsmDecl>(d))
+      otherName(assembly->getAsmString()->getString());
+    return true;
+  }
+
+  bool VisitVarDecl(VarDecl *v) {
+    program_.elements_.declared(*v);
+    if (v->hasGlobalStorage() && !v->isStaticLocal() && !v->getType()->isDependentType())
+      program_.globals_.push_back(v);
+    if (const auto *attribute = v->getAttr<CleanupAttr>())  // called where the variable ends
+      program_.addressTaken_.insert(nameInAll(*attribute->getFunctionDecl()));
+    return true;
+  }
+
+  bool VisitBinaryOperator(BinaryOperator *op) {
+    if (op->isAssignmentOp()) gives(op->getLHS(), op);
+    return true;
+  }
+  bool VisitUnaryOperator(UnaryOperator *op) {
+    if (op->getOpcode() == UO_AddrOf && !freed_.contains(op)) gives(op->getSubExpr(), op);
+    if (freed_.contains(op)) understood_.insert(op->getSubExpr()->IgnoreParenCasts());
+    return true;
+  }
+  // What is neither read nor given a value is bound to a reference, or something else that may.
+  bool VisitCastExpr(CastExpr *cast) {
+    const bool reads = cast->getCastKind() == CK_LValueToRValue || cast->getCastKind() == CK_ToVoid;
+    if (reads) understood_.insert(cast->getSubExpr()->IgnoreParens());
+    const bool asOther =
+        cast->getCastKind() == CK_BitCast || cast->getCastKind() == CK_LValueBitCast;
+    if (!asOther || understood_.contains(cast)) return true;
+    if (!isa<CallExpr>(cast->getSubExpr()->IgnoreParenCasts()))
+      givesAll(behind(cast->getType()), *cast);
+    givesAll(behind(cast->getSubExpr()->getType()), *cast);
+    return true;
+  }
+  bool VisitInitListExpr(InitListExpr *list) {
+    if (const InitListExpr *all = list->isSemanticForm() ? list : list->getSemanticForm())
+      givesFields(*all);
+    return true;
+  }
+  bool TraverseConstructorInitializer(CXXCtorInitializer *i) {
+    if (i->isAnyMemberInitializer() && i->getInit())
+      givesUnless(*i->getAnyMember(), *i->getInit(), nullptr);
+    return RecursiveASTVisitor::TraverseConstructorInitializer(i);
+  }
+
+  // One with auto has a body for each kind of arguments, behind none of which its text stands.
+  bool VisitLambdaExpr(LambdaExpr *e) {
+    program_.lambdas_.push_back(e->getCallOperator());
+    bool all = true;
+    if (FunctionTemplateDecl *of = e->getDependentCallOperator())
+      for (FunctionDecl *body : of->specializations())
+        if (generic_.insert(body).second) all = all && TraverseDecl(body);
+    return all;
+  }
+  bool VisitTypeLoc(TypeLoc at) {
+    givesToLibrary(at.getType());
+    return true;
+  }
+  bool VisitCXXConstructExpr(CXXConstructExpr *made) {
+    givesToLibrary(made->getType());
+    const std::string name = made->getConstructor()->getParent()->getNameAsString();
+    program_.writesStreams_ = program_.writesStreams_ || name == "basic_ofstream" ||
+                              name == "basic_fstream" || name == "basic_filebuf";
+    return true;
+  }
+
+  bool VisitFieldDecl(FieldDecl *f) {
+    if (f->getParent()->isUnion()) underUnion(f->getType());
+    if (f->hasInClassInitializer() && f->getInClassInitializer())
+      givesUnless(*f, *f->getInClassInitializer(), nullptr);
+    return true;
+  }
+
+  bool VisitStmt(Stmt *s) {
+    program_.catches_ = program_.catches_ || isa<CXXTryStmt>(s);
+    if (changesStream(s)) program_.redirects_ = program_.lendsMemory_ = true;
+    program_.elements_.visit(s);
+    return true;
+  }
+
+  bool VisitDeclRefExpr(DeclRefExpr *ref) {
+    program_.uses_[ref->getDecl()->getCanonicalDecl()].push_back({ref, in_});
+    if (isa<VarDecl, BindingDecl>(ref->getDecl()) && !understood_.contains(ref)) gives(ref, ref);
+    const auto *f = dyn_cast<FunctionDecl>(ref->getDecl());
+    if (f && !staysInside(*f)) program_.outside_.insert(f);
+    if (f && f->getIdentifier()) {
+      // mmap64(), mremap(), shmat(), shm_open(), memfd_create(), process_vm_writev() ...
+      const llvm::StringRef name = f->getName();
+      for (const char *part : {"mmap", "mremap", "shm", "memfd_", "process_vm_"})
+        program_.sharesMemory_ = program_.sharesMemory_ || name.starts_with(part);
+      for (const char *gives : {"freopen", "freopen64", "dup2", "dup3"})
+        program_.redirects_ = program_.redirects_ || name == gives;
+      program_.sharesMemory_ = program_.sharesMemory_ || (isMpi(*f) && name.contains("_Win_"));
+      program_.lendsMemory_ =
+          program_.lendsMemory_ || (!called_.contains(ref) && keepsMemory(name));
+      // It keeps what is thrown in it for whoever asks.
+      program_.catches_ = program_.catches_ || (f->isInStdNamespace() && name == "async");
+    }
+    if (f && isMpi(*f) && f->getName().ends_with("ddress")) program_.takesAddresses_ = true;
+    if (f && !called_.contains(ref)) program_.addressTaken_.insert(nameInAll(*f));
+    if (f && isMpi(*f)) {
+      llvm::StringRef name = f->getName();
+      if (name.consume_front("P") || !called_.contains(ref))
+        if (findCollective(name.str())) program_.hidden_ = f->getName().str() + "()";
+    }
+    // What a name leads to is known when the program runs.
+    if (f && f->getIdentifier() && (f->getName() == "dlsym" || f->getName() == "dlvsym"))
+      program_.hidden_ = f->getName().str() + "()";
+    if (f && f->getIdentifier() && !isMpi(*f) && isFortrans(f->getName()))
+      program_.hidden_ = f->getName().str() + "()";
+    return true;
+  }
+  // Static members are variables and functions like any other, through an object too.
+  bool VisitMemberExpr(MemberExpr *e) {
+    const ValueDecl *d = e->getMemberDecl();
+    if (isa<VarDecl>(d)) program_.uses_[cast<ValueDecl>(d->getCanonicalDecl())].push_back({e, in_});
+    if (isa<VarDecl, FieldDecl>(d) && !understood_.contains(e)) gives(e, e);
+    const auto *m = dyn_cast<CXXMethodDecl>(d);
+    if (m && !called_.contains(e)) program_.addressTaken_.insert(nameInAll(*m));
+    return true;
+  }
+  // Of a template, or a lambda with auto.
+  bool VisitUnresolvedLookupExpr(UnresolvedLookupExpr *e) {
+    const std::string name = e->getName().getAsString();
+    if (findCollective(name)) program_.hidden_ = name + "() in a template";
+    return true;
+  }
+  bool VisitCXXMemberCallExpr(CXXMemberCallExpr *call) {
+    const CXXMethodDecl *m = call->getMethodDecl();
+    const auto *names = m ? dyn_cast<NamespaceDecl>(m->getParent()->getDeclContext()) : nullptr;
+    if (names && names->getName() == "MPI") program_.hidden_ = "MPI's C++ bindings";
+    return true;
+  }
+
+ private:
+  /// mpi_bcast_(), MPI_BCAST(), pmpi_bcast_f08_(): what Fortran calls, by the names of compilers.
+  static bool isFortrans(llvm::StringRef symbol) {
+    std::string lower = symbol.lower();
+    llvm::StringRef name(lower);
+    name.consume_front("p");
+    if (!name.consume_front("mpi_") || name.empty()) return false;
+    name = name.rtrim('_');
+    for (const char *end : {"_f08ts", "_f08", "_fts", "_f"})
+      if (name.consume_back(end)) break;
+    return findCollective("MPI_" + name.substr(0, 1).upper() + name.substr(1).str());
+  }
+
+  /// Of a header that two sources include.
+  static bool sameText(const FunctionDecl &a, const FunctionDecl &b) {
+    const auto place = [](const FunctionDecl &f) {
+      const SourceManager &files = f.getASTContext().getSourceManager();
+      const auto [file, offset] = files.getDecomposedLoc(files.getExpansionLoc(f.getLocation()));
+      const OptionalFileEntryRef entry = files.getFileEntryRefForID(file);
+      return std::pair(entry ? entry->getUniqueID() : llvm::sys::fs::UniqueID(), offset);
+    };
+    return place(a) == place(b);
+  }
+
+  /// Whether a function leaves nothing behind when the rank ends. Of libraries in the system's
+  /// headers those do that open files, change folders, or start or reach other programs.
+  bool staysInside(const FunctionDecl &f) const {
+    if (isMpi(f)) return !f.getName().contains("_File_");
+    if (findKnownCall(f) || isMathematics(f) || isChoice(f) || program_.isLocal(f)) return true;
+    if (!files_.isInSystemHeader(files_.getExpansionLoc(f.getLocation()))) return f.hasBody();
+    const auto *names = dyn_cast<NamespaceDecl>(f.getDeclContext());
+    if (names && names->getName() == "filesystem") return false;
+    static constexpr std::string_view others[] = {
+        "fopen",       "freopen", "fdopen",   "open",   "openat", "creat",  "mkstemp",
+        "tmpfile",     "mkdir",   "rmdir",    "rename", "remove", "unlink", "link",
+        "symlink",     "mkfifo",  "truncate", "popen",  "system", "fork",   "vfork",
+        "posix_spawn", "socket",  "kill",     "syslog"};
+    llvm::StringRef name = f.getIdentifier() && f.isExternC() ? f.getName() : "";
+    name.consume_back("64");
+    return std::ranges::find(others, std::string_view(name)) == std::end(others);
+  }
+
+  /// stdout = f; &stdout
+  static bool changesStream(const Stmt *s) {
+    const auto *set = dyn_cast<BinaryOperator>(s);
+    const auto *op = dyn_cast<UnaryOperator>(s);
+    const Expr *changed = set && set->isAssignmentOp()         ? set->getLHS()
+                          : op && op->getOpcode() == UO_AddrOf ? op->getSubExpr()
+                                                               : nullptr;
+    const auto *ref = changed ? dyn_cast<DeclRefExpr>(changed->IgnoreParens()) : nullptr;
+    const auto *v = ref ? dyn_cast<VarDecl>(ref->getDecl()) : nullptr;
+    return v && v->hasGlobalStorage() && v->isExternC() &&
+           (v->getName() == "stdout" || v->getName() == "stderr" || v->getName() == "stdin");
+  }
+
+  /// setvbuf(stdout, buffer, ...), but not one of the library's own.
+  static bool lends(const CallExpr &call, const FunctionDecl &f) {
+    const llvm::StringRef name = f.getIdentifier() ? f.getName() : "";
+    if (!keepsMemory(name)) return false;
+    return !name.starts_with("set") || call.getNumArgs() < 2 ||
+           !call.getArg(1)->isNullPointerConstant(f.getASTContext(),
+                                                  Expr::NPC_ValueDependentIsNotNull);
+  }
+  static bool keepsMemory(llvm::StringRef function) {
+    static constexpr std::string_view all[] = {"setvbuf",
+                                               "setbuf",
+                                               "setbuffer",
+                                               "fmemopen",
+                                               "open_memstream",
+                                               "fopencookie",
+                                               "initstate",
+                                               "setstate",
+                                               "register_printf_function",
+                                               "register_printf_specifier"};
+    return std::ranges::find(all, std::string_view(function)) != std::end(all);
+  }
+
+  void otherName(llvm::StringRef of) { program_.otherNames_.push_back(of.str()); }
+
+  /// std::lock_guard<Turn>, std::vector<std::pair<int, Turn *>>
+  void givesToLibrary(QualType type) {
+    const CXXRecordDecl *record = type->getAsCXXRecordDecl();
+    const auto *of = dyn_cast_or_null<ClassTemplateSpecializationDecl>(record);
+    if (!of || !files_.isInSystemHeader(files_.getExpansionLoc(of->getLocation()))) return;
+    for (const TemplateArgument &a : of->getTemplateArgs().asArray()) {
+      if (a.getKind() != TemplateArgument::Type) continue;
+      const QualType inner = behind(a.getAsType());
+      if (const CXXRecordDecl *class_ = inner->getAsCXXRecordDecl())
+        program_.givenToLibrary_.insert(class_->getCanonicalDecl());
+      givesToLibrary(inner);
+    }
+  }
+
+  void gives(const Expr *to, const Stmt *at) {
+    const ValueDecl *d = nullptr;
+    to = to->IgnoreParenCasts();
+    understood_.insert(to);
+    if (const auto *ref = dyn_cast<DeclRefExpr>(to)) d = ref->getDecl();
+    if (const auto *name = dyn_cast_or_null<BindingDecl>(d)) d = boundField(*name);
+    if (const auto *member = dyn_cast<MemberExpr>(to)) d = member->getMemberDecl();
+    if (d && isHandle(d->getType())) program_.given_[nameInAll(*d)].push_back({at, in_});
+  }
+
+  /// Whether it may be one of MPI's, and is looked at as a whole.
+  static bool isHandle(QualType type) {
+    type = type.getNonReferenceType();
+    return !type->isRecordType() && !type->isArrayType() && !type->isFunctionType();
+  }
+
+  void givesUnless(const ValueDecl &d, const Expr &value, const FunctionDecl *in) {
+    const bool null = isa<ImplicitValueInitExpr>(value) ||
+                      constantName(&value, d.getASTContext()) == "MPI_COMM_NULL";
+    if (isHandle(d.getType()) && !null) program_.given_[nameInAll(d)].push_back({&value, in});
+  }
+
+  /// A list of values, whose inner ones are visited only where they have braces.
+  void givesFields(const InitListExpr &list) {
+    if (!understood_.insert(&list).second) return;
+    for (const Expr *e : list.inits())
+      if (const auto *inner = dyn_cast_or_null<InitListExpr>(e)) givesFields(*inner);
+    const RecordDecl *record = list.getType()->getAsRecordDecl();
+    if (!record || record->isUnion()) return;
+    const auto *of = dyn_cast<CXXRecordDecl>(record);
+    unsigned i = of ? of->getNumBases() : 0;
+    for (const FieldDecl *f : record->fields()) {
+      if (f->isUnnamedBitField()) continue;
+      if (i < list.getNumInits() && list.getInit(i)) givesUnless(*f, *list.getInit(i), in_);
+      ++i;
+    }
+  }
+
+  static QualType behind(QualType type) {
+    const QualType pointee = type->getPointeeType();
+    return pointee.isNull() ? type : pointee;
+  }
+
+  /// A structure that is looked at as something else may get anything there.
+  void givesAll(QualType type, const Expr &at) {
+    const RecordDecl *record = type->getBaseElementTypeUnsafe()->getAsRecordDecl();
+    if (!record || !record->getDefinition() || !seenAsOther_.insert(record).second) return;
+    for (const FieldDecl *f : record->getDefinition()->fields()) {
+      givesAll(f->getType(), at);
+      if (isHandle(f->getType())) program_.given_[nameInAll(*f)].push_back({&at, nullptr});
+    }
+  }
+
+  void underUnion(QualType type) {
+    const RecordDecl *record = type->getBaseElementTypeUnsafe()->getAsRecordDecl();
+    if (!record || !program_.inUnion_.insert(nameInAll(*record)).second) return;
+    for (const FieldDecl *f : record->fields()) underUnion(f->getType());
+  }
+
+  std::set<const FunctionDecl *> generic_;  // bodies of lambdas with auto
+  Program &program_;
+  const SourceManager &files_;
+  const FunctionDecl *in_ = nullptr;
+  std::set<const Expr *> freed_;       // &comm of MPI_Comm_free(&comm)
+  std::set<const Expr *> understood_;  // a read, or where a value is given
+  std::set<const RecordDecl *> seenAsOther_;
+  std::set<const Expr *> called_;  // a call is visited before what it calls
+};
+
+Program::Program(std::vector<std::unique_ptr<ASTUnit>> sources, Promises promises)
+    : sources_(std::move(sources)), promises_(std::move(promises)) {
+  std::set<std::string> own;
+  for (const auto &source : sources_) {
+    lookInto(source->getSourceManager());
+    findOwn(*source->getASTContext().getTranslationUnitDecl(), own);
+  }
+  setOwnFunctions(std::move(own));
+  for (const auto &source : sources_) {
+    ASTContext &context = source->getASTContext();
+    Collector(*this, context.getSourceManager()).TraverseDecl(context.getTranslationUnitDecl());
+  }
+  for (const auto &source : sources_) {
+    const SourceManager &files = source->getSourceManager();
+    for (unsigned i = 0; i < files.local_sloc_entry_size(); ++i) {
+      const SrcMgr::SLocEntry &entry = files.getLocalSLocEntry(i);
+      const auto of = entry.isFile() ? entry.getFile().getContentCache().OrigEntry : std::nullopt;
+      const bool isMain =
+          entry.getOffset() == files.getLocForStartOfFile(files.getMainFileID()).getRawEncoding();
+      if (of && !isMain) included_.insert(of->getUniqueID());
+    }
+  }
+  for (const FunctionDecl *f : bodies_)
+    if (hasNames(*f)) addressTaken_.insert(nameInAll(*f));
+  pointsTo_ = std::make_unique<PointsTo>(*this);
+}
+
+}  // namespace nbcc::overlap
