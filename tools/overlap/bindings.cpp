@@ -8,6 +8,8 @@
 
 #include <algorithm>
 
+#include "tools/overlap/memory.h"
+
 namespace nbcc::overlap {
 
 using namespace clang;
@@ -20,19 +22,13 @@ const CXXRecordDecl *recordOf(const VarDecl &bound) {
   return bound.getType().getNonReferenceType()->getAsCXXRecordDecl();
 }
 
-bool isReference(const TemplateArgument &a) {
-  if (a.getKind() == TemplateArgument::Pack)
-    return std::ranges::any_of(a.pack_elements(), isReference);
-  return a.getKind() == TemplateArgument::Type && a.getAsType()->isReferenceType();
-}
-
 /// std::pair, tuple or array, whose get() gives what they hold.
 bool holdsParts(const CXXRecordDecl *record) {
   const auto *of = dyn_cast_or_null<ClassTemplateSpecializationDecl>(record);
   if (!of || !of->isInStdNamespace() || !of->getIdentifier()) return false;
   const llvm::StringRef name = of->getName();
   return (name == "pair" || name == "tuple" || name == "array") &&
-         std::ranges::none_of(of->getTemplateArgs().asArray(), isReference);
+         !anyTypeArgument(*of, [](QualType t) { return t->isReferenceType(); });
 }
 
 }  // namespace

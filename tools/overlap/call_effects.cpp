@@ -35,17 +35,6 @@ Objects Walk::given(const Expr *argument) const {
   return all;
 }
 
-/// Whether a structure, or a part of it, leads to other memory.
-static bool holdsPointers(QualType type) {
-  type = QualType(type->getBaseElementTypeUnsafe(), 0);
-  const RecordDecl *record = type->getAsRecordDecl();
-  if (!record) return mayPoint(type);
-  const auto *c = dyn_cast<CXXRecordDecl>(record);
-  return (c && c->getNumBases() > 0) ||
-         std::ranges::any_of(record->fields(),
-                             [](const FieldDecl *f) { return holdsPointers(f->getType()); });
-}
-
 /// Whether a call prints to stdout or stderr: it is given none of these only where it needs none.
 static bool toTerminal(const CallExpr &call) {
   const FunctionDecl *f = call.getDirectCallee();

@@ -129,19 +129,32 @@ bool mayTakeOver(QualType type, const Expr *init) {
   });
 }
 
+bool anyTypeArgument(const ClassTemplateSpecializationDecl &of, bool (*is)(QualType)) {
+  const auto one = [is](const TemplateArgument &a) {
+    return a.getKind() == TemplateArgument::Type && is(a.getAsType());
+  };
+  return std::ranges::any_of(of.getTemplateArgs().asArray(), [&](const TemplateArgument &a) {
+    return a.getKind() == TemplateArgument::Pack ? std::ranges::any_of(a.pack_elements(), one)
+                                                 : one(a);
+  });
+}
+
+bool holdsPointers(QualType type) {
+  type = QualType(type->getBaseElementTypeUnsafe(), 0);
+  const RecordDecl *record = type->getAsRecordDecl();
+  if (!record) return mayPoint(type) && !type->isVectorType();
+  const auto *c = dyn_cast<CXXRecordDecl>(record);
+  return (c && c->getNumBases() > 0) ||
+         std::ranges::any_of(record->fields(),
+                             [](const FieldDecl *f) { return holdsPointers(f->getType()); });
+}
+
 bool mayKnowItself(QualType type) {
   const CXXRecordDecl *record = type->getBaseElementTypeUnsafe()->getAsCXXRecordDecl();
   if (!record || !record->hasDefinition()) return false;
   if (record->isInStdNamespace()) {
     const auto *of = dyn_cast<ClassTemplateSpecializationDecl>(record);
-    const auto knows = [](const TemplateArgument &a) {
-      return a.getKind() == TemplateArgument::Type && mayKnowItself(a.getAsType());
-    };
-    return of && std::ranges::any_of(of->getTemplateArgs().asArray(), [&](const auto &a) {
-             return a.getKind() == TemplateArgument::Pack
-                        ? std::ranges::any_of(a.pack_elements(), knows)
-                        : knows(a);
-           });
+    return of && anyTypeArgument(*of, mayKnowItself);
   }
   return record->hasUserDeclaredConstructor() || record->hasInClassInitializer() ||
          std::ranges::any_of(

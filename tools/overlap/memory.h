@@ -18,6 +18,7 @@
 #pragma once
 
 #include <clang/AST/Decl.h>
+#include <clang/AST/DeclTemplate.h>
 #include <clang/AST/Expr.h>
 #include <clang/AST/StmtCXX.h>
 
@@ -128,6 +129,10 @@ bool hasOtherName(const clang::NamedDecl &);
 /// there.
 bool isContainer(clang::QualType);
 bool holdsElements(clang::QualType);  // a container, or what may hold one
+/// Whether a value of a type, or a part of it, leads to other memory.
+bool holdsPointers(clang::QualType);
+/// Whether a class template was given a type that is so, in a pack for one.
+bool anyTypeArgument(const clang::ClassTemplateSpecializationDecl &, bool (*is)(clang::QualType));
 /// Whether elements of containers may come from others' memory: what is initialised so was moved,
 /// or made by a call.
 bool mayTakeOver(clang::QualType, const clang::Expr *init);

@@ -12,6 +12,7 @@
 #include <algorithm>
 
 #include "tools/overlap/known_calls.h"
+#include "tools/overlap/memory.h"
 #include "tools/overlap/program.h"
 
 namespace nbcc::overlap {
@@ -22,17 +23,9 @@ using llvm::isa;
 
 namespace {
 
-/// Whether an object of a type has room for a pointer.
-bool holdsPointers(QualType type) {
-  type = type.getCanonicalType();
-  if (const ArrayType *array = type->getAsArrayTypeUnsafe())
-    return holdsPointers(array->getElementType());
-  if (const auto *record = type->getAsRecordDecl()) {
-    for (const FieldDecl *f : record->fields())
-      if (holdsPointers(f->getType())) return true;
-    return isa<CXXRecordDecl>(record);
-  }
-  return type->isPointerType() || type->isReferenceType();
+/// Whether an object of a type has room for a pointer, as far as C++ says what it is made of.
+bool mayHoldPointers(QualType type) {
+  return type->getBaseElementTypeUnsafe()->getAsCXXRecordDecl() || holdsPointers(type);
 }
 
 /// Classes whose methods templates of a library may call, emplace_back() or a solver, and those of
@@ -192,7 +185,7 @@ const FunctionDecl *PointsTo::definition(const FunctionDecl &f) const {
 
 const void *PointsTo::object(const VarDecl &v) {
   const VarDecl *canonical = v.getCanonicalDecl();
-  if (holdsPointers(v.getType())) pointerVariables_.insert(canonical);
+  if (mayHoldPointers(v.getType())) pointerVariables_.insert(canonical);
   if (program_.hasNames(v)) escaped_.insert(canonical);
   if (!v.isExternallyVisible()) return canonical;
   const auto [at, fresh] = ids_.try_emplace(canonical, canonical);
@@ -241,7 +234,7 @@ bool PointsTo::readsBytes(const Places &from) {
 void PointsTo::pointedAtAsBytes(const Places &places) {
   for (const Place &p : places.known) {
     const bool field =
-        p.field && !holdsPointers(static_cast<const FieldDecl *>(p.field)->getType());
+        p.field && !mayHoldPointers(static_cast<const FieldDecl *>(p.field)->getType());
     if (field || (!pointerVariables_.contains(p.object) && load(Places::one(p.object)).empty()))
       continue;
     escape(Places::one(p.object));

@@ -207,15 +207,12 @@ void PointsTo::constructs(const Places &to, const CXXConstructExpr *made) {
       (by->isTrivial() || by->isDefaulted() || isContainer(made->getType())))
     return copy(to, either(made->getArg(0)));
   if (by->isTrivial()) return;
-  // An inherited one hands its arguments on, which stand nowhere.
-  if (by->isInheritingConstructor())
-    if (const FunctionDecl *body = definition(*by->getInheritedConstructor().getConstructor())) {
-      store(Places::one(self(*llvm::cast<CXXMethodDecl>(body))), to);
-      bind(*body, made->getArgs(), made->getNumArgs());
-    }
-  if (const FunctionDecl *body = by->isInheritingConstructor() ? nullptr : definition(*by)) {
-    store(Places::one(self(*by)), to);
-    return bind(*body, made->getArgs(), made->getNumArgs());
+  const bool inherited = by->isInheritingConstructor();
+  const CXXConstructorDecl *given = inherited ? by->getInheritedConstructor().getConstructor() : by;
+  if (const FunctionDecl *body = definition(*given)) {
+    store(Places::one(self(*given)), to);
+    bind(*body, made->getArgs(), made->getNumArgs());
+    if (!inherited) return;  // else there is more of the object, which stands nowhere
   }
   for (const Expr *argument : made->arguments()) {
     if (isa<CXXDefaultArgExpr>(argument) && isContainer(made->getType())) continue;

@@ -51,22 +51,26 @@ static const CXXRecordDecl *lambdaOf(const FunctionDecl *body) {
   return method && method->getParent()->isLambda() ? method->getParent() : nullptr;
 }
 
+/// What stands in a closure for a variable, or for `this` (null); null: nothing does.
+static const FieldDecl *capturedAs(const ValueDecl *what, const CXXRecordDecl &lambda) {
+  llvm::DenseMap<const ValueDecl *, FieldDecl *> captured;
+  FieldDecl *self = nullptr;
+  lambda.getCaptureFields(captured, self);
+  return what ? captured.lookup(what) : self;
+}
+
 /// Whether a name in a lambda is of a copy in it, and not of the variable itself.
 static bool namesCopy(const DeclRefExpr &name, const FunctionDecl *body) {
   const CXXRecordDecl *lambda = lambdaOf(body);
   if (!lambda) return false;
-  llvm::DenseMap<const ValueDecl *, FieldDecl *> captured;
-  FieldDecl *self = nullptr;
-  lambda->getCaptureFields(captured, self);
-  const FieldDecl *field = captured.lookup(name.getDecl());
+  const FieldDecl *field = capturedAs(name.getDecl(), *lambda);
   return !field || !field->getType()->isReferenceType();
 }
 
 /// [*this]
 static bool thisIsCopy(const FunctionDecl *body) {
-  llvm::DenseMap<const ValueDecl *, FieldDecl *> captured;
-  FieldDecl *self = nullptr;
-  if (const CXXRecordDecl *lambda = lambdaOf(body)) lambda->getCaptureFields(captured, self);
+  const CXXRecordDecl *lambda = lambdaOf(body);
+  const FieldDecl *self = lambda ? capturedAs(nullptr, *lambda) : nullptr;
   return self && !self->getType()->isPointerType();
 }
 

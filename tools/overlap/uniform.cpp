@@ -153,15 +153,6 @@ bool staysIn(const Stmt *exit, const std::set<const Stmt *> &loops, const Functi
 
 }  // namespace
 
-/// Whether something in it may lead elsewhere than behind it.
-static bool mayLeave(const Stmt *s) {
-  if (!s) return false;
-  if (isa<BreakStmt, ContinueStmt, CoreturnStmt, CXXThrowExpr, GotoStmt, IndirectGotoStmt,
-          LabelStmt, ReturnStmt, SwitchCase>(s))
-    return true;
-  return std::ranges::any_of(s->children(), mayLeave);
-}
-
 bool ends(const CXXCatchStmt *handler, const FunctionDecl *in, Program &program) {
   const auto *block = dyn_cast<CompoundStmt>(handler->getHandlerBlock());
   if (!block || mayCommunicate(block, program)) return false;
@@ -174,7 +165,10 @@ bool ends(const CXXCatchStmt *handler, const FunctionDecl *in, Program &program)
     const FunctionDecl *f = call ? call->getDirectCallee() : nullptr;
     const KnownCall *known = f ? findKnownCall(*f) : nullptr;
     if (f && (known ? known->kind == CallKind::stops : isExit(*f))) return true;
-    if (mayLeave(s)) return false;
+    Exits exits(program);  // those of the rank lead to no handler either
+    exits.TraverseStmt(const_cast<Stmt *>(s));
+    if (!std::ranges::all_of(exits.found, [](const Stmt *exit) { return isa<CallExpr>(exit); }))
+      return false;
   }
   return false;
 }

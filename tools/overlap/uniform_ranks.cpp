@@ -14,6 +14,7 @@
 #include <algorithm>
 
 #include "tools/overlap/known_calls.h"
+#include "tools/overlap/memory.h"
 #include "tools/overlap/uniform.h"
 
 namespace nbcc::overlap {
@@ -34,16 +35,14 @@ static bool isWholeNumber(QualType type) {
 static bool holdsWholeNumbers(QualType type) {
   const CXXRecordDecl *record = type.getNonReferenceType()->getAsCXXRecordDecl();
   const auto *of = dyn_cast_or_null<ClassTemplateSpecializationDecl>(record);
-  const auto holds = [](const TemplateArgument &a) {
-    return a.getKind() == TemplateArgument::Type &&
-           (isWholeNumber(a.getAsType()) || holdsWholeNumbers(a.getAsType()));
-  };
   return of && of->isInStdNamespace() &&
-         std::ranges::any_of(of->getTemplateArgs().asArray(), [&](const TemplateArgument &a) {
-           return a.getKind() == TemplateArgument::Pack
-                      ? std::ranges::any_of(a.pack_elements(), holds)
-                      : holds(a);
-         });
+         anyTypeArgument(*of, [](QualType t) { return isWholeNumber(t) || holdsWholeNumbers(t); });
+}
+
+/// How many arguments stand before the parameters' ones: the object of an operator.
+static unsigned objectsOf(const CallExpr &call, const FunctionDecl &f) {
+  const auto *method = dyn_cast<CXXMethodDecl>(&f);
+  return isa<CXXOperatorCallExpr>(call) && method && !method->isExplicitObjectMemberFunction();
 }
 
 static bool holdsReturn(const Stmt *s) {
@@ -101,8 +100,8 @@ bool Uniform::tellsRank(const ValueDecl &d, Seen *seen) const {
   if (isa<CXXConstructorDecl>(f)) return true;  // who constructs what is not followed
   const unsigned i = p->getFunctionScopeIndex();
   return std::ranges::any_of(program_.callers(*f), [&](const CallSite &at) {
-    const unsigned skipped = isa<CXXOperatorCallExpr>(at.call) && isa<CXXMethodDecl>(f) ? 1 : 0;
-    return i + skipped < at.call->getNumArgs() && namesRank(at.call->getArg(i + skipped), seen);
+    const unsigned place = i + objectsOf(*at.call, *f);
+    return place < at.call->getNumArgs() && namesRank(at.call->getArg(place), seen);
   });
 }
 
@@ -131,10 +130,9 @@ bool Uniform::getsRank(const Expr *at, const FunctionDecl *in, Seen *seen) const
       const FunctionDecl *f = call->getDirectCallee();
       const auto argument = std::find(call->arg_begin(), call->arg_end(), at);
       if (!f || argument == call->arg_end()) return false;
-      const auto *method = dyn_cast<CXXMethodDecl>(f);
-      const bool withObject = isa<CXXOperatorCallExpr>(call) && method && method->isInstance();
-      if (withObject && argument == call->arg_begin()) return false;
-      const auto i = static_cast<unsigned>(argument - call->arg_begin()) - (withObject ? 1 : 0);
+      const unsigned objects = objectsOf(*call, *f);
+      const auto i = static_cast<unsigned>(argument - call->arg_begin()) - objects;
+      if (objects && argument == call->arg_begin()) return false;
       const llvm::StringRef name = f->getIdentifier() ? f->getName() : "";
       if (isMpi(*f) && (name.ends_with("Comm_rank") || name.ends_with("Group_rank"))) return i == 1;
       const FunctionDecl *body = program_.definition(*f);
