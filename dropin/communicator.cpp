@@ -200,13 +200,14 @@ void Communicator::at_construction(Lock &lock, MPI_Comm comm) {
                     .own(mine, all, static_cast<int>(std::size(mine)), MPI_INT, MPI_MIN, comm);
               }) &&
       all[0];
-  if (agreed && all[1] && all[1] == -all[2]) {
-    put_back(found, found.number);
+  const auto alike = [&](int i) { return agreed && all[i] && all[i] == -all[i + 1]; };
+  if (alike(1)) {
+    put_back(found);
     c->succeed(*before);
     return;
   }
   if (before) put_back(std::move(before), all[1]);
-  if (!agreed || !all[3] || all[3] != -all[4]) {
+  if (!alike(3)) {
     put_back(found, all[3]);
     found = {agreed ? same_group(lock, comm) : MPI_COMM_NULL, -all[5], true};
   }
@@ -468,7 +469,7 @@ Communicator::~Communicator() {
   }
   nbc_comm_free(ours_);
   if (handler_ != MPI_ERRHANDLER_NULL) PMPI_Errhandler_free(&handler_);
-  put_back(context_, context_.number);
+  put_back(context_);
 }
 
 }  // namespace nbcc::dropin

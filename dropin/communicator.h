@@ -181,7 +181,7 @@ class Communicator {
   static Context take_spare(MPI_Comm);
   /// What nobody wanted, if it is not greater than the least number that ranks proposed; else some
   /// rank has it no more.
-  static void put_back(Context, std::int32_t least);
+  static void put_back(Context, std::int32_t least = INT32_MAX);
   static std::list<Context> spare;  // greatest number first
   void begin();
   void watch();
