@@ -20,7 +20,9 @@ struct Incoming {
 Incoming take_in(Communicator *c, const Operation &o, bool blocking) {
   Incoming in;
   in.communicator = c;
-  if (c)
+  if (c && c->two_groups())
+    in.line.refusal = c->why();
+  else if (c)
     in.line = outline(o, c->rank(), c->ranks(), c->outdegree(), c->indegree());
   else if (const char *why = why_not_ours(o.comm))
     in.line.refusal = why;
@@ -245,7 +247,8 @@ int nonblocking(const Operation &o, const char *name, FunctionRef<int(MPI_Reques
 
 int duplicating(MPI_Comm comm, std::function<int(MPI_Request *)> pass, MPI_Request *request) try {
   Lock lock;
-  Communicator *c = Communicator::of(comm);
+  Communicator *c =
+      duplicates_by_collectives ? Communicator::in_order(comm) : Communicator::of(comm);
   if (!c) return lock.outside([&] { return pass(request); });
   Request *r = take_request();
   if (!r) return raise(comm, MPI_ERR_NO_MEM);

@@ -149,11 +149,16 @@ Communicator *Communicator::of(MPI_Comm comm) {
   return find(comm, true);
 }
 
+Communicator *Communicator::in_order(MPI_Comm comm) {
+  Communicator *c = of(comm);
+  return c || !is_of_one_world(comm) ? c : find(comm, true, true);
+}
+
 Communicator *Communicator::known(MPI_Comm comm) {
   return keyval == MPI_KEYVAL_INVALID ? nullptr : find(comm, false);
 }
 
-Communicator *Communicator::find(MPI_Comm comm, bool make_it) {
+Communicator *Communicator::find(MPI_Comm comm, bool make_it, bool two_groups) {
   const Within here;
   if (over || comm == MPI_COMM_NULL || !has_keyval()) return nullptr;
   void *value = nullptr;
@@ -163,7 +168,7 @@ Communicator *Communicator::find(MPI_Comm comm, bool make_it) {
   if (!c || !c->begun_) {
     if (!make_it) return nullptr;
     sweep();
-    if (!c) c = add(comm);
+    if (!c) c = add(comm, two_groups);
     if (!c) return nullptr;
     c->begin();
   }
@@ -238,9 +243,9 @@ void Communicator::put_back(Context c, std::int32_t least) try {
   PMPI_Comm_free(&c.comm);
 }
 
-Communicator *Communicator::add(MPI_Comm comm) {
+Communicator *Communicator::add(MPI_Comm comm, bool two_groups) {
   try {
-    std::unique_ptr<Communicator> made = make(comm);
+    std::unique_ptr<Communicator> made = two_groups ? make_of_two_groups(comm) : make(comm);
     if (!made) return nullptr;
     watched.push_back(std::move(made));
   } catch (const std::bad_alloc &) {
@@ -267,6 +272,7 @@ void Communicator::begin() {
     return;
   }
   watch();
+  if (state_ == Plan::failed) return;  // since it was made
   steps_ = set_up();
   if (!steps_) give_up("no memory is left");
   advance();
@@ -280,6 +286,15 @@ std::unique_ptr<Communicator> Communicator::make(MPI_Comm comm) {
   if (PMPI_Comm_rank(comm, &c->rank_) || PMPI_Comm_size(comm, &c->ranks_) ||
       c->neighbors_.read(comm, c->ranks_))
     return nullptr;
+  return c;
+}
+
+std::unique_ptr<Communicator> Communicator::make_of_two_groups(MPI_Comm comm) {
+  std::unique_ptr<Communicator> c(new Communicator);
+  c->comm_ = comm;
+  if (PMPI_Comm_rank(comm, &c->rank_) || PMPI_Comm_remote_size(comm, &c->ranks_)) return nullptr;
+  c->two_groups_ = true;
+  c->give_up(why_not_ours(comm));
   return c;
 }
 

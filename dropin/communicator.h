@@ -97,6 +97,8 @@ class Communicator {
   /// no memory). Begins to make it, and waits for nobody. Collective calls only may ask. A few
   /// nanoseconds, for those that were asked for lately.
   static Communicator *of(MPI_Comm);
+  /// The same; also one of two groups, which is none of ours, for the order of its calls.
+  static Communicator *in_order(MPI_Comm);
   /// The same, or null if there is none yet: nobody has to ask alike.
   static Communicator *known(MPI_Comm);
   /// For one that all its ranks have just made and have not returned yet: takes what a freed one
@@ -114,7 +116,8 @@ class Communicator {
   MPI_Comm comm() const { return comm_; }
   MPI_Errhandler handler() const { return handler_; }
   int rank() const { return rank_; }
-  int ranks() const { return ranks_; }
+  int ranks() const { return ranks_; }  // of two groups: those of the other
+  bool two_groups() const { return two_groups_; }
   /// Blocks of neighbourhood collectives: how many neighbours this rank has; 0 without a topology.
   int indegree() const { return neighbors_.any() ? neighbors_.indegree() : 0; }
   int outdegree() const { return neighbors_.any() ? neighbors_.outdegree() : 0; }
@@ -168,15 +171,16 @@ class Communicator {
   using List = std::list<std::unique_ptr<Communicator>>;
 
   Communicator() = default;
-  static Communicator *find(MPI_Comm, bool make_it);
+  static Communicator *find(MPI_Comm, bool make_it, bool two_groups = false);
   static std::unique_ptr<Communicator> make(MPI_Comm);
+  static std::unique_ptr<Communicator> make_of_two_groups(MPI_Comm);
   /// A communicator for our messages, of the same group.
   struct Context {
     MPI_Comm comm = MPI_COMM_NULL;
     std::int32_t number = 0;  // of its first rank's; 0: it has none
     bool unused = false;      // nothing has been sent there
   };
-  static Communicator *add(MPI_Comm);
+  static Communicator *add(MPI_Comm, bool two_groups = false);
   /// The unused one of the same ranks to propose, which nobody else does meanwhile; or none.
   static Context take_spare(MPI_Comm);
   /// What nobody wanted, if it is not greater than the least number that ranks proposed; else some
@@ -227,6 +231,7 @@ class Communicator {
   MPI_Comm comm_ = MPI_COMM_NULL;  // the program's; null: it was freed
   Context context_;
   bool duplicating_ = false;  // MPI may still write there
+  bool two_groups_ = false;
   bool begun_ = false, advancing_ = false, is_watched_ = true;
   bool has_met_ = false;  // for the last time
   int rank_ = 0, ranks_ = 1, nodes_ = 1, holds_ = 0;

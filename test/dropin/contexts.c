@@ -121,6 +121,40 @@ static void connect(MPI_Comm comm, int turn) {
   MPI_Comm_free(&made);
 }
 
+// Duplicates of two groups' communicator, which is the MPI's, where one group has made more of them
+// before than the other. Open MPI numbers them alike on all ranks, in a round for each try.
+static void between(void) {
+  enum { DUPLICATES = 4 };
+  MPI_Comm half, more[3], both, made[DUPLICATES];
+  MPI_Request requests[2 * DUPLICATES];
+  MPI_Status statuses[2 * DUPLICATES];
+  const int first = me == 0;
+  int sum;
+  if (ranks < 2) return;
+  MPI_Comm_split(MPI_COMM_WORLD, first, me, &half);
+  for (int i = 0; i < 3; ++i) {
+    MPI_Comm_dup(half, &more[i]);
+    begin(more[i], &sum, &requests[0]);
+    MPI_Wait(&requests[0], &statuses[0]);
+  }
+  MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, first, 5, &both);
+  for (int i = 0; i < DUPLICATES; ++i) {
+    if ((me + i) % 2) nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
+    MPI_Comm_idup(both, &made[i], &requests[2 * i]);
+    MPI_Ibarrier(both, &requests[2 * i + 1]);
+  }
+  MPI_Waitall(2 * DUPLICATES, requests, statuses);
+  for (int i = 0; i < DUPLICATES; ++i) {
+    const int one = 1;
+    MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, made[i]);
+    wrong += sum != (first ? ranks - 1 : 1);
+    MPI_Comm_free(&made[i]);
+  }
+  MPI_Comm_free(&both);
+  for (int i = 0; i < 3; ++i) MPI_Comm_free(&more[i]);
+  MPI_Comm_free(&half);
+}
+
 int main(int count, char **words) {
   int key;
   MPI_Init(&count, &words);
@@ -132,6 +166,7 @@ int main(int count, char **words) {
     MPI_Comm a, b;
     chain();
     duplicate();
+    between();
     connect(MPI_COMM_WORLD, turn);
     MPI_Comm_dup(MPI_COMM_WORLD, &a);
     MPI_Comm_dup(MPI_COMM_WORLD, &b);
