@@ -148,7 +148,8 @@ int createQpIn(const Rings &given, nbc_hca *hca, const nbc_hca_qp_request *want,
   bool receives = want->log_rq != UINT32_MAX;
   CompletionQueue *sendQueue = ownQueue(adapter, want->send_cq);
   CompletionQueue *receiveQueue = ownQueue(adapter, want->recv_cq);
-  if (!sendQueue || !receiveQueue || want->port >= adapter.ports.size()) return NBC_ERROR_ARGUMENT;
+  if (!sendQueue || !receiveQueue || want->port >= adapter.ports.size() || want->rnr_timer > 31)
+    return NBC_ERROR_ARGUMENT;
   const uint32_t room = given.room ? given.room : 1u << std::min(want->log_stride, 31u);
   if (receives && (room < MLX5_SEGMENT || room > mostRoom)) return NBC_ERROR_ARGUMENT;
   if (want->log_sq > device.max_log_sq || (receives && want->log_rq > device.max_log_rq))
@@ -175,6 +176,7 @@ int createQpIn(const Rings &given, nbc_hca *hca, const nbc_hca_qp_request *want,
   qp->number = number;
   qp->flags = want->flags;
   qp->port = want->port;
+  if (want->rnr_timer) qp->retry.minRnrTimer = want->rnr_timer;
   qp->logSend = want->log_sq;
   qp->logReceive = want->log_rq;
   qp->logStride = want->log_stride;

@@ -50,6 +50,7 @@ struct devx_qp {
   struct devx_memory memory;
   uint32_t number;
   struct devx_cq *cq[2];  // send, receive
+  uint32_t rnr_timer;     // a code
   atomic_uint failed;     // enum mlx5_syndrome
 };
 

@@ -137,7 +137,6 @@ enum {
   LOG_LONGEST = 30,     // bytes of a message
   LOG_ACK_EVERY = 8,    // packets
   RNR_FOR_EVER = 7,     // retries
-  RNR_TIMER = 12,       // 0.64 ms
   RETRIES = 7,
   TIMEOUT = 18,  // 4.096 us * 2^18 = 1.07 s, as target verbs has it
   MAY_READ = 1 << 1,
@@ -243,7 +242,7 @@ void devx_put_receive_ready(uint8_t command[DEVX_COMMAND_BYTES], uint32_t number
   set(c, qp_log_reads, peer->log_reads);
   set(c, qp_may_read, 1);
   set(c, qp_may_write, 1);
-  set(c, qp_rnr_timer, RNR_TIMER);
+  set(c, qp_rnr_timer, peer->rnr_timer);
   set(c, qp_next_receive, peer->first_packet);
   put_way(c, &peer->way);
 }

@@ -58,6 +58,7 @@ struct devx_way {
 struct devx_peer {
   uint32_t number, first_packet, mtu;  // enum ibv_mtu
   uint32_t log_reads;                  // of our memory, under way at once
+  uint32_t rnr_timer;                  // a code: when it is to come again that finds no receive
   struct devx_way way;
 };
 void devx_put_receive_ready(uint8_t command[DEVX_COMMAND_BYTES], uint32_t number,

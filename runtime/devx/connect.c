@@ -97,7 +97,8 @@ int devx_connect_qp(struct nbc_hca *hca, uint32_t number, const uint8_t address[
   struct devx_peer peer = {.number = peer_number,
                            .first_packet = first_packet(peer_number),
                            .mtu = card.mtu < mtu ? card.mtu : mtu,
-                           .log_reads = a->log_reads};
+                           .log_reads = a->log_reads,
+                           .rnr_timer = qp->rnr_timer};
   if (!find_way(a, &card, number, &peer.way)) return devx_status_of(errno);
   uint8_t command[DEVX_COMMAND_BYTES];
   devx_put_receive_ready(command, number, &peer);

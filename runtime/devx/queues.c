@@ -20,6 +20,7 @@
 #include "runtime/devx/adapter.h"
 
 enum {
+  RNR_TIMER = 12,  // 0.64 ms
   ENTRY = sizeof(struct mlx5_cqe64),
   LINK = sizeof(struct mlx5_wqe_srq_next_seg),  // in front of a list's entry
   RECORD = 8,
@@ -226,7 +227,8 @@ static void release_cqs(struct devx_adapter *a, struct devx_qp *qp) {
 
 static int possible(const struct devx_adapter *a, const struct nbc_hca_qp_request *want) {
   const bool receives = want->log_rq != UINT32_MAX;
-  if (want->port || (receives && (want->log_stride < 4 || want->log_stride > 9)))
+  if (want->port || want->rnr_timer > 31 ||
+      (receives && (want->log_stride < 4 || want->log_stride > 9)))
     return NBC_ERROR_ARGUMENT;
   if (want->log_sq > a->facts.max_log_sq || (receives && want->log_rq > a->facts.max_log_rq))
     return NBC_ERROR_RESOURCES;
@@ -242,6 +244,7 @@ int devx_create_qp(struct nbc_hca *hca, const struct nbc_hca_qp_request *want,
   if (status) return status;
   struct devx_qp *qp = (struct devx_qp *)calloc(1, sizeof *qp);
   if (!qp) return NBC_ERROR_MEMORY;
+  qp->rnr_timer = want->rnr_timer ? want->rnr_timer : RNR_TIMER;
   if (!use_cqs(a, qp, want)) {
     free(qp);
     return NBC_ERROR_ARGUMENT;

@@ -95,6 +95,7 @@ struct nbc_hca_qp_request {
   uint32_t send_cq, recv_cq; /* numbers */
   uint32_t flags;
   uint32_t port; /* physical, from 0: what it sends leaves there, what it receives comes there */
+  uint32_t rnr_timer; /* code of min_rnr_timer; 0: 12 (0.64 ms) */
 };
 
 /* A reliable connected queue pair. doorbell[0]: receives posted, be32 of 16 bits,
@@ -128,8 +129,7 @@ struct nbc_hca_ops {
   /* Address of the adapter for `connect`, at most 32 bytes, as other ranks see it. */
   int (*address)(struct nbc_hca *, uint8_t address[32]);
   /* To the queue pair `peer_number` of the adapter at `address` (one's own included),
-   * and ready to send. Receives may be posted before. rnr_retry is 7 (for ever),
-   * min_rnr_timer code 12 (0.64 ms). */
+   * and ready to send. Receives may be posted before. rnr_retry is 7 (for ever). */
   int (*connect_qp)(struct nbc_hca *, uint32_t number, const uint8_t address[32],
                     uint32_t peer_number);
   int (*destroy_qp)(struct nbc_hca *, uint32_t number);

@@ -159,6 +159,7 @@ devx_peer peer() {
                  .first_packet = 0x0a0b0c,
                  .mtu = IBV_MTU_2048,
                  .log_reads = 4,
+                 .rnr_timer = 12,
                  .way = {.port = 1,
                          .service_level = 5,
                          .traffic_class = 0x6c,

@@ -229,7 +229,8 @@ TEST(Devx, whatCannotBeIsRefused) {
                                     .send_cq = cq.number,
                                     .recv_cq = cq.number,
                                     .flags = 0,
-                                    .port = 0};
+                                    .port = 0,
+                                    .rnr_timer = 0};
   const auto refused = [&](auto change) {
     nbc_hca_qp_request r = right;
     change(r);
@@ -240,6 +241,7 @@ TEST(Devx, whatCannotBeIsRefused) {
   EXPECT_EQ(refused([](auto &r) { r.log_stride = 10; }), NBC_ERROR_ARGUMENT);
   EXPECT_EQ(refused([](auto &r) { r.send_cq = 0xffffff; }), NBC_ERROR_ARGUMENT);
   EXPECT_EQ(refused([](auto &r) { r.port = 1; }), NBC_ERROR_ARGUMENT);
+  EXPECT_EQ(refused([](auto &r) { r.rnr_timer = 32; }), NBC_ERROR_ARGUMENT);
   ASSERT_EQ(d.hca->ops->create_qp(d.hca, &right, &qp), 0);
   uint8_t address[32];
   ASSERT_EQ(d.hca->ops->address(d.hca, address), 0);
