@@ -52,7 +52,8 @@ const Way ways[] = {{"auto", {}},
                     {"anew", {.offers = NBC_VERBS_ANEW}},
                     {"eager", {.transfer = NBC_TRANSFER_EAGER}},
                     {"write", {.transfer = NBC_TRANSFER_WRITE}},
-                    {"read", {.transfer = NBC_TRANSFER_READ}}};
+                    {"read", {.transfer = NBC_TRANSFER_READ}},
+                    {"send", {.transfer = NBC_TRANSFER_SEND}}};
 
 /// The templates of a file, all ranks' behind one another; aligned.
 class Templates {

@@ -31,7 +31,7 @@ enum class Emit {
 };
 enum class Input { source, schedule, goal, msccl };
 enum class Clock { simulated, real };
-enum class Rendezvous { write, read };
+enum class Rendezvous { write, read, send };
 
 struct Options {
   std::string file;

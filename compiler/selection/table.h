@@ -14,8 +14,8 @@
 /// vector; calls whose ranks know different ones (v-variants, `each`) are taken to have 0.
 /// `commutes` is of the operator; `blocking` is MPI_Allgather, not MPI_Iallgather or
 /// MPI_Allgather_init. `transfer` says how bytes go there (nbc_plan_options): by target sci pio or
-/// dma, by target verbs eager, write or read. What is chosen depends on nothing that two ranks
-/// might see differently.
+/// dma, by target verbs eager, write, read or send. What is chosen depends on nothing that two
+/// ranks might see differently.
 ///
 /// A collective may be without rows; where it has some, the last one fits every call. A row may say
 /// an algorithm that cannot do the call at hand (it needs an even number of ranks; the operator

@@ -45,6 +45,7 @@ void facts(nbc_verbs *verbs, nbc_verbs_facts *out) {
   out->transfer = o.transfer;
   out->offers = o.offers;
   out->patience = o.patience;
+  out->rnr_timer = o.rnrTimer;
   out->on_demand = o.onDemand && o.memory != NBC_VERBS_PINNED;
   out->memory = o.memory;
 }
@@ -70,13 +71,14 @@ int createQp(nbc_verbs *verbs, const nbc_verbs_queue_wish *wish, void **out, uin
   nbc_verbs_facts most;
   facts(verbs, &most);
   if (wish->sends > most.queue || wish->receives > most.queue || wish->gather > most.gather ||
-      wish->inline_bytes > most.inline_bytes)
+      wish->scatter > most.gather || wish->inline_bytes > most.inline_bytes)
     return NBC_ERROR_RESOURCES;
   if (wish->rail >= most.rails) return NBC_ERROR_ARGUMENT;
 
   auto queue = std::make_unique<Queue>();
   queue->completions = static_cast<Completions *>(wish->cq);
   queue->gather = wish->gather;
+  queue->scatter = std::max(wish->scatter, 1u);
   queue->rail = wish->rail;
   queue->inlineBytes = wish->inline_bytes;
   queue->sends.most = wish->sends;
@@ -85,10 +87,11 @@ int createQp(nbc_verbs *verbs, const nbc_verbs_queue_wish *wish, void **out, uin
   uint32_t cq = queue->completions->cq.number;
   nbc_hca_qp_request request = {.log_sq = log2Up(blocks),
                                 .log_rq = wish->receives ? log2Up(wish->receives) : UINT32_MAX,
-                                .log_stride = std::countr_zero(uint32_t{MLX5_SEGMENT}),
+                                .log_stride = log2Up(queue->scatter * MLX5_SEGMENT),
                                 .send_cq = cq,
                                 .recv_cq = cq,
-                                .flags = 0};
+                                .flags = 0,
+                                .rnr_timer = wish->rnr_timer};
   if (int r = hca->ops->create_qp(hca, &request, &queue->qp)) return r;
   for (auto [ring, log] : {std::pair{&queue->sends, request.log_sq},
                            std::pair{&queue->receives, wish->receives ? request.log_rq : 0}}) {

@@ -53,7 +53,7 @@ struct Queue {
   Completions *completions;
   nbc_hca_qp qp;
   bool connected = false;
-  uint32_t gather, inlineBytes;
+  uint32_t gather, scatter, inlineBytes;
   uint32_t rail = 0, peerRail = 0;
   uint16_t blocks = 0, received = 0;  // as the doorbell records count
   Ring sends, receives;

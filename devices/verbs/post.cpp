@@ -2,12 +2,13 @@
 // post.cpp - work requests become work queue entries.
 //
 //   ibv_send_wr        -> control segment [, remote address] [, data segments | the bytes, inline]
-//   ibv_recv_wr        -> one data segment
+//   ibv_recv_wr        -> data segments
 //
 // A chain ends at the first request that cannot be; those before it are posted, as ibv_post_send
 // has it. Segments of no bytes are left out: to hardware a count of 0 may mean 2^31.
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "devices/verbs/engine.h"
@@ -64,7 +65,7 @@ bool possible(const Queue &queue, const ibv_send_wr &wr, uint64_t &bytes) {
     if (wr.sg_list[i].length & MLX5_INLINE) return false;
     bytes += wr.sg_list[i].length;
   }
-  if (wr.send_flags & ~(IBV_SEND_SIGNALED | IBV_SEND_INLINE)) return false;
+  if (wr.send_flags & ~(IBV_SEND_SIGNALED | IBV_SEND_INLINE | IBV_SEND_FENCE)) return false;
   return !(wr.send_flags & IBV_SEND_INLINE) ||
          (wr.opcode != IBV_WR_RDMA_READ && bytes <= queue.inlineBytes);
 }
@@ -81,6 +82,7 @@ int append(Queue &queue, const ibv_send_wr &wr) {
   control[MLX5_CTRL_OPCODE] = operation->entry;
   mlx5_put16(control + MLX5_CTRL_INDEX, queue.blocks);
   control[MLX5_CTRL_FLAGS] = wr.send_flags & IBV_SEND_SIGNALED ? MLX5_CE_ALWAYS : MLX5_CE_ON_ERROR;
+  if (wr.send_flags & IBV_SEND_FENCE) control[MLX5_CTRL_FLAGS] |= MLX5_FENCE_SMALL;
   if (operation->immediate) memcpy(control + MLX5_CTRL_IMM, &wr.imm_data, 4);
   if (operation->addressed) {
     uint8_t *remote = entry.segment();
@@ -104,14 +106,20 @@ int append(Queue &queue, const ibv_send_wr &wr) {
 }
 
 int append(Queue &queue, const ibv_recv_wr &wr) {
-  if (wr.num_sge < 0 || wr.num_sge > 1 || queue.receives.most == 0) return NBC_ERROR_ARGUMENT;
-  if (wr.num_sge && wr.sg_list[0].length & MLX5_INLINE) return NBC_ERROR_ARGUMENT;
+  if (wr.num_sge < 0 || uint32_t(wr.num_sge) > queue.scatter || queue.receives.most == 0)
+    return NBC_ERROR_ARGUMENT;
+  for (int i = 0; i < wr.num_sge; ++i)
+    if (wr.sg_list[i].length & MLX5_INLINE) return NBC_ERROR_ARGUMENT;
   if (queue.receives.full()) return NBC_ERROR_RESOURCES;
-  uint32_t entry = queue.received & ((1u << queue.qp.log_rq) - 1);
-  const ibv_sge none = {0, 0, MLX5_INVALID_LKEY};
-  bool empty = wr.num_sge == 0 || wr.sg_list[0].length == 0;
-  putData(queue.qp.rq + (size_t(entry) << queue.qp.log_stride), empty ? none : wr.sg_list[0],
-          empty ? none.lkey : keyOnRail(wr.sg_list[0].lkey, queue.rail));
+  const uint32_t number = queue.received & ((1u << queue.qp.log_rq) - 1);
+  uint8_t *entry = queue.qp.rq + (size_t(number) << queue.qp.log_stride);
+  uint32_t segments = 0;
+  for (int i = 0; i < wr.num_sge; ++i)
+    if (wr.sg_list[i].length)
+      putData(entry + MLX5_SEGMENT * segments++, wr.sg_list[i],
+              keyOnRail(wr.sg_list[i].lkey, queue.rail));
+  if (segments < 1u << queue.qp.log_stride >> std::countr_zero(uint32_t{MLX5_SEGMENT}))
+    putData(entry + MLX5_SEGMENT * segments, {}, MLX5_INVALID_LKEY);  // what ends them
   queue.receives.put(queue.received++, wr.wr_id);
   return NBC_OK;
 }

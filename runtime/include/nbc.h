@@ -237,7 +237,7 @@ struct nbc_call;
 /* How bytes get into a peer's memory where there are several ways. Of target sci: the processor
  * stores them, or the adapter copies them while the processor computes. Of target verbs: they are
  * copied at both ends, and need nothing of the receiver to go; or go from place to place, written
- * by who sends, or read by who receives. */
+ * by who sends, or read by who receives, or sent into a receive that is posted there. */
 enum nbc_transfer {
   NBC_TRANSFER_AUTO,
   NBC_TRANSFER_PIO, /* sci */
@@ -245,6 +245,7 @@ enum nbc_transfer {
   NBC_TRANSFER_EAGER, /* verbs */
   NBC_TRANSFER_WRITE,
   NBC_TRANSFER_READ,
+  NBC_TRANSFER_SEND,
   NBC_TRANSFERS
 };
 

@@ -71,7 +71,7 @@ struct lane_ops {
   size_t (*describe)(const struct lane *, void *card);
   int (*connect)(const struct lane *, const void *card, size_t bytes);
 };
-enum { MOST_CARD = 256 };
+enum { MOST_CARD = 512 };
 
 // How messages go to one peer, and come from it: in the order in which they were posted.
 struct lane {

@@ -65,7 +65,7 @@ static int attach(struct nbc_device *device, void **shared) {
   a->device = (struct nbc_verbs *)device;
   a->device->ops->facts(a->device, &a->facts);
   if (a->facts.rails == 0) a->facts.rails = 1;
-  bool reads = a->facts.rendezvous == NBC_VERBS_READ;
+  bool reads = a->facts.rendezvous != NBC_VERBS_WRITE;
   int status = (reads && a->facts.reads == 0) || a->facts.rails > NBC_VERBS_RAILS ||
                        (a->facts.rails > 1 && !a->device->ops->keys) ||
                        (a->facts.memory == NBC_VERBS_ON_DEMAND && !a->facts.on_demand)
@@ -233,7 +233,7 @@ static void probe_the_silent(struct verbs *v) {
   const bool first = v->looked == 0;
   v->looked = time;
   if (first) return;
-  for (uint32_t i = 0; i < v->lane_count; ++i) {
+  for (uint32_t i = 0; i < v->queue_count; ++i) {
     struct verbs_lane *l = &v->lanes[i];
     if (!l->heard && !l->probing && verbs_waits(l)) verbs_probe(l);
     l->heard = false;
@@ -248,7 +248,7 @@ static bool failed(nbc_plan *plan) {
   struct verbs *v = verbs_of(plan);
   if (!v || messages_failed(plan)) return messages_failed(plan);
   if (v->idle % SELDOM_IDLE) return v->status < 0;
-  for (uint32_t i = 0; i < v->lane_count && !v->status; ++i)
+  for (uint32_t i = 0; i < v->queue_count && !v->status; ++i)
     if (v->ops->failed(v->adapter->device, v->lanes[i].qp)) v->status = NBC_ERROR_DEVICE;
   if (!v->status) probe_the_silent(v);
   return v->status < 0;
@@ -308,7 +308,8 @@ const struct target verbs = {
     .name = NBC_VERBS_TARGET,
     .attach = attach,
     .detach = detach,
-    .transfers = 1u << NBC_TRANSFER_EAGER | 1u << NBC_TRANSFER_WRITE | 1u << NBC_TRANSFER_READ,
+    .transfers = 1u << NBC_TRANSFER_EAGER | 1u << NBC_TRANSFER_WRITE | 1u << NBC_TRANSFER_READ |
+                 1u << NBC_TRANSFER_SEND,
     .transfer = transfer,
     .make_known = make_known,
     .forget = forget,

@@ -2,8 +2,9 @@
 // verbs.h - target verbs, in the runtime: lanes over queue pairs, and what of them is under way.
 //
 // verbs.c is the target, verbs_create.c makes lanes, verbs_lane.c is the protocol, verbs_direct.c
-// knows what was offered before, verbs_detour.c goes round what cannot be registered, verbs_queue.c
-// posts work requests and takes completions in. messages.c carries calls out.
+// knows what was offered before, verbs_place.c sends into receives in place, verbs_detour.c goes
+// round what cannot be registered, verbs_queue.c posts work requests and takes completions in.
+// messages.c carries calls out.
 //
 // A message goes as its length says, which both ends know:
 //
@@ -15,6 +16,8 @@
 //   longer, read        OFFER    of the sender: where from
 //                       FINISHED of the receiver, when it has read
 //   either, again       AGAIN    instead of OFFER: of memory that was offered before
+//   longer, send        PLACED   its bytes, into receives that are posted where they are to be; on
+//                                a queue pair of their own (verbs_place.c)
 //
 // A plan may say that all go one way (nbc_plan_options.transfer): then eager_bytes are without
 // bound, or 0.
@@ -32,8 +35,11 @@
 // anew has another key, so it is not what was kept, and is offered anew. Messages of a lane arrive
 // in order, so the copy is exact, whatever calls, lengths and variants come between.
 //
-// Receives. Any of these, and CREDIT, takes a receive of the peer's; all of them are in one queue
-// and alike, with a slot each. There is always one, so that no adapter has to try again:
+// PLACED is the third way: nobody offers anything, as receives are posted where messages are to be,
+// and the adapters wait for them (verbs_place.c).
+//
+// Receives. Any of these but PLACED, and CREDIT, takes a receive of the peer's; all of them are in
+// one queue and alike, with a slot each. There is always one, so that no adapter has to try again:
 //
 //   E   eager messages that are not copied out yet. The sender has a credit for each; credits come
 //       back in the immediate value of whatever is sent, and by CREDIT when half of them are to be
@@ -71,6 +77,7 @@ enum verbs_kind {
   VERBS_FINISHED,
   VERBS_CREDIT,
   VERBS_AGAIN,
+  VERBS_PLACED,
 };
 enum { KIND_SHIFT = 29, NUMBER_SHIFT = 16, NUMBER_MASK = 0x1fff };
 
@@ -127,7 +134,14 @@ struct held {
   uint32_t receive, bytes;
 };
 
-// A lane to one peer. Rings are powers of two long, and their indices run on.
+// What a receive in place is for.
+struct placed {
+  struct verbs_message *ends;  // with it
+  uint64_t bytes;              // that it is to take
+};
+
+// A lane to one peer, or its second queue pair. Rings are powers of two long, and their indices run
+// on.
 struct verbs_lane {
   struct verbs *of;
   void *qp;
@@ -172,6 +186,14 @@ struct verbs_lane {
   struct offered_run *known_there, *kept;
   uint32_t known_count, kept_count;  // powers of two, or 0
   uint64_t longest;                  // bytes of a work request, at both ends
+
+  // Of long messages that are sent: the second queue pair. And of that one: what its receives are
+  // for, and the peer's word, which is read to know that one is there.
+  struct verbs_lane *second;
+  struct placed *placed;  // [receive_count]
+  uint32_t placed_count, placed_came;
+  uint64_t word;
+  uint32_t word_rkey;
 
   bool heard, probing;  // from the peer, since the last look; a probe is under way
   bool busy;            // in the list of those that have something to do
@@ -224,17 +246,22 @@ struct verbs {
   const struct nbc_verbs_ops *ops;
   nbc_plan *plan;
   bool reads;            // who receives moves the data
+  bool sends;            // long messages are sent into receives in place
   uint64_t eager_bytes;  // of a message, at most; it goes in parts
   uint32_t part_bytes;   // of these, at most
   uint32_t gather, inline_bytes, slot_bytes;
   void *cq;
-  struct verbs_lane *lanes, *busy;
-  uint32_t lane_count, rails;
+  struct verbs_lane *lanes, *busy;  // [queue_count]: behind those of peers their second queue pairs
+  uint32_t lane_count, queue_count, rails;
   void *arena;  // what the lanes' arrays are in
   uint8_t *memory;
   size_t memory_bytes;
   struct known_memory known;
   bool memory_known;
+  // Of two words behind the slots, one takes what is read of the peer's other one.
+  uint64_t *words;
+  struct known_memory word;
+  bool word_known;
   struct verbs_staging *staging;    // [instance]
   struct verbs_message *under_way;  // [instance][record], as messages are
   struct verbs_keys *keys;          // [instance][KEYS]
@@ -255,6 +282,9 @@ struct verbs {
 static inline struct verbs *verbs_of(const nbc_plan *plan) {
   const struct messages *s = messages_of(plan);
   return s ? (struct verbs *)s->own : NULL;
+}
+static inline bool is_second(const struct verbs_lane *l) {
+  return l->index >= l->of->lane_count;
 }
 static inline void verbs_mark_busy(struct verbs_lane *l) {
   if (l->busy) return;
@@ -296,6 +326,19 @@ void verbs_arrive(struct verbs_lane *, uint32_t receive, const struct ibv_wc *);
 // Whether something of a call depends on the peer.
 bool verbs_waits(const struct verbs_lane *);
 
+// The segments of this end from byte `moved` of the message on: `most` bytes, or as many as go into
+// a work request, whose *count grows. Returns how many.
+uint64_t verbs_segments(const struct verbs_lane *, const struct message *, uint64_t moved,
+                        uint64_t most, struct ibv_sge *, int *count);
+bool verbs_in_order(uint32_t immediate, uint32_t number);
+
+// verbs_place.c: of a lane's second queue pair
+
+// Posts receives, and sends, as far as there is room.
+void verbs_move_places(struct verbs_lane *);
+// False: it is not what is expected.
+bool verbs_place_came(struct verbs_lane *, uint32_t receive, const struct ibv_wc *);
+
 // verbs_direct.c
 
 // Chooses the number under which the peer is to keep a place that it is told now; from 1. 0: it
@@ -313,7 +356,8 @@ void verbs_forget_place(struct verbs *, struct verbs_place *);
 
 // verbs_queue.c
 
-// What of the lane's requests and receives never changes; all receives are free.
+// What of the lane's requests and receives never changes; all receives are free, but for those in
+// place.
 void verbs_lay_out(struct verbs_lane *);
 // Room for a work request, without segments; null: the queue is full. Its slot.
 struct ibv_send_wr *verbs_request(struct verbs_lane *);

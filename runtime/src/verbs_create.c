@@ -8,6 +8,7 @@
 //   eager receives     2 R, so that credits come back while others are used; of messages of several
 //                      parts more, so that a block of max_bytes needs nothing of the receiver
 //   work requests      2 (S + R): more do not go before completions have come; of parts likewise
+//   second queue pairs receives of 2 R, work requests of 3 S: what a message of one part takes
 //
 // The last two are cut, for all lanes alike, until they fit into the completion queue and into
 // slot_memory: each lane works with two eager slots and a few requests.
@@ -43,8 +44,7 @@ static uint32_t eager_slots(const struct verbs *v, const struct traffic *t, uint
 }
 
 // A power of two.
-static uint32_t requests(const struct verbs *v, const struct traffic *t, uint32_t limit) {
-  uint64_t wanted = 2 * (t->sends * parts(v) + t->receives);
+static uint32_t ring(uint64_t wanted, uint32_t limit) {
   uint32_t n = FEW_REQUESTS;
   while (n < wanted && 2 * n <= limit && n < MANY_REQUESTS) n *= 2;
   return n;
@@ -54,7 +54,7 @@ static uint32_t requests(const struct verbs *v, const struct traffic *t, uint32_
 // buffers; with room, as each has a few places in the table. 0 where it keeps none. Both ends count
 // the same messages.
 static uint32_t kept_offers(const struct verbs *v, uint64_t offered) {
-  if (offered == 0 || v->adapter->facts.offers == NBC_VERBS_ANEW) return 0;
+  if (offered == 0 || v->sends || v->adapter->facts.offers == NBC_VERBS_ANEW) return 0;
   uint32_t n = 8;
   while (n < 4 * offered && n < MOST_KEPT) n *= 2;
   return n;
@@ -71,11 +71,18 @@ static bool fits(struct verbs *v, const struct traffic *t, uint32_t limit) {
     const struct traffic all = {t[i].sends * v->plan->depth, t[i].receives * v->plan->depth};
     l->slot_count = eager_slots(v, &all, limit);
     l->receive_count = l->slot_count + control_receives(&all);
-    l->request_count = requests(v, &all, limit);
+    l->request_count = ring(2 * (all.sends * parts(v) + all.receives), limit);
     // Who offers is who receives, unless the receiver reads.
     l->known_count = kept_offers(v, v->reads ? all.sends : all.receives);
     l->kept_count = kept_offers(v, v->reads ? all.receives : all.sends);
-    fit = fit && l->receive_count <= facts->queue && l->request_count <= facts->queue;
+    struct verbs_lane *second = l->second;
+    if (second) {
+      second->receive_count = ring(2 * all.receives, limit);
+      second->request_count = ring(3 * all.sends, limit);
+      entries += second->receive_count + second->request_count;
+    }
+    for (const struct verbs_lane *of = l; of; of = of->second)
+      fit = fit && of->receive_count <= facts->queue && of->request_count <= facts->queue;
     entries += l->receive_count + l->request_count;
     slots += l->slot_count + (v->eager_bytes == UINT64_MAX ? l->request_count : 0);
   }
@@ -105,35 +112,37 @@ static void *cut(uintptr_t *at, size_t bytes) {
 // Where the lane's arrays are, from `at` on, behind which the next lane's begin.
 static void place_arrays(struct verbs_lane *l, uintptr_t *at) {
   const size_t requests = l->request_count, receives = l->receive_count;
+  const size_t scatter = is_second(l) ? l->of->gather : 1;
   const uint32_t runs = l->of->reads ? MOST_OFFERED : 1;
-  l->offers_room = (uint32_t)offer_bytes(runs);
+  l->offers_room = l->of->sends ? 0 : (uint32_t)offer_bytes(runs);
   l->requests = (struct ibv_send_wr *)cut(at, requests * sizeof *l->requests);
   l->segments = (struct ibv_sge *)cut(at, requests * l->of->gather * sizeof *l->segments);
   l->purposes = (struct purpose *)cut(at, requests * sizeof *l->purposes);
   l->receives = (struct ibv_recv_wr *)cut(at, receives * sizeof *l->receives);
-  l->receive_segments = (struct ibv_sge *)cut(at, receives * sizeof *l->receive_segments);
+  l->receive_segments = (struct ibv_sge *)cut(at, receives * scatter * sizeof *l->receive_segments);
   l->held = (struct held *)cut(at, l->slot_count * sizeof *l->held);
   l->offers = (uint8_t *)cut(at, (size_t)WINDOW * l->offers_room);
   l->known_there = (struct offered_run *)cut(at, l->known_count * sizeof *l->known_there);
   l->kept = (struct offered_run *)cut(at, l->kept_count * sizeof *l->kept);
+  if (is_second(l)) l->placed = (struct placed *)cut(at, receives * sizeof *l->placed);
 }
 
 static int make_memory(struct verbs *v) {
   uintptr_t arena = 0;
   size_t slots = 0;
-  for (uint32_t i = 0; i < v->lane_count; ++i) {
-    place_arrays(&v->lanes[i], &arena);
+  for (uint32_t i = 0; i < v->queue_count; ++i) place_arrays(&v->lanes[i], &arena);
+  for (uint32_t i = 0; i < v->lane_count; ++i)
     slots += v->lanes[i].request_count + v->lanes[i].receive_count;
-  }
   v->arena = aligned_alloc(64, arena + 64);
   if (!v->arena) return NBC_ERROR_MEMORY;
   memset(v->arena, 0, arena);
   v->plan->queue_bytes += arena;
-  void *memory =
-      mmap(NULL, slots * v->slot_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  const size_t bytes = slots * v->slot_bytes + 2 * sizeof *v->words;
+  void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return NBC_ERROR_MEMORY;
   v->memory = (uint8_t *)memory;
-  v->memory_bytes = slots * v->slot_bytes;
+  v->memory_bytes = bytes;
+  v->words = (uint64_t *)(void *)(v->memory + slots * v->slot_bytes);
   v->plan->queue_bytes += v->memory_bytes;
   arena = (uintptr_t)v->arena;
   uint8_t *slot = v->memory;
@@ -143,11 +152,17 @@ static int make_memory(struct verbs *v) {
     l->slots = slot;
     l->arrivals = slot + (size_t)l->request_count * v->slot_bytes;
     slot = l->arrivals + (size_t)l->receive_count * v->slot_bytes;
+    if (l->second) place_arrays(l->second, &arena);
   }
   int status = v->ops->register_memory(v->adapter->device, v->memory, v->memory_bytes,
                                        IBV_ACCESS_LOCAL_WRITE, &v->known.region, &v->known.lkey,
                                        &v->known.rkey);
   v->memory_known = !status;
+  if (status || !v->sends) return status;
+  status = v->ops->register_memory(v->adapter->device, v->words, sizeof *v->words,
+                                   IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ, &v->word.region,
+                                   &v->word.lkey, &v->word.rkey);
+  v->word_known = !status;
   return status;
 }
 
@@ -195,12 +210,15 @@ static int make_lane(struct verbs *v, struct verbs_lane *l) {
   struct nbc_verbs *device = v->adapter->device;
   int status = 0;
   for (uint32_t rail = 0; rail < v->rails && !status; ++rail) {
-    const struct nbc_verbs_queue_wish wish = {.cq = v->cq,
-                                              .sends = l->request_count,
-                                              .receives = l->receive_count,
-                                              .gather = v->gather,
-                                              .inline_bytes = v->inline_bytes,
-                                              .rail = rail};
+    const struct nbc_verbs_queue_wish wish = {
+        .cq = v->cq,
+        .sends = l->request_count,
+        .receives = l->receive_count,
+        .gather = v->gather,
+        .scatter = is_second(l) ? v->gather : 1,
+        .rnr_timer = is_second(l) ? v->adapter->facts.rnr_timer : 0,
+        .inline_bytes = v->inline_bytes,
+        .rail = rail};
     uint32_t number;
     status = v->ops->create_qp(device, &wish, &l->on_rail[rail], &number);
     if (status)
@@ -215,19 +233,21 @@ static int make_lanes(struct verbs *v) {
   struct messages *s = messages_of(v->plan);
   const struct tables *t = &v->plan->tables;
   uint32_t entries = 0;
+  for (uint32_t i = 0; i < v->queue_count; ++i)
+    v->lanes[i] = (struct verbs_lane){.of = v, .index = i, .longest = v->adapter->facts.longest};
   for (uint32_t i = 0; i < v->lane_count; ++i) {
     struct verbs_lane *l = &v->lanes[i];
-    *l = (struct verbs_lane){.of = v, .index = i, .longest = v->adapter->facts.longest};
+    if (v->sends) l->second = &v->lanes[v->lane_count + i];
     s->lanes[i] = (struct lane){&verbs_lane_ops, l, t->peers[i], i};
   }
   deal_ports(v);
   int status = size_lanes(v);
   if (!status) status = make_memory(v);
-  for (uint32_t i = 0; i < v->lane_count; ++i)
+  for (uint32_t i = 0; i < v->queue_count; ++i)
     entries += v->lanes[i].receive_count + v->lanes[i].request_count;
   if (!status) status = v->ops->create_cq(v->adapter->device, entries, &v->cq);
   if (status) v->cq = NULL;
-  for (uint32_t i = 0; i < v->lane_count && !status; ++i) status = make_lane(v, &v->lanes[i]);
+  for (uint32_t i = 0; i < v->queue_count && !status; ++i) status = make_lane(v, &v->lanes[i]);
   return status;
 }
 
@@ -245,9 +265,11 @@ static void measure(struct verbs *v, const struct nbc_reloc *r, const struct ste
   const struct tables *t = &v->plan->tables;
   const uint32_t local = m->op == NBC_MESSAGE_RECV ? IBV_ACCESS_LOCAL_WRITE : 0;
   const uint32_t moves = m->op == NBC_MESSAGE_RECV ? IBV_ACCESS_REMOTE_WRITE : 0;
-  const uint32_t access = local | (!v->reads                   ? moves
-                                   : m->op == NBC_MESSAGE_SEND ? IBV_ACCESS_REMOTE_READ
-                                                               : 0);
+  const uint32_t remote = v->sends                    ? 0
+                          : !v->reads                 ? moves
+                          : m->op == NBC_MESSAGE_SEND ? IBV_ACCESS_REMOTE_READ
+                                                      : 0;
+  const uint32_t access = local | remote;
   __extension__ typedef unsigned __int128 wide;
   uint64_t blocks = 0;
   uint32_t parts = 0;
@@ -289,7 +311,9 @@ static int measure_messages(struct verbs *v) {
       measure(v, r, &s->variants[i].steps[record], v->longest + (size_t)i * KEYS);
     }
   }
-  return v->reads && v->gather > MOST_OFFERED ? NBC_ERROR_RESOURCES : 0;
+  // Both ends have to cut a message into the same parts.
+  const uint32_t most = v->sends ? v->adapter->facts.gather : MOST_OFFERED;
+  return (v->reads || v->sends) && v->gather > most ? NBC_ERROR_RESOURCES : 0;
 }
 
 // --- the plan ---
@@ -298,9 +322,11 @@ static int measure_messages(struct verbs *v) {
 static void choose_way(struct verbs *v) {
   const nbc_plan *plan = v->plan;
   v->reads = v->adapter->facts.rendezvous == NBC_VERBS_READ;
+  v->sends = v->adapter->facts.rendezvous == NBC_VERBS_SEND;
   v->eager_bytes = v->part_bytes = (uint32_t)plan->eager_bytes;
   if (plan->transfer == NBC_TRANSFER_AUTO) return;
   v->reads = plan->transfer == NBC_TRANSFER_READ;
+  v->sends = plan->transfer == NBC_TRANSFER_SEND;
   v->eager_bytes = plan->transfer == NBC_TRANSFER_EAGER ? UINT64_MAX : 0;
   if (v->eager_bytes == 0) v->part_bytes = 0;
 }
@@ -330,8 +356,9 @@ int verbs_create(nbc_plan *plan) {
   v->ops = v->adapter->device->ops;
   choose_way(v);
   v->lane_count = plan->tables.header->peers.count;
-  v->lanes = (struct verbs_lane *)calloc(v->lane_count, sizeof *v->lanes);
-  if (v->reads && v->adapter->facts.reads == 0) return NBC_ERROR_UNSUPPORTED;
+  v->queue_count = v->sends ? 2 * v->lane_count : v->lane_count;
+  v->lanes = (struct verbs_lane *)calloc(v->queue_count, sizeof *v->lanes);
+  if ((v->reads || v->sends) && v->adapter->facts.reads == 0) return NBC_ERROR_UNSUPPORTED;
   status = v->lanes ? measure_messages(v) : NBC_ERROR_MEMORY;
   if (!status) status = set_facts(v);
   if (!status) status = make_lanes(v);
@@ -342,13 +369,14 @@ void verbs_destroy(nbc_plan *plan) {
   struct verbs *v = verbs_of(plan);
   if (v) {
     struct nbc_verbs *device = v->adapter->device;
-    for (uint32_t i = 0; v->lanes && i < v->lane_count; ++i) {
+    for (uint32_t i = 0; v->lanes && i < v->queue_count; ++i) {
       v->ops->destroy_qp(device, v->lanes[i].qp);
       for (uint32_t rail = 0; rail < NBC_VERBS_RAILS; ++rail)
         v->ops->destroy_qp(device, v->lanes[i].on_rail[rail]);
     }
     v->ops->destroy_cq(device, v->cq);
     if (v->memory_known) v->ops->deregister_memory(device, v->known.region);
+    if (v->word_known) v->ops->deregister_memory(device, v->word.region);
     for (uint32_t i = 0; v->staging && i < plan->depth; ++i)
       if (v->staging[i].bytes) v->ops->deregister_memory(device, v->staging[i].as.region);
     for (uint32_t i = 0; v->places && i < plan->depth; ++i) verbs_forget_place(v, &v->places[i]);

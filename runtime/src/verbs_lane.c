@@ -180,21 +180,20 @@ static struct offered_run place_of_byte(const struct offer *o, uint64_t moved) {
                               0};
 }
 
-// Segments of this end from byte `moved` on: `most` bytes, or as many as go into a work request.
-static uint64_t gather_segments(struct verbs_lane *l, const struct message *m, uint64_t moved,
-                                uint64_t most, struct ibv_send_wr *wr) {
+uint64_t verbs_segments(const struct verbs_lane *l, const struct message *m, uint64_t moved,
+                        uint64_t most, struct ibv_sge *to, int *count) {
   const struct iovec *run;
   struct iovec one;
   uint64_t bytes = 0;
   runs_of(m, &run, &one);
   for (; moved >= run->iov_len; ++run) moved -= run->iov_len;
-  while (bytes < most && (uint32_t)wr->num_sge < l->of->gather) {
+  while (bytes < most && (uint32_t)*count < l->of->gather) {
     uint64_t n = run->iov_len - moved;
     if (n > most - bytes) n = most - bytes;
     uintptr_t at = (uintptr_t)run->iov_base + moved;
     struct keys keys = keys_at(l, m, at, n);
     n = keys.end - at;
-    wr->sg_list[wr->num_sge++] = (struct ibv_sge){at, (uint32_t)n, keys.lkey};
+    to[(*count)++] = (struct ibv_sge){at, (uint32_t)n, keys.lkey};
     bytes += n, moved += n;
     if (moved == run->iov_len) ++run, moved = 0;
   }
@@ -215,7 +214,7 @@ static bool move(struct verbs_lane *l, struct verbs_message *x) {
     if (!wr) return false;
     struct offered_run there = place_of_byte(o, x->moved);
     uint64_t most = there.bytes < l->longest ? there.bytes : l->longest;
-    x->moved += gather_segments(l, x->of, x->moved, most, wr);
+    x->moved += verbs_segments(l, x->of, x->moved, most, wr->sg_list, &wr->num_sge);
     wr->wr.rdma.remote_addr = there.address;
     wr->wr.rdma.rkey = there.rkey;
     bool last = x->moved == o->bytes;
@@ -241,6 +240,10 @@ static bool say_finished(struct verbs_lane *l, struct verbs_message *x) {
 }
 
 void verbs_move_on(struct verbs_lane *l) {
+  if (is_second(l)) {
+    verbs_move_places(l);
+    return;
+  }
   while (l->unfinished.first && say_finished(l, l->unfinished.first)) list_take(&l->unfinished);
   while (l->unoffered.first && l->offers_made - l->offers_answered < WINDOW) {
     if (offer_again(l)) continue;
@@ -275,9 +278,10 @@ static int send_message(const struct lane *lane, struct message *m) {
     const struct message there = {.address = d->address, .bytes = m->bytes, .runs = d->runs};
     gather((uint8_t *)(uintptr_t)m->address, &there, 0, m->bytes);
   }
-  if (!brief && !l->of->reads) ++l->of->stalled;
-  list_put(brief ? &l->unsent : l->of->reads ? &l->unoffered : &l->unmoved, begin(l, m, moved));
-  verbs_mark_busy(l);
+  struct verbs_lane *way = brief || !l->second ? l : l->second;
+  if (!brief && !l->of->reads && way == l) ++l->of->stalled;
+  list_put(brief ? &l->unsent : l->of->reads ? &l->unoffered : &way->unmoved, begin(l, m, moved));
+  verbs_mark_busy(way);
   return 0;
 }
 
@@ -287,9 +291,10 @@ static int receive_message(const struct lane *lane, struct message *m) {
   uint64_t moved = 0;
   const int how = brief ? take_held(l, m, &moved) : 0;
   if (how) return how;
+  struct verbs_lane *way = brief || !l->second ? l : l->second;
   if (!brief && l->of->reads) ++l->of->stalled;
-  list_put(brief ? &l->expected : l->of->reads ? &l->unmoved : &l->unoffered, begin(l, m, moved));
-  if (!brief) verbs_mark_busy(l);
+  list_put(brief ? &l->expected : l->of->reads ? &l->unmoved : &way->unoffered, begin(l, m, moved));
+  if (!brief) verbs_mark_busy(way);
   return 0;
 }
 
@@ -311,17 +316,17 @@ static int forget_message(const struct lane *lane, struct message *m) {
 
 bool verbs_waits(const struct verbs_lane *l) {
   return l->unsent.first || l->expected.first || l->unoffered.first || l->offered.first ||
-         l->unmoved.first || l->unfinished.first || l->reads;
+         l->unmoved.first || l->unfinished.first || l->reads || l->placed_came != l->placed_count;
 }
 
 // --- what comes in ---
 
-static bool in_order(uint32_t immediate, uint32_t number) {
+bool verbs_in_order(uint32_t immediate, uint32_t number) {
   return (immediate >> NUMBER_SHIFT & NUMBER_MASK) == (number & NUMBER_MASK);
 }
 
 static bool eager_came(struct verbs_lane *l, uint32_t immediate, struct held in) {
-  if (!in_order(immediate, l->eager_came++) || l->held_count == l->slot_count) return false;
+  if (!verbs_in_order(immediate, l->eager_came++) || l->held_count == l->slot_count) return false;
   struct verbs_message *x = l->expected.first;
   if (x) {
     const int how = take_part(l, in, x->of, &x->moved);
@@ -335,9 +340,10 @@ static bool eager_came(struct verbs_lane *l, uint32_t immediate, struct held in)
 
 static bool is_offer(const struct verbs_lane *l, const struct offer *o, uint32_t bytes) {
   uint64_t sum = 0;
-  if (bytes < offer_bytes(1) || o->runs == 0 || o->runs > (l->of->reads ? MOST_OFFERED : 1) ||
-      bytes != offer_bytes(o->runs) || o->number != l->offers_came || o->kept > l->kept_count ||
-      (o->kept && o->runs != 1) || l->offers_came - l->offers_taken == WINDOW)
+  if (l->of->sends || bytes < offer_bytes(1) || o->runs == 0 ||
+      o->runs > (l->of->reads ? MOST_OFFERED : 1) || bytes != offer_bytes(o->runs) ||
+      o->number != l->offers_came || o->kept > l->kept_count || (o->kept && o->runs != 1) ||
+      l->offers_came - l->offers_taken == WINDOW)
     return false;
   for (uint32_t i = 0; i < o->runs; ++i)
     if (o->run[i].bytes == 0 || __builtin_add_overflow(sum, o->run[i].bytes, &sum)) return false;
@@ -356,7 +362,7 @@ static bool offer_came(struct verbs_lane *l, const void *slot, uint32_t bytes) {
 static bool again_came(struct verbs_lane *l, uint32_t immediate, const uint8_t *slot,
                        uint32_t count) {
   if (count == 0 || count > WINDOW - (l->offers_came - l->offers_taken) ||
-      !in_order(immediate, l->offers_came + count))
+      !verbs_in_order(immediate, l->offers_came + count))
     return false;
   for (uint32_t i = 0; i < count; ++i) {
     if (slot[i] >= l->kept_count || l->kept[slot[i]].bytes == 0) return false;
@@ -372,7 +378,7 @@ static bool again_came(struct verbs_lane *l, uint32_t immediate, const uint8_t *
 
 // The message that was offered first has been moved.
 static bool answer_came(struct verbs_lane *l, uint32_t immediate) {
-  if (!l->offered.first || !in_order(immediate, l->offers_answered++)) return false;
+  if (!l->offered.first || !verbs_in_order(immediate, l->offers_answered++)) return false;
   list_take(&l->offered)->done = true;
   return true;
 }
@@ -404,6 +410,8 @@ static bool take_arrival(struct verbs_lane *l, uint32_t receive, const struct ib
       return !written && l->of->reads && wc->byte_len == 0 && answer_came(l, immediate);
     case VERBS_CREDIT:
       return !written && wc->byte_len == 0;
+    case VERBS_PLACED:
+      return false;  // here: it has a queue pair of its own
     case VERBS_AGAIN:
       return !written && again_came(l, immediate, l->arrivals + (size_t)receive * l->of->slot_bytes,
                                     wc->byte_len);
@@ -412,10 +420,11 @@ static bool take_arrival(struct verbs_lane *l, uint32_t receive, const struct ib
 }
 
 void verbs_arrive(struct verbs_lane *l, uint32_t receive, const struct ibv_wc *wc) {
+  const bool second = is_second(l);
   verbs_mark_busy(l);
-  if (!take_arrival(l, receive, wc))
+  if (!(second ? verbs_place_came : take_arrival)(l, receive, wc))
     verbs_fail(l->of, NBC_ERROR_DEVICE);
-  else if (ntohl(wc->imm_data) >> KIND_SHIFT != VERBS_EAGER)
+  else if (!second && ntohl(wc->imm_data) >> KIND_SHIFT != VERBS_EAGER)
     verbs_receive_again(l, receive);
 }
 
@@ -423,40 +432,83 @@ void verbs_arrive(struct verbs_lane *l, uint32_t receive, const struct ibv_wc *w
 
 struct card {
   uint64_t longest, eager_bytes;
-  uint32_t reads, slots, keeps, known, rails, rail;
+  uint32_t way, slots, keeps, known, rails, rail;
   struct nbc_verbs_address address[NBC_VERBS_RAILS];  // as many as there are
 };
-_Static_assert(sizeof(struct card) <= MOST_CARD, "a card holds it");
+// Behind it, of the second queue pair.
+struct second_card {
+  uint64_t word;
+  uint32_t word_rkey[NBC_VERBS_RAILS];
+  struct nbc_verbs_address address[NBC_VERBS_RAILS];  // likewise
+};
+_Static_assert(sizeof(struct card) + sizeof(struct second_card) <= MOST_CARD, "a card holds it");
 
+static size_t addresses_bytes(uint32_t rails) {
+  return rails * sizeof(struct nbc_verbs_address);
+}
 static size_t card_bytes(uint32_t rails) {
-  return offsetof(struct card, address) + rails * sizeof(struct nbc_verbs_address);
+  return offsetof(struct card, address) + addresses_bytes(rails);
+}
+static size_t second_bytes(uint32_t way, uint32_t rails) {
+  if (way != NBC_VERBS_SEND) return 0;
+  return offsetof(struct second_card, address) + addresses_bytes(rails);
+}
+
+static uint32_t way_of(const struct verbs *v) {
+  return v->sends ? NBC_VERBS_SEND : v->reads ? NBC_VERBS_READ : NBC_VERBS_WRITE;
+}
+
+static void describe_second(const struct verbs_lane *l, void *card) {
+  const struct verbs *v = l->of;
+  struct second_card mine = {.word = (uintptr_t)v->words};
+  struct verbs_keys keys;
+  verbs_put_keys(v, &keys, v->words, sizeof *v->words, &v->word);
+  memcpy(mine.word_rkey, keys.rkey, sizeof keys.rkey);
+  memcpy(mine.address, l->second->address, sizeof mine.address);
+  memcpy(card, &mine, second_bytes(NBC_VERBS_SEND, v->rails));
 }
 
 static size_t describe_lane(const struct lane *lane, void *card) {
   const struct verbs_lane *l = lane_of(lane);
+  const struct verbs *v = l->of;
   struct card mine = {.longest = l->longest,
-                      .eager_bytes = l->of->eager_bytes,
-                      .reads = l->of->reads,
+                      .eager_bytes = v->eager_bytes,
+                      .way = way_of(v),
                       .slots = l->slot_count,
                       .keeps = l->kept_count,
                       .known = l->known_count,
-                      .rails = l->of->rails,
+                      .rails = v->rails,
                       .rail = l->rail};
   memcpy(mine.address, l->address, sizeof mine.address);
-  memcpy(card, &mine, card_bytes(l->of->rails));
-  return card_bytes(l->of->rails);
+  memcpy(card, &mine, card_bytes(v->rails));
+  if (v->sends) describe_second(l, (uint8_t *)card + card_bytes(v->rails));
+  return card_bytes(v->rails) + second_bytes(mine.way, v->rails);
+}
+
+static int connect_second(const struct verbs_lane *l, const void *card) {
+  const struct verbs *v = l->of;
+  struct verbs_lane *s = l->second;
+  struct second_card theirs;
+  memcpy(&theirs, card, second_bytes(NBC_VERBS_SEND, v->rails));
+  s->rail = l->rail;
+  s->longest = l->longest;
+  s->word = theirs.word;
+  s->word_rkey = theirs.word_rkey[s->rail];
+  verbs_choose_rail(s);
+  return v->ops->connect(v->adapter->device, s->qp, &theirs.address[s->rail]);
 }
 
 static int connect_lane(const struct lane *lane, const void *card, size_t bytes) {
   struct verbs_lane *l = lane_of(lane);
   const uint32_t rails = l->of->rails;
-  struct card theirs;
-  if (bytes < card_bytes(1) || bytes > sizeof theirs) return NBC_ERROR_BOOTSTRAP;
-  memcpy(&theirs, card, bytes);
-  if (bytes != card_bytes(theirs.rails) || theirs.rail >= theirs.rails ||
+  struct card theirs = {0};
+  if (bytes < card_bytes(1)) return NBC_ERROR_BOOTSTRAP;
+  memcpy(&theirs, card, bytes < sizeof theirs ? bytes : sizeof theirs);
+  if (theirs.rails > NBC_VERBS_RAILS || theirs.rail >= theirs.rails ||
+      bytes != card_bytes(theirs.rails) + second_bytes(theirs.way, theirs.rails) ||
       theirs.slots > INT16_MAX || theirs.longest == 0)
     return NBC_ERROR_BOOTSTRAP;
-  if (theirs.reads != l->of->reads || theirs.eager_bytes != l->of->eager_bytes ||
+  if (theirs.way != way_of(l->of) || theirs.eager_bytes != l->of->eager_bytes ||
       theirs.rails != rails)
     return NBC_ERROR_ARGUMENT;
   // Who keeps nothing is told nothing to keep.
@@ -466,7 +518,9 @@ static int connect_lane(const struct lane *lane, const void *card, size_t bytes)
   if (theirs.longest < l->longest) l->longest = theirs.longest;
   if (lane->rank < l->of->plan->tables.header->rank) l->rail = theirs.rail;
   verbs_choose_rail(l);
-  return l->of->ops->connect(l->of->adapter->device, l->qp, &theirs.address[l->rail]);
+  const int status = l->of->ops->connect(l->of->adapter->device, l->qp, &theirs.address[l->rail]);
+  return status || !l->second ? status
+                              : connect_second(l, (const uint8_t *)card + card_bytes(rails));
 }
 
 const struct lane_ops verbs_lane_ops = {

@@ -72,6 +72,7 @@ struct queue_pair {
   const struct rail *rail;
   struct ibv_qp *qp;
   uint32_t first_packet;
+  uint8_t rnr_timer;
   atomic_int failed;
 };
 

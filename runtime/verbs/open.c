@@ -169,7 +169,9 @@ static int open_rail(struct adapter *a, const struct nbc_verbs_options *o, const
     *why = say("%s has no on-demand paging of reliable connections", name);
     return NBC_ERROR_DEVICE;
   }
-  const bool reads = o->rendezvous == NBC_VERBS_READ || o->transfer == NBC_TRANSFER_READ;
+  // A send makes sure by a read that its receive is there.
+  const bool reads = o->rendezvous != NBC_VERBS_WRITE || o->transfer == NBC_TRANSFER_READ ||
+                     o->transfer == NBC_TRANSFER_SEND;
   if (!reads || facts.reads) return 0;
   *why = say("%s cannot read: the rendezvous has to be by writes", name);
   return NBC_ERROR_DEVICE;
@@ -191,6 +193,7 @@ static int set_up(struct adapter *a, const struct nbc_verbs_options *o, struct w
                                       .rendezvous = o->rendezvous,
                                       .transfer = o->transfer,
                                       .offers = o->offers,
+                                      .rnr_timer = o->rnr_timer,
                                       .on_demand = o->memory != NBC_VERBS_PINNED,
                                       .memory = o->memory};
   if (o->patience > 0) a->facts.patience = 1000 * (uint32_t)o->patience;

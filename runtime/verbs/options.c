@@ -9,6 +9,7 @@
 #include "runtime/verbs/adapter.h"
 
 enum { PATIENCE = 4, MOST_PATIENCE = 1000000 /* microseconds */ };
+enum { RNR_TIMER = 1 /* 0.01 ms */, MOST_RNR_TIMER = 31 };
 
 static bool read_number(const char *text, long most, long *number) {
   char *end;
@@ -51,13 +52,24 @@ static bool read_wishes(const char *text, uint32_t port, struct wish wishes[NBC_
 
 static bool is_way(unsigned transfer) {
   return transfer == NBC_TRANSFER_AUTO ||
-         (transfer >= NBC_TRANSFER_EAGER && transfer <= NBC_TRANSFER_READ);
+         (transfer >= NBC_TRANSFER_EAGER && transfer <= NBC_TRANSFER_SEND);
 }
 
 static bool read_transfer(const char *text, struct nbc_verbs_options *o) {
   for (unsigned way = NBC_TRANSFER_AUTO; way < NBC_TRANSFERS; ++way) {
     if (!is_way(way) || strcmp(text, nbc_transfer_name((enum nbc_transfer)way)) != 0) continue;
     o->transfer = (enum nbc_transfer)way;
+    return true;
+  }
+  return false;
+}
+
+static bool read_rendezvous(const char *text, struct nbc_verbs_options *o) {
+  static const char *const names[] = {
+      [NBC_VERBS_WRITE] = "write", [NBC_VERBS_READ] = "read", [NBC_VERBS_SEND] = "send"};
+  for (unsigned way = NBC_VERBS_WRITE; way <= NBC_VERBS_SEND; ++way) {
+    if (strcmp(text, names[way]) != 0) continue;
+    o->rendezvous = (enum nbc_verbs_rendezvous)way;
     return true;
   }
   return false;
@@ -77,9 +89,9 @@ static bool read_memory(const char *text, struct nbc_verbs_options *o) {
 static bool possible(const struct nbc_verbs_options *o) {
   return o->port <= 255 && o->gid_index >= -1 && o->gid_index <= 255 &&
          (unsigned)o->mtu <= IBV_MTU_4096 && o->service_level <= 15 && o->traffic_class <= 255 &&
-         o->timeout <= 31 && o->retry_count <= 7 && (unsigned)o->rendezvous <= NBC_VERBS_READ &&
+         o->timeout <= 31 && o->retry_count <= 7 && (unsigned)o->rendezvous <= NBC_VERBS_SEND &&
          is_way((unsigned)o->transfer) && (unsigned)o->offers <= NBC_VERBS_ANEW &&
-         o->patience >= -1 && o->patience <= MOST_PATIENCE &&
+         o->patience >= -1 && o->patience <= MOST_PATIENCE && o->rnr_timer <= MOST_RNR_TIMER &&
          (unsigned)o->memory <= NBC_VERBS_ON_DEMAND;
 }
 
@@ -142,15 +154,14 @@ bool complete_options(const struct nbc_verbs_options *given, struct nbc_verbs_op
     o->gid_index = number ? (int)number : -1;
   }
   if (o->rendezvous == NBC_VERBS_WRITE && (text = getenv("NBC_VERBS_RENDEZVOUS"))) {
-    if (strcmp(text, "read") && strcmp(text, "write")) {
-      *why = say("NBC_VERBS_RENDEZVOUS is '%.64s'; it is to be read or write", text);
+    if (!read_rendezvous(text, o)) {
+      *why = say("NBC_VERBS_RENDEZVOUS is '%.64s'; it is to be write, read or send", text);
       return false;
     }
-    if (!strcmp(text, "read")) o->rendezvous = NBC_VERBS_READ;
   }
   if (o->transfer == NBC_TRANSFER_AUTO && (text = getenv("NBC_VERBS_TRANSFER")) &&
       !read_transfer(text, o)) {
-    *why = say("NBC_VERBS_TRANSFER is '%.64s'; it is to be eager, write, read or auto", text);
+    *why = say("NBC_VERBS_TRANSFER is '%.64s'; it is to be eager, write, read, send or auto", text);
     return false;
   }
   if (o->offers == NBC_VERBS_KEPT && (text = getenv("NBC_VERBS_DIRECT"))) {
@@ -168,6 +179,14 @@ bool complete_options(const struct nbc_verbs_options *given, struct nbc_verbs_op
     o->patience = number ? (int)number : -1;
   }
   if (!o->patience) o->patience = PATIENCE;
+  if (!o->rnr_timer && (text = getenv("NBC_VERBS_RNR_TIMER"))) {
+    if (!read_number(text, MOST_RNR_TIMER, &number) || !number) {
+      *why = say("NBC_VERBS_RNR_TIMER is '%.64s'; it is to be a code, 1 to 31", text);
+      return false;
+    }
+    o->rnr_timer = (uint32_t)number;
+  }
+  if (!o->rnr_timer) o->rnr_timer = RNR_TIMER;
   if (!o->memory && (text = getenv("NBC_VERBS_MEMORY")) && !read_memory(text, o)) {
     *why = say("NBC_VERBS_MEMORY is '%.64s'; it is to be pinned or demand", text);
     return false;

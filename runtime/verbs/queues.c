@@ -189,6 +189,7 @@ static int create_qp(struct nbc_verbs *base, const struct nbc_verbs_queue_wish *
   if (!q) return NBC_ERROR_MEMORY;
   q->adapter = a;
   q->rail = &a->rails[wish->rail];
+  q->rnr_timer = (uint8_t)(wish->rnr_timer ? wish->rnr_timer : RNR_TIMER);
   struct ibv_qp_init_attr attributes = {.qp_context = q,
                                         .send_cq = cq,
                                         .recv_cq = cq,
@@ -196,7 +197,7 @@ static int create_qp(struct nbc_verbs *base, const struct nbc_verbs_queue_wish *
                                         .cap = {.max_send_wr = wish->sends,
                                                 .max_recv_wr = wish->receives,
                                                 .max_send_sge = wish->gather,
-                                                .max_recv_sge = 1,
+                                                .max_recv_sge = wish->scatter ? wish->scatter : 1,
                                                 .max_inline_data = wish->inline_bytes}};
   q->qp = ibv_create_qp(q->rail->domain, &attributes);
   int error = q->qp ? to_init(q) : errno;
@@ -266,7 +267,7 @@ static int connect_qp(struct nbc_verbs *base, void *qp, const struct nbc_verbs_a
       .dest_qp_num = peer.number,
       .rq_psn = peer.first_packet,
       .max_dest_rd_atomic = rail->served_reads,
-      .min_rnr_timer = RNR_TIMER,
+      .min_rnr_timer = q->rnr_timer,
       .ah_attr = way_to(a, &rail->place, &peer)};
   struct ibv_qp_attr send = {
       .qp_state = IBV_QPS_RTS,

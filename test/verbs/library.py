@@ -4,7 +4,7 @@
 
 nbcc makes the templates of all ranks out here, where that is quick; then one boot of the virtual machine
 (RUN is scripts/rdma_vm/run, FOLDER where its kernel is) calls them all with the program PLANS. Every
-algorithm meets every number of ranks; the three ways that messages go (copied; written, or read, in place)
+algorithm meets every number of ranks; the ways that messages go (copied; written, read, or sent, in place)
 take turns, and so do parameters, one set for each number.
 
 With --pair RUN is scripts/rdma_vm/pair: half of the ranks are in one guest, half in another, and packets go
@@ -35,15 +35,15 @@ import soak  # noqa: E402 - the cases
 # Bytes up to which messages are copied; more than one call in the queue, and more than the device may have; a thread
 # beside who waits.
 WAYS = ["--eager=4096 --flights=4 --depth=2", "--eager=64 --flights=3 --depth=4",
-        "--read --eager=64 --flights=2 --depth=1 --thread"]
+        "--read --eager=64 --flights=2 --depth=1 --thread", "--send --eager=64 --flights=4 --depth=3"]
 
 # Of more than an adapter sends at once, and of parts of such; also copied, which no default does.
 LONG_WAYS = ["--thread --depth=2 --lengths=131073,524289", "--read --depth=1 --lengths=131073,524289",
-             "--copied --depth=1 --lengths=131073"]
+             "--copied --depth=1 --lengths=131073", "--send --depth=2 --lengths=131073,524289"]
 LONG_ONES = ("allreduce-ring", "alltoall-pairwise", "bcast-binomial")
 
 # Under an MPI. Loops that wait have to yield.
-FORCED = ["eager", "write", "read"]
+FORCED = ["eager", "write", "read", "send"]
 LAUNCHERS = {
     "openmpi": "mpirun.openmpi --allow-run-as-root --oversubscribe --mca mpi_yield_when_idle 1 -n",
     "mpich": "mpiexec.mpich -genv UCX_TLS tcp,sm,self -genv LD_PRELOAD {yields} -n",

@@ -132,22 +132,31 @@ TEST(Options, thatCannotBe) {
   {
     Set variable("NBC_VERBS_TRANSFER", "dma");
     EXPECT_EQ(opens({}, NBC_ERROR_ARGUMENT),
-              "NBC_VERBS_TRANSFER is 'dma'; it is to be eager, write, read or auto");
+              "NBC_VERBS_TRANSFER is 'dma'; it is to be eager, write, read, send or auto");
   }
+  {
+    Set variable("NBC_VERBS_RNR_TIMER", "0");
+    EXPECT_EQ(opens({}, NBC_ERROR_ARGUMENT),
+              "NBC_VERBS_RNR_TIMER is '0'; it is to be a code, 1 to 31");
+  }
+  EXPECT_EQ(opens({.rnr_timer = 32}, NBC_ERROR_ARGUMENT), range);
   EXPECT_EQ(opens({.transfer = NBC_TRANSFER_PIO}, NBC_ERROR_ARGUMENT), range);
   EXPECT_EQ(opens({.patience = 1000001}, NBC_ERROR_ARGUMENT), "nbc_verbs_options are out of range");
   Set variable("NBC_VERBS_RENDEZVOUS", "wright");
   EXPECT_EQ(opens({}, NBC_ERROR_ARGUMENT),
-            "NBC_VERBS_RENDEZVOUS is 'wright'; it is to be read or write");
+            "NBC_VERBS_RENDEZVOUS is 'wright'; it is to be write, read or send");
 }
 
 TEST(Options, theRendezvous) {
-  nbc_verbs_facts facts = {};
-  Set variable("NBC_VERBS_RENDEZVOUS", "read");
-  nbc_verbs *v = openAdapter();
-  v->ops->facts(v, &facts);
-  EXPECT_EQ(facts.rendezvous, NBC_VERBS_READ);
-  v->device.close(&v->device);
+  for (const auto &[name, way] : {std::pair{"read", NBC_VERBS_READ}, {"send", NBC_VERBS_SEND}}) {
+    nbc_verbs_facts facts = {};
+    Set variable("NBC_VERBS_RENDEZVOUS", name), timer("NBC_VERBS_RNR_TIMER", "12");
+    nbc_verbs *v = openAdapter();
+    v->ops->facts(v, &facts);
+    EXPECT_EQ(facts.rendezvous, way);
+    EXPECT_EQ(facts.rnr_timer, 12u);
+    v->device.close(&v->device);
+  }
 }
 
 TEST(Options, theWayOfTransfer) {

@@ -104,10 +104,10 @@ std::optional<Said> readOptions(int argc, char **argv, Options &o) {
       ->allow_extra_args(false);
   app.add_option(
          "--transfer", transfers,
-         "of target sci: pio, dma; of verbs: eager, write, read; each by itself [by length]")
+         "of target sci: pio, dma; of verbs: eager, write, read, send; each by itself [by length]")
       ->delimiter(',')
       ->allow_extra_args(false)
-      ->check(CLI::IsMember({"pio", "dma", "eager", "write", "read"}));
+      ->check(CLI::IsMember({"pio", "dma", "eager", "write", "read", "send"}));
   app.add_option("--sizes", sizes,
                  "bytes of a block, or of the vector: 8,64K or 8:1M (doubling) or 8:1M:8 [8:1M:8]");
   app.add_option("--type", o.typeName, "of reductions [f64]")

@@ -5,9 +5,9 @@
 
 #include "nbc.h"
 
-/* "auto", "pio", "dma", "eager", "write", "read". */
+/* "auto", "pio", "dma", "eager", "write", "read", "send". */
 static inline const char *nbc_transfer_name(enum nbc_transfer transfer) {
-  static const char *const names[] = {"auto", "pio", "dma", "eager", "write", "read"};
+  static const char *const names[] = {"auto", "pio", "dma", "eager", "write", "read", "send"};
   return names[(unsigned)transfer < NBC_TRANSFERS ? transfer : NBC_TRANSFER_AUTO];
 }
 /* The target that has this way; null: every one has it. */

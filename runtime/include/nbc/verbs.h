@@ -16,6 +16,11 @@
  *   read    the sender tells where from; the receiver reads, and says so. The sender's CPU does
  *           nothing in between
  *
+ *   send    the receiver posts receives where the data are to be; the sender sends into them,
+ * whether they are there or not: what comes too early comes again (RNR), of a message of no bytes
+ *           whose receive lets the data go. Neither CPU does anything in between, and nobody is
+ * told an address. A second queue pair to each peer
+ *
  *   direct  either of write and read, of memory that was offered before and is registered as it was
  * then: the peer has kept where it is, and is only told that it may be used again. So buffers that
  * come again, as those of persistent calls do, cost one message of a few bytes for each peer and
@@ -27,7 +32,7 @@
  *   eager         all are copied, in as many slots as it takes. While the receiver has slots, none
  *                 of its looks is needed: 64 KiB each, and of blocks up to max_bytes as many as
  *                 slot_memory holds
- *   write, read   none is copied but those of no bytes
+ *   write, read, send   none is copied but those of no bytes
  *
  * Memory. What is sent or received in place has to be registered. That is slow, so what was
  * registered stays so, as long as libucm (of UCX) is there to see that memory is unmapped; else,
@@ -73,7 +78,7 @@ enum { NBC_VERBS_RAILS = 4 };
 #define NBC_VERBS_TARGET "verbs"
 
 /* How long messages go. */
-enum nbc_verbs_rendezvous { NBC_VERBS_WRITE, NBC_VERBS_READ };
+enum nbc_verbs_rendezvous { NBC_VERBS_WRITE, NBC_VERBS_READ, NBC_VERBS_SEND };
 
 /* Whether peers keep where memory was that was offered to them. */
 enum nbc_verbs_offers { NBC_VERBS_KEPT, NBC_VERBS_ANEW };
@@ -84,7 +89,8 @@ enum nbc_verbs_memory { NBC_VERBS_MEMORY_AUTO, NBC_VERBS_PINNED, NBC_VERBS_ON_DE
 
 /* How a device is opened. Zero: the default, in brackets. What is not said here the environment may
  * say: NBC_VERBS_DEVICE=mlx5_0:1 (device, port; several with commas between them; or all),
- * NBC_VERBS_GID=3, NBC_VERBS_RENDEZVOUS=read, NBC_VERBS_TRANSFER=eager, write or read,
+ * NBC_VERBS_GID=3, NBC_VERBS_RENDEZVOUS=read or send, NBC_VERBS_TRANSFER=eager, write, read or
+ * send, NBC_VERBS_RNR_TIMER=12,
  * NBC_VERBS_DIRECT=no (offers are made anew in each call), NBC_VERBS_PATIENCE=10,
  * NBC_VERBS_MEMORY=pinned or demand; and of packets NBC_VERBS_MTU=1024, NBC_VERBS_TIMEOUT=20,
  * NBC_VERBS_RETRIES=7, NBC_VERBS_SERVICE_LEVEL=3, NBC_VERBS_TRAFFIC_CLASS=106. */
@@ -108,6 +114,9 @@ struct nbc_verbs_options {
   /* Microseconds for which nbc_start looks for peers that start at the same time, where they have
    * to say where to, or from, before anything long can move; at most 1000000. -1: 0 [4] */
   int patience;
+  /* Of send: when a message comes again that finds no receive, by InfiniBand's code for
+   * min_rnr_timer, 1 to 31 [1: 0.01 ms] */
+  uint32_t rnr_timer;
   /* [pinned, while it can be and is seen to go; else on demand, where all adapters can] */
   enum nbc_verbs_memory memory;
 };
@@ -137,7 +146,7 @@ struct nbc_verbs;
 
 /* What the adapter can do. */
 struct nbc_verbs_facts {
-  uint32_t gather;       /* data segments of a send, at most */
+  uint32_t gather;       /* data segments of a send, or receive, at most */
   uint32_t queue;        /* work requests of a queue, at most */
   uint32_t completions;  /* entries of a completion queue, at most */
   uint32_t inline_bytes; /* of a send, at most; 0: none */
@@ -148,7 +157,8 @@ struct nbc_verbs_facts {
   enum nbc_verbs_rendezvous rendezvous; /* as the options have it; likewise: */
   enum nbc_transfer transfer;           /* of all plans; auto: each says */
   enum nbc_verbs_offers offers;
-  uint32_t patience; /* nanoseconds */
+  uint32_t patience;  /* nanoseconds */
+  uint32_t rnr_timer; /* code of min_rnr_timer, of receives that come late */
   /* Whether memory may be registered with IBV_ACCESS_ON_DEMAND: then it need not be watched */
   uint32_t on_demand;
   enum nbc_verbs_memory memory; /* as the options have it */
@@ -158,9 +168,11 @@ struct nbc_verbs_facts {
 struct nbc_verbs_queue_wish {
   void *cq;                 /* of both queues */
   uint32_t sends, receives; /* work requests; the adapter may give more */
-  uint32_t gather;          /* data segments of a send; receives have one */
+  uint32_t gather;          /* data segments of a send */
   uint32_t inline_bytes;    /* of a send; at most what the facts say */
   uint32_t rail;            /* which port, from 0 */
+  uint32_t scatter;         /* data segments of a receive; 0: one */
+  uint32_t rnr_timer;       /* code of min_rnr_timer; 0: the device's, where receives are there */
 };
 
 /* Where others find a queue pair; the device's. */
@@ -184,8 +196,9 @@ struct nbc_verbs_ops {
    * and reads by it reach only memory that was registered for that. */
   int (*connect)(struct nbc_verbs *, void *qp, const struct nbc_verbs_address *);
   /* Chains, with one doorbell. As ibv_post_send and ibv_post_recv; used are IBV_WR_SEND_WITH_IMM,
-   * IBV_WR_RDMA_WRITE, IBV_WR_RDMA_WRITE_WITH_IMM, IBV_WR_RDMA_READ, IBV_SEND_SIGNALED and
-   * IBV_SEND_INLINE (of which the bytes are read at once). The caller keeps within the queue. */
+   * IBV_WR_RDMA_WRITE, IBV_WR_RDMA_WRITE_WITH_IMM, IBV_WR_RDMA_READ, IBV_SEND_SIGNALED,
+   * IBV_SEND_FENCE and IBV_SEND_INLINE (of which the bytes are read at once). The caller keeps
+   * within the queue. */
   int (*post_send)(struct nbc_verbs *, void *qp, struct ibv_send_wr *);
   int (*post_receive)(struct nbc_verbs *, void *qp, struct ibv_recv_wr *);
   /* As ibv_poll_cq: at most `count`; returns how many, or a negative nbc_status (the adapter is

@@ -156,10 +156,12 @@ TEST(VerbsFaults, whoeverIsGoneIsMissed) {
   waitInVain(NBC_VERBS_WRITE, 10, true);
   waitInVain(NBC_VERBS_WRITE, 10000, true);
   waitInVain(NBC_VERBS_READ, 10000, true);
+  waitInVain(NBC_VERBS_SEND, 10000, true);
 }
 
 TEST(VerbsFaults, whoeverIsLateIsNot) {
   waitInVain(NBC_VERBS_WRITE, 10000, false);
+  waitInVain(NBC_VERBS_SEND, 10000, false);
 }
 
 }  // namespace

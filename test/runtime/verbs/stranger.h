@@ -10,7 +10,7 @@
 
 namespace stranger {
 
-enum Kind : uint32_t { Eager = 1, Offer, Data, Finished, Credit, Again };
+enum Kind : uint32_t { Eager = 1, Offer, Data, Finished, Credit, Again, Placed };
 constexpr size_t brief = 100, longer = 1000, eagerBytes = 200;
 
 /// As rank 0 says them, and takes them.
@@ -26,13 +26,19 @@ struct OneOffer {
 };
 struct Card {
   uint64_t longest, eager;
-  uint32_t reads, slots, keeps, known, rails, rail;
+  uint32_t way, slots, keeps, known, rails, rail;
   nbc_verbs_address address;
 };
 struct Greeting {
   uint64_t identity;
   uint32_t sends, receives;
   Card card;
+};
+/// Behind it, where long messages are sent into their place: of the second queue pair.
+struct SecondCard {
+  uint64_t word;
+  uint32_t wordRkey[NBC_VERBS_RAILS];
+  nbc_verbs_address address;
 };
 
 /// Parts of `data`: short in, long in, short out, long out.
@@ -60,7 +66,7 @@ class Stranger {
   VerbsWorld w;
   nbc_plan *plan = nullptr;
   nbc_verbs *verbs;
-  void *cq = nullptr, *qp = nullptr, *region = nullptr;
+  void *cq = nullptr, *qp = nullptr, *second = nullptr, *region = nullptr;
   uint32_t number = 0, lkey = 0, rkey = 0;
   std::vector<uint8_t> memory = std::vector<uint8_t>(1 << 16);  // the stranger's; receives in front
   std::vector<uint8_t> data = std::vector<uint8_t>(unit, 1);    // of rank 0
@@ -73,6 +79,9 @@ class Stranger {
     EXPECT_EQ(verbs->ops->create_cq(verbs, 256, &cq), 0);
     nbc_verbs_queue_wish wish = {cq, 100, receives, 1, 0};
     EXPECT_EQ(verbs->ops->create_qp(verbs, &wish, &qp, &number), 0);
+    if (way == NBC_VERBS_SEND) {
+      EXPECT_EQ(verbs->ops->create_qp(verbs, &wish, &second, &number), 0);
+    }
     EXPECT_EQ(verbs->ops->register_memory(
                   verbs, memory.data(), memory.size(),
                   IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ,
@@ -87,6 +96,7 @@ class Stranger {
   ~Stranger() {
     EXPECT_EQ(nbc_plan_free(plan), 0);
     verbs->ops->destroy_qp(verbs, qp);
+    verbs->ops->destroy_qp(verbs, second);
     verbs->ops->destroy_cq(verbs, cq);
     verbs->ops->deregister_memory(verbs, region);
   }
@@ -97,7 +107,7 @@ class Stranger {
   }
   /// After all that can happen.
   int test(int *done) {
-    w.fabric.run();
+    w.fabric.run({}, {.events = 1000});  // what finds no receive comes again for ever
     return nbc_test(&request, done);
   }
 
@@ -108,7 +118,20 @@ class Stranger {
     std::memset(from, 7, bytes);
     if (what) std::memcpy(from, what, bytes);
     ibv_sge sge = {reinterpret_cast<uintptr_t>(from), uint32_t(bytes), lkey};
-    post(IBV_WR_SEND_WITH_IMM, sge, kind, count, given);
+    post(qp, IBV_WR_SEND_WITH_IMM, sge, kind, count, given);
+  }
+  /// The same to where a message is to be; or by this operation.
+  void place(uint32_t count, size_t bytes, Kind kind = Placed,
+             ibv_wr_opcode opcode = IBV_WR_SEND_WITH_IMM) {
+    std::memset(memory.data() + large, 7, bytes);
+    post(second, opcode, {addressOf(large), uint32_t(bytes), lkey}, kind, count, 0);
+  }
+  /// Receives of no bytes, and of a long message.
+  void expectPlaced() {
+    ibv_sge sge = {addressOf(large), longer, lkey};
+    ibv_recv_wr place = {.wr_id = receives + 1, .next = nullptr, .sg_list = &sge, .num_sge = 1};
+    ibv_recv_wr knock = {.wr_id = receives, .next = &place, .sg_list = nullptr, .num_sge = 0};
+    EXPECT_EQ(verbs->ops->post_receive(verbs, second, &knock), 0);
   }
   void offer(uint32_t count, uint64_t bytes, uint16_t runs = 1, uint16_t kept = 0) {
     const OneOffer o = {count, runs, kept, bytes, {addressOf(large), bytes, rkey, 0}};
@@ -117,7 +140,7 @@ class Stranger {
   void write(const OneOffer &o, size_t bytes, uint32_t count, uint32_t given = 0) {
     std::memset(memory.data() + large, 7, bytes);
     ibv_sge sge = {addressOf(large), uint32_t(bytes), lkey};
-    post(IBV_WR_RDMA_WRITE_WITH_IMM, sge, Data, count, given, o.run.address, o.run.rkey);
+    post(qp, IBV_WR_RDMA_WRITE_WITH_IMM, sge, Data, count, given, o.run.address, o.run.rkey);
   }
   struct Heard {
     uint32_t kind, count, given;
@@ -125,12 +148,13 @@ class Stranger {
   };
   /// What rank 0 has said since the last time.
   std::vector<Heard> hear() {
-    w.fabric.run();
+    w.fabric.run({}, {.events = 1000});
     std::vector<Heard> all;
     ibv_wc wc;
     while (verbs->ops->poll(verbs, cq, 1, &wc) == 1) {
       EXPECT_EQ(wc.status, IBV_WC_SUCCESS);
       if (wc.opcode != IBV_WC_RECV && wc.opcode != IBV_WC_RECV_RDMA_WITH_IMM) continue;
+      if (wc.wr_id >= receives) continue;  // in place
       const uint32_t imm = __builtin_bswap32(wc.imm_data);
       const uint8_t *at = memory.data() + wc.wr_id * slot;
       all.push_back({imm >> 29, imm >> 16 & 0x1fff, imm & 0xffff, {}});
@@ -154,8 +178,8 @@ class Stranger {
     ibv_recv_wr wr = {.wr_id = i, .next = nullptr, .sg_list = &sge, .num_sge = 1};
     EXPECT_EQ(verbs->ops->post_receive(verbs, qp, &wr), 0);
   }
-  void post(ibv_wr_opcode opcode, ibv_sge sge, Kind kind, uint32_t count, uint32_t given,
-            uint64_t address = 0, uint32_t key = 0) {
+  void post(void *queue, ibv_wr_opcode opcode, ibv_sge sge, Kind kind, uint32_t count,
+            uint32_t given, uint64_t address = 0, uint32_t key = 0) {
     ibv_send_wr wr = {};
     wr.sg_list = &sge;
     wr.num_sge = sge.length != 0;
@@ -163,21 +187,32 @@ class Stranger {
     wr.send_flags = IBV_SEND_SIGNALED;
     wr.imm_data = __builtin_bswap32(uint32_t(kind) << 29 | (count & 0x1fff) << 16 | given);
     wr.wr.rdma = {address, key};
-    EXPECT_EQ(verbs->ops->post_send(verbs, qp, &wr), 0);
-    w.fabric.run();
+    EXPECT_EQ(verbs->ops->post_send(verbs, queue, &wr), 0);
+    w.fabric.run({}, {.events = 1000});
   }
   /// What rank 0 has put is what rank 1 would, but for the card.
   void greet(nbc_verbs_rendezvous way, uint32_t slots) {
     const std::vector<uint8_t> &theirs = w.board.entries.at({0, "nbc.0.1"});
     Greeting g;
-    ASSERT_EQ(theirs.size(), sizeof g);
+    SecondCard s;
+    ASSERT_EQ(theirs.size(), sizeof g + (second ? sizeof s : 0));
     std::memcpy(&g, theirs.data(), sizeof g);
     EXPECT_EQ(verbs->ops->connect(verbs, qp, &g.card.address), 0);
     EXPECT_EQ(verbs->ops->address(verbs, qp, &g.card.address), 0);
-    g.card.reads = way == NBC_VERBS_READ;
+    g.card.way = way;
     g.card.slots = slots;
     g.card.eager = eagerBytes;
-    Board::put(&w.contexts[1], "nbc.0.0", &g, sizeof g);
+    std::vector<uint8_t> mine(theirs.size());
+    std::memcpy(mine.data(), &g, sizeof g);
+    if (second) {
+      std::memcpy(&s, theirs.data() + sizeof g, sizeof s);
+      EXPECT_EQ(verbs->ops->connect(verbs, second, &s.address), 0);
+      EXPECT_EQ(verbs->ops->address(verbs, second, &s.address), 0);
+      s.word = addressOf(0);
+      s.wordRkey[0] = rkey;
+      std::memcpy(mine.data() + sizeof g, &s, sizeof s);
+    }
+    Board::put(&w.contexts[1], "nbc.0.0", mine.data(), mine.size());
     EXPECT_EQ(nbc_plan_connect(plan), 0);
   }
 };

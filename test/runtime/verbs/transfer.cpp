@@ -11,7 +11,7 @@
 namespace {
 
 constexpr nbc_transfer ways[] = {NBC_TRANSFER_AUTO, NBC_TRANSFER_EAGER, NBC_TRANSFER_WRITE,
-                                 NBC_TRANSFER_READ};
+                                 NBC_TRANSFER_READ, NBC_TRANSFER_SEND};
 
 /// What all devices of a test post, by operation, with bytes.
 std::map<ibv_wr_opcode, int> posted;
@@ -42,11 +42,13 @@ TEST(VerbsTransfer, isThePlansUnlessTheAdaptersOwnerSays) {
         posted.clear();
         VerbsWorld w(2, {.transfer = device}, 0, watch);
         w.addPlans(ring(2), {.transfer = plan});
+        w.sends = true;
         gatherAll(w, {length});
         const nbc_transfer said = device ? device : plan;
         const nbc_transfer way = said ? said : length > 1 ? NBC_TRANSFER_WRITE : NBC_TRANSFER_EAGER;
         EXPECT_EQ(posted[IBV_WR_RDMA_WRITE_WITH_IMM], way == NBC_TRANSFER_WRITE ? 2 : 0);
-        EXPECT_EQ(posted[IBV_WR_RDMA_READ], way == NBC_TRANSFER_READ ? 2 : 0);
+        const bool reads = way == NBC_TRANSFER_READ || way == NBC_TRANSFER_SEND;
+        EXPECT_EQ(posted[IBV_WR_RDMA_READ], reads ? 2 : 0) << "data, or whether one may send";
         EXPECT_EQ(posted[IBV_WR_SEND_WITH_IMM], 2) << "data, or where they go";
       }
 }
@@ -59,10 +61,11 @@ TEST(VerbsTransfer, inPartsWithFewSlotsOrMany) {
                     seed);
     VerbsWorld w(ranks, {.queue = seed % 3 ? 100u : 4096u, .inlineBytes = seed % 2 * 64},
                  random() % 4 ? seed : 0);
+    w.sends = true;
     w.addPlans([&](uint32_t r) { return t.templateOf(r); }, {.depth = uint32_t(1 + random() % 3),
                                                              .eager_bytes = 200,
                                                              .slot_memory = seed % 2 ? 3000u : 0u,
-                                                             .transfer = ways[1 + random() % 3]});
+                                                             .transfer = ways[1 + random() % 4]});
     for (unsigned call = 0; call < 2; ++call) {
       std::vector<std::vector<uint8_t>> data;
       std::vector<nbc_request> requests(ranks);
@@ -126,6 +129,7 @@ TEST(VerbsTransfer, isRefusedWhereThereIsNoSuchWay) {
     EXPECT_EQ(statusOf(w, NBC_TRANSFER_EAGER), 0);
     EXPECT_EQ(statusOf(w, NBC_TRANSFER_WRITE), 0);
     EXPECT_EQ(statusOf(w, NBC_TRANSFER_READ), reads ? 0 : NBC_ERROR_UNSUPPORTED);
+    EXPECT_EQ(statusOf(w, NBC_TRANSFER_SEND), reads ? 0 : NBC_ERROR_UNSUPPORTED);
     EXPECT_EQ(statusOf(w, NBC_TRANSFER_PIO), NBC_ERROR_UNSUPPORTED);
     EXPECT_EQ(statusOf(w, NBC_TRANSFER_DMA), NBC_ERROR_UNSUPPORTED);
     EXPECT_EQ(statusOf(w, NBC_TRANSFERS), NBC_ERROR_ARGUMENT);

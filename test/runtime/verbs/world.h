@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // world.h - all ranks of a test on adapters of software, in simulated time, in one thread.
 //
-// At its end: no adapter has ever missed a receive, none has failed, and nothing is under way.
+// At its end: no adapter has ever missed a receive, but where receives come late, none has failed,
+// and nothing is under way.
 
 #pragma once
 
@@ -32,6 +33,7 @@ class VerbsWorld {
   std::vector<nbc_comm *> comms;
   std::vector<nbc_plan *> plans;
   bool healthy = true;  // and looked at in the end
+  bool sends = false;   // what finds no receive comes again until it does
 
   /// `change`: done to each device before it is used.
   explicit VerbsWorld(uint32_t ranks, verbs::Options options = {}, uint64_t seed = 0,
@@ -67,7 +69,9 @@ class VerbsWorld {
     for (nbc_comm *c : comms) EXPECT_EQ(nbc_comm_free(c), 0);
     if (!healthy) return;
     const hca::Counters c = fabric.counters();
-    EXPECT_EQ(c.rnrNaks, c.forcedRnr) << "a receive was missing";
+    if (!sends) {
+      EXPECT_EQ(c.rnrNaks, c.forcedRnr) << "a receive was missing";
+    }
     EXPECT_EQ(c.errors, 0u);
     for (const std::string &f : fabric.findings()) ADD_FAILURE() << f;
   }
