@@ -104,17 +104,69 @@ TEST(Queues, whatCannotBeIsRefusedAndEndsTheChain) {
   EXPECT_EQ(a.tryPost({read(1, {m.part(0, 1)}).remote(m).inlined()}), NBC_ERROR_ARGUMENT);
   EXPECT_EQ(a.tryPost({Request(1, IBV_WR_ATOMIC_CMP_AND_SWP, {m.part(0, 8)})}), NBC_ERROR_ARGUMENT);
   EXPECT_EQ(a.tryPost({send(1, {{m.part(0, 1).addr, 1u << 31, m.lkey}})}), NBC_ERROR_ARGUMENT);
-  Request fenced = send(1);
-  fenced.wr.send_flags = IBV_SEND_FENCE;
-  EXPECT_EQ(a.tryPost({fenced}), NBC_ERROR_ARGUMENT);
+  Request solicited = send(1);
+  solicited.wr.send_flags = IBV_SEND_SOLICITED;
+  EXPECT_EQ(a.tryPost({solicited}), NBC_ERROR_ARGUMENT);
   EXPECT_EQ(a.failed(), NBC_OK);
+}
+
+TEST(Queues, aReceiveMayHaveSeveralSegments) {
+  for (const uint32_t scatter : {1u, 2u, 3u}) {
+    Rig rig(simulated);
+    End &a = rig.end(0), &b = rig.end(1, {.scatter = scatter});
+    rig.connect(a, b);
+    Memory from(a.verbs, 12), to(b.verbs, 40);
+    from.fill(1);
+    const std::vector<ibv_sge> three = {to.part(20, 5), to.part(0, 3), to.part(30, 9)};
+    EXPECT_EQ(b.tryReceive(1, three), scatter < 3 ? NBC_ERROR_ARGUMENT : 0);
+    if (scatter < 3) continue;
+    EXPECT_EQ(b.tryReceive(2, three[2]), 0);
+    a.post({send(1, {from.all()}), send(2, {from.part(0, 2)}).signal()});
+    a.await();
+    const uint8_t *at = from.bytes.data();
+    EXPECT_EQ(0, memcmp(at, &to.bytes[20], 5));
+    EXPECT_EQ(0, memcmp(at + 5, &to.bytes[0], 3));
+    EXPECT_EQ(0, memcmp(at, &to.bytes[30], 2)) << "the second, over the first";
+    EXPECT_EQ(at[10], to.bytes[32]);
+  }
+}
+
+TEST(Queues, whatFindsNoReceiveComesAgainWhenTheReceiverSays) {
+  // Microseconds: code 12 where nothing is said.
+  for (const auto &[timer, pause] : {std::pair{0u, 640u}, {1u, 10u}, {31u, 491520u}}) {
+    Rig rig(simulated);
+    End &a = rig.end(0), &b = rig.end(1, {.rnrTimer = timer});
+    rig.connect(a, b);
+    a.post(send(1));
+    rig.fabric.run({}, {.events = 10});
+    EXPECT_EQ(rig.fabric.counters().rnrNaks, 1u);
+    b.receive(1);
+    EXPECT_EQ(b.await().wr_id, 1u);
+    EXPECT_GE(rig.fabric.now(), pause * hca::microsecond);
+    EXPECT_LT(rig.fabric.now(), (pause + 10) * hca::microsecond);
+  }
+}
+
+TEST(Queues, aFenceWaitsForWhatIsRead) {
+  for (const Way &way : ways) {
+    Rig rig(way);
+    End &a = rig.end(0), &b = rig.end(1);
+    rig.connect(a, b);
+    Memory mine(a.verbs, 8), theirs(b.verbs, 16);
+    theirs.fill(3);
+    a.post({read(1, {mine.all()}).remote(theirs),
+            write(2, {mine.all()}).remote(theirs, 8).fenced().signal()});
+    EXPECT_EQ(a.await().wr_id, 2u);
+    EXPECT_EQ(0, memcmp(&theirs.bytes[0], &theirs.bytes[8], 8))
+        << "what was read is what was written";
+  }
 }
 
 TEST(Queues, receivesAreAsManyAsWereAskedFor) {
   Rig rig(simulated);
   End &a = rig.end(0, {.receives = 3});
   for (uint64_t i = 0; i < 3; ++i) a.receive(i);
-  EXPECT_EQ(a.tryReceive(3, {}), NBC_ERROR_RESOURCES);
+  EXPECT_EQ(a.tryReceive(3, ibv_sge{}), NBC_ERROR_RESOURCES);
 }
 
 TEST(Queues, factsAreTheOptionsWithinWhatTheAdapterCan) {

@@ -72,6 +72,10 @@ struct Request {
     wr.send_flags |= IBV_SEND_INLINE;
     return *this;
   }
+  Request &fenced() {
+    wr.send_flags |= IBV_SEND_FENCE;
+    return *this;
+  }
   Request &immediate(uint32_t v) {
     wr.imm_data = __builtin_bswap32(v);
     return *this;
@@ -113,12 +117,15 @@ struct End {
   void post(std::vector<Request> requests) { EXPECT_EQ(tryPost(std::move(requests)), NBC_OK); }
   void post(const Request &request) { post(std::vector{request}); }
 
-  int tryReceive(uint64_t id, ibv_sge to) {
+  int tryReceive(uint64_t id, std::vector<ibv_sge> to) {
     ibv_recv_wr wr = {};
     wr.wr_id = id;
-    wr.sg_list = &to;
-    wr.num_sge = to.length != 0;
+    wr.sg_list = to.data();
+    wr.num_sge = static_cast<int>(to.size());
     return verbs->ops->post_receive(verbs, qp, &wr);
+  }
+  int tryReceive(uint64_t id, ibv_sge to) {
+    return tryReceive(id, std::vector<ibv_sge>(to.length != 0, to));
   }
   void receive(uint64_t id, ibv_sge to = {}) { EXPECT_EQ(tryReceive(id, to), NBC_OK); }
 
@@ -163,6 +170,7 @@ inline void PrintTo(const Way &way, std::ostream *out) {
 struct Shape {
   uint32_t sends = 8, receives = 8, gather = 4, inlineBytes = 64, entries = 32;
   End *shares = nullptr;  // its completion queue
+  uint32_t scatter = 1, rnrTimer = 0;
 };
 
 struct Rig {
@@ -189,8 +197,9 @@ struct Rig {
       e.cq = shape.shares->cq;
     else
       demand(e.verbs->ops->create_cq(e.verbs, shape.entries, &e.cq));
-    nbc_verbs_queue_wish wish = {e.cq, shape.sends, shape.receives, shape.gather,
-                                 shape.inlineBytes};
+    nbc_verbs_queue_wish wish = {e.cq,          shape.sends,       shape.receives,
+                                 shape.gather,  shape.inlineBytes, 0,
+                                 shape.scatter, shape.rnrTimer};
     demand(e.verbs->ops->create_qp(e.verbs, &wish, &e.qp, &e.number));
     return e;
   }
