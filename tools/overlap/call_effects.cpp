@@ -19,7 +19,10 @@ using namespace clang;
 using llvm::dyn_cast;
 using llvm::isa;
 
+/// What is named by the way comes first: the object of a method, static or not, or a pointer.
 void Walk::arguments(const CallExpr *call) {
+  const Expr *callee = call->getCallee();
+  if (!isa<DeclRefExpr>(callee->IgnoreParenImpCasts())) value(callee);
   for (const Expr *argument : call->arguments())
     argument->isGLValue() ? address(argument) : value(argument);
 }
@@ -53,6 +56,17 @@ static bool toTerminal(const CallExpr &call) {
   return true;
 }
 
+/// Whether some source asks what a call before has left in errno.
+static bool asksForErrno(const Program &program) {
+  return std::ranges::any_of(program.sources(), [](const auto &source) {
+    ASTContext &context = source->getASTContext();
+    for (const char *name : {"perror", "__errno_location", "__errno", "__error"})
+      for (const NamedDecl *d : context.getTranslationUnitDecl()->lookup(&context.Idents.get(name)))
+        if (d->isReferenced()) return true;
+    return false;
+  });
+}
+
 void Walk::known(const CallExpr *call, const KnownCall &k) {
   for (unsigned i = 0; i < call->getNumArgs(); ++i) {
     const Expr *argument = call->getArg(i);
@@ -66,6 +80,8 @@ void Walk::known(const CallExpr *call, const KnownCall &k) {
   }
   const std::string name(k.name);
   if (formatMayHold(*call, k, 'm')) add(Effect::orders, call, "errno, by %m,");
+  const bool setsErrno = k.kind == CallKind::makes || name.starts_with("strto");
+  if (setsErrno && asksForErrno(program_)) add(Effect::orders, call, "errno, by " + name + "(),");
   const bool keepsMemory =
       k.kind == CallKind::prints || name == "rand" || name == "srand" || name == "random";
   if (keepsMemory && program_.lendsMemory())
@@ -102,6 +118,22 @@ void Walk::algorithm(const CallExpr *call, const KnownCall &k) {
     if (k.arguments[i] != '-' && k.arguments[i] != 'e')
       touches(argument, k.arguments[i], given(of), of == argument ? from(argument) : Access());
   }
+}
+
+/// Whether what an argument is or points at may lead to other memory: rows, a structure of
+/// pointers, whatever void * is.
+static bool leadsOn(const Expr &argument) {
+  const auto holds = [](QualType type) {
+    return !type->isFunctionType() && !isContainerOfNumbers(type) &&
+           (type->isVoidType() || type->isIncompleteType() || holdsPointers(type));
+  };
+  const QualType type = argument.getType();
+  if (argument.isGLValue() || type->isRecordType()) return holds(type);
+  if (!type->isPointerType()) return false;
+  const QualType written = argument.IgnoreParenImpCasts()->getType();
+  return holds(type->getPointeeType()) &&
+         (!type->isVoidPointerType() || !written->isPointerType() ||
+          holds(written->getPointeeType()));
 }
 
 bool Walk::collective(const CallExpr *call, const FunctionDecl &f) {
@@ -159,11 +191,13 @@ void Walk::call(const CallExpr *call) {
       definition && !callees_.contains(definition))
     return body(call, *definition);
   if (program_.isLocal(*f)) {
-    for (const Expr *argument : call->arguments()) {
+    std::vector<const Expr *> all(call->arg_begin(), call->arg_end());
+    if (const auto *m = dyn_cast<CXXMemberCallExpr>(call))
+      all.push_back(m->getImplicitObjectArgument());
+    for (const Expr *argument : all) {
       const Access here = argument->getType()->isPointerType() ? from(argument) : Access();
-      const bool view = argument->isPRValue() && argument->getType()->isRecordType() &&
-                        holdsPointers(argument->getType());
-      const Objects reached = view ? Objects::anything() : given(argument);
+      Objects reached = given(argument);
+      if (leadsOn(*argument)) reached.add(Objects::anything());
       add(Effect::reads, argument, text(argument), reached, here);
       add(Effect::writes, argument, text(argument), reached, here);
     }
@@ -259,7 +293,6 @@ void Walk::body(const CallExpr *call, const FunctionDecl &f) {
 void Walk::method(const CXXMemberCallExpr *call) {
   const CXXMethodDecl *m = call->getMethodDecl();
   const Expr *container = call->getImplicitObjectArgument();
-  container->isGLValue() ? address(container) : value(container);
   arguments(call);
   if (!m || !m->getIdentifier()) return add(Effect::opaque, call, text(call));
   if (m->getName() == "at") add(Effect::leaves, call, "throw, by at(),");

@@ -181,6 +181,7 @@ class Collector : public RecursiveASTVisitor<Collector> {
   bool VisitCastExpr(CastExpr *cast) {
     const bool reads = cast->getCastKind() == CK_LValueToRValue || cast->getCastKind() == CK_ToVoid;
     if (reads) understood_.insert(cast->getSubExpr()->IgnoreParens());
+    if (cast->getCastKind() == CK_PointerToIntegral) program_.takesAddresses_ = true;
     const bool asOther =
         cast->getCastKind() == CK_BitCast || cast->getCastKind() == CK_LValueBitCast;
     if (!asOther || understood_.contains(cast)) return true;

@@ -41,14 +41,17 @@ All ranks
     of it is not asked for in another turn or call, where the variable may be another one.
   - Nor may some ranks have made more calls of the same kind before: of a condition that may differ both sides make as
     many, as far as these may be on the call's communicator. A loop is taken to turn as often everywhere, unless its
-    condition, or that of a break or return in it, names what MPI_Comm_rank() gave or a whole number made of that.
+    condition, or that of a break or return in it, names what MPI_Comm_rank() gave or a number made of that. A whole
+    number may be one if it comes out of a function that is not seen, or is called through a pointer or virtual; is
+    in a variable or field that no source gives a value; or was put there by MPI, but for the number of ranks and
+    what a broadcast, allgather or allreduce leaves. --alike says that it is none.
   - No function that the language itself calls is followed: virtual ones, operators, destructors, coroutines; nor
     methods of classes that a template of a library was given, which may have a name that it calls. Around a call
     stands no try, unless its handlers end the rank; nor around a call of the same kind before.
   - Where such a function, or one whose address is taken, comes to a collective of the kind, a call that may be one of
     it counts as any number of them; and a rank that ends is one that is heard of once more.
-  - --library promises it for functions that no source here calls; --alike names variables and fields that are the
-    same on all ranks.
+  - --library promises it for functions that no source here calls, not for what they are given; --alike names
+    variables and fields that are the same on all ranks.
 
 What stands between start and wait
   - It writes nothing that the call reads, arrays of counts and displacements included, and neither reads nor
@@ -63,7 +66,8 @@ What stands between start and wait
     function has one, nothing in it is changed.
   - Where that is not enough, all sources together tell: what is stored in which field, what callers pass, which
     functions return memory of their own making. Fields of a structure are memory of their own where an access
-    stays within them: a buffer has to be a constant number of a type that fits. Pointers do not travel by MPI.
+    stays within them: a buffer has to be a constant number of a type that fits. What is seen as a larger type, as a
+    vector, or from an offset in bytes is the whole. Pointers do not travel by MPI.
   - Elements of one array are told apart where both indices are sums and products of values that do not change in
     between, of counters of for loops, and of remainders by a constant, and one part then ends before the other
     begins: by counts of MPI's own types, of memcpy(), and the sizes of what is read or written. An array of pointers
@@ -71,7 +75,8 @@ What stands between start and wait
     divided without a sign must be seen not to be negative, but for 2, 4, 8 and so on.
   - Functions have the effects of their bodies, where these are in the same source, or of a table: C's library,
     mathematics, calls of MPI that are local, std::fill() and such where the iterators stand in the call. Others
-    could do anything, unless they are declared __attribute__((const)) or pure, or --local names them.
+    could do anything, unless they are declared __attribute__((const)) or pure, or --local names them: these read and
+    write all that their arguments, and the object of a method, lead to.
   - It does not leave the block: no return, goto, break or continue out of it, no label, no exception. Where no source
     has a try or an operator new, a std::vector of numbers may be made or resized, unless it is a buffer.
   - It touches nothing volatile or atomic, and asks for no time: the call would no longer be what is measured.
@@ -81,11 +86,13 @@ What stands between start and wait
   - It may hold other blocking collectives, since all ranks start them in the same order as before, but no
     operator of the program's own, and no other communication: messages could meet receives that they could not
     meet before.
-  - It asks for no errno, which the wait may set, by its name or by %m, and declares nothing by a name that the call's
+  - It asks for no errno, which the wait may set, by its name or by %m, nor sets it by malloc() or strtol() where a
+    source asks for it, and declares nothing by a name that the call's
     check says.
   - #if and the like end it: other code may stand there in another configuration. So do #define and #undef, since
     the call, or the check of it, may name a macro that is another one there, and a macro that stands for nothing
-    here, drops what it is given, or does nothing, as assert() where NDEBUG is. So do pragmas of accelerators.
+    here, drops what it is given, or does nothing, as assert() where NDEBUG is. So do pragmas of accelerators, and
+    of OpenMP, where that is not asked for, with something to compute in a clause.
   - In front of the call nothing ends the program, by MPI_Abort(), abort() or assert(): that may be what its arguments
     are checked by. Nor does anything behind a barrier, nor behind any call where the program writes files or reaches
     other programs: other ranks may not have done yet what they did before. A loop without an end ends it, too.

@@ -152,9 +152,9 @@ bool returnsCode(const clang::FunctionDecl &f) {
 
 bool mpiKeeps(std::string_view function) {
   const llvm::StringRef name(function);
-  for (const char *part : {"Win_", "ddress", "attr", "keyval", "errhandler", "Grequest",
-                           "Op_create", "Buffer_attach", "Session", "Alloc_mem"})
-    if (name.contains(part)) return true;
+  for (const char *part : {"win_", "address", "attr", "keyval", "errhandler", "grequest",
+                           "op_create", "buffer", "session", "alloc_mem", "datarep"})
+    if (name.contains_insensitive(part)) return true;
   return false;
 }
 

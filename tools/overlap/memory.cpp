@@ -53,9 +53,10 @@ const Expr *plain(const Expr *e) {
   }
 }
 
-Objects ofVariable(const VarDecl &v) {
+/// `all`: the whole program; null: it is not looked at yet, and other sources may give it a name.
+Objects ofVariable(const VarDecl &v, const PointsTo *all) {
   Objects self = Objects::one(Object::variable, v.getCanonicalDecl());
-  self.unknown = hasOtherName(v);
+  self.unknown = hasOtherName(v) || (v.hasGlobalStorage() && (!all || all->hasNames(v)));
   return self;
 }
 
@@ -242,15 +243,17 @@ Objects Memory::named(const Expr *e) const {
   e = plain(e);
   if (const auto *ref = dyn_cast<DeclRefExpr>(e)) {
     if (const VarDecl *bound = boundVariable(*ref->getDecl()))
-      return bound->getType()->isReferenceType() ? variablePointsAt(bound) : ofVariable(*bound);
+      return bound->getType()->isReferenceType() ? variablePointsAt(bound)
+                                                 : ofVariable(*bound, others_.pointsTo());
     const auto *v = dyn_cast<VarDecl>(ref->getDecl());
     if (!v) return isa<FunctionDecl>(ref->getDecl()) ? Objects() : Objects::anything();
     if (v->getType()->isReferenceType()) return variablePointsAt(v);
-    return ofVariable(*v);
+    return ofVariable(*v, others_.pointsTo());
   }
   if (const auto *sub = dyn_cast<ArraySubscriptExpr>(e)) return either(sub->getBase());
   if (const auto *member = dyn_cast<MemberExpr>(e)) {
-    if (const auto *v = dyn_cast<VarDecl>(member->getMemberDecl())) return ofVariable(*v);
+    if (const auto *v = dyn_cast<VarDecl>(member->getMemberDecl()))
+      return ofVariable(*v, others_.pointsTo());
     if (member->getMemberDecl()->getType()->isReferenceType()) return Objects::anything();
     return member->isArrow() ? reached(member->getBase()) : named(member->getBase());
   }
@@ -364,7 +367,8 @@ Objects Memory::reached(const Expr *e) const {
     return Objects::anything();  // what it is given has escaped, if it may be that
   }
   if (const auto *made = dyn_cast<CXXNewExpr>(e))
-    if (isPlainNew(*made)) return Objects::one(Object::allocation, made);
+    if (isPlainNew(*made) && !(others_.pointsTo() && others_.pointsTo()->ownsNew()))
+      return Objects::one(Object::allocation, made);
   if (isa<CXXNullPtrLiteralExpr, GNUNullExpr, IntegerLiteral>(e)) return {};
   return unfollowed(e);
 }
@@ -431,8 +435,9 @@ Objects Memory::pointedAt(const Expr *e) const {
 }
 
 Objects Memory::variable(const VarDecl &v) const {
-  Objects self = ofVariable(v);
-  if (PointsTo *pointsTo = others_.pointsTo()) self.whole = pointsTo->variable(v);
+  PointsTo *pointsTo = others_.pointsTo();
+  Objects self = ofVariable(v, pointsTo);
+  if (pointsTo) self.whole = pointsTo->variable(v);
   return self;
 }
 

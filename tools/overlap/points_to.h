@@ -41,6 +41,9 @@ class PointsTo {
 
   bool mayOverlap(const Places &, const Places &) const;
   bool escaped(const void *object) const { return escaped_.contains(object); }
+  /// Some source has an operator new of its own.
+  bool ownsNew() const { return ownsNew_; }
+  bool hasNames(const clang::VarDecl &) const;
   /// False: there was too much to go through, and a pointer may point at anything.
   bool solved() const { return solved_; }
 
@@ -87,7 +90,8 @@ class PointsTo {
   Places binaryValue(const clang::BinaryOperator *);
   Places member(const clang::MemberExpr *);
   Places unseen(const clang::Stmt *);
-  Places widened(const Places &) const;
+  Places widened(const Places &, clang::QualType pointer = {}) const;
+  Places seenAs(clang::QualType, const Places &) const;
 
   // points_to_calls.cpp
   Places call(const clang::CallExpr *);
@@ -115,12 +119,12 @@ class PointsTo {
   std::set<Place> hold_;      // containers, or what holds them, into which something points
   std::set<Place> iterated_;  // vectors of numbers that iterators lead to, wherever these are
   bool exchanged_ = false;    // some were swapped or moved: older pointers point into others
-  bool changed_ = false, solved_ = false;
+  bool changed_ = false, solved_ = false, ownsNew_ = false;
   mutable std::size_t work_ = 0;  // places that were looked at
 };
 
-/// Whether it gets memory that nothing else names; an operator of the program's own may hand out
-/// any.
+/// Whether it gets memory that nothing else names, if no other source has an operator for it: one
+/// of the program's own may hand out any.
 inline bool isPlainNew(const clang::CXXNewExpr &made) {
   const clang::FunctionDecl *by = made.getOperatorNew();
   return made.getNumPlacementArgs() == 0 && by && !llvm::isa<clang::CXXMethodDecl>(by) &&

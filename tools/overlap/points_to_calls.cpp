@@ -138,6 +138,8 @@ Places PointsTo::call(const CallExpr *call) {
     return ofContainer(call, op->getArg(0),
                        op->getOperator() == OO_Subscript ? "operator[]" : "operator=", 1);
 
+  const auto *through = dyn_cast<MemberExpr>(call->getCallee()->IgnoreParenImpCasts());
+  if (through && !method) either(through->getBase());  // of a static method
   const bool returnsPointer = carriesPointers(call->getType()) || call->isGLValue();
   const bool shifted = m && takesObjectOtherwise(*m);
   const FunctionDecl *body = f && !shifted ? definition(*f) : nullptr;

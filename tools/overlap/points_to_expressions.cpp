@@ -20,12 +20,32 @@ using llvm::dyn_cast;
 using llvm::dyn_cast_or_null;
 using llvm::isa;
 
-/// A pointer to a field that is no array, plus something, is one into the whole.
-Places PointsTo::widened(const Places &places) const {
+/// Of a type's elements, the innermost, or of it; 0: none that is known.
+static int64_t sizeOfOne(QualType type, const ASTContext &context) {
+  const QualType one(type->getBaseElementTypeUnsafe(), 0);
+  const bool sized = !one->isIncompleteType() && !one->isDependentType() &&
+                     !one->isFunctionType() && !one->isSizelessType();
+  return sized ? context.getTypeSizeInChars(one).getQuantity() : 0;
+}
+
+/// Whether an object of a type may lie in a field, or in one of its elements.
+static bool hasRoom(const FieldDecl &f, QualType type) {
+  if (type->isVoidType() || type->isFunctionType()) return true;  // to be seen as another one yet
+  const int64_t wanted = sizeOfOne(type, f.getASTContext());
+  return wanted > 0 && wanted <= sizeOfOne(f.getType(), f.getASTContext());
+}
+
+/// A pointer to a field that is no array, plus something, is one into the whole; also where it goes
+/// by other steps than from element to element, as to the structure around it.
+Places PointsTo::widened(const Places &places, QualType pointer) const {
+  const QualType step = pointer.isNull() ? QualType() : pointer->getPointeeType();
   Places result;
   result.unknown = places.unknown;
   for (Place p : places.known) {
-    if (p.field && !static_cast<const FieldDecl *>(p.field)->getType()->isArrayType())
+    const auto *f = static_cast<const FieldDecl *>(p.field);
+    if (f && (!f->getType()->isArrayType() ||
+              (!step.isNull() && (step->isVoidType() || step->isCharType()) &&
+               sizeOfOne(f->getType(), f->getASTContext()) != 1)))
       p.field = nullptr;
     result.known.insert(p);
   }
@@ -108,7 +128,7 @@ Places PointsTo::value(const Expr *e) {
       method = llvm::dyn_cast_or_null<CXXMethodDecl>(method->getParent()->isLocalClass());
     return method ? load(Places::one(self(*method))) : Places::anything();
   }
-  if (const auto *made = dyn_cast<CXXNewExpr>(e); made && isPlainNew(*made)) {
+  if (const auto *made = dyn_cast<CXXNewExpr>(e); made && isPlainNew(*made) && !ownsNew_) {
     const Places self = Places::one(e);
     if (made->isArray() && made->getArraySize()) value(*made->getArraySize());
     if (const Expr *init = made->getInitializer())
@@ -170,6 +190,18 @@ Places PointsTo::value(const Expr *e) {
   return unseen(e);
 }
 
+/// What is seen as another type: of a field that has no room for that, the whole.
+Places PointsTo::seenAs(QualType type, const Places &places) const {
+  const bool parts = isRecordOrArray(type) || type->isVectorType() || type->isAnyComplexType();
+  Places result{{}, places.unknown};
+  for (Place p : places.known) {
+    const auto *f = static_cast<const FieldDecl *>(p.field);
+    if (f && (parts || !hasRoom(*f, type))) p.field = nullptr;
+    result.known.insert(p);
+  }
+  return result;
+}
+
 Places PointsTo::castValue(const CastExpr *cast) {
   const Expr *of = cast->getSubExpr();
   switch (cast->getCastKind()) {
@@ -195,9 +227,8 @@ Places PointsTo::castValue(const CastExpr *cast) {
           cast->getType()->isPointerType() && cast->getType()->getPointeeType()->isArithmeticType();
       if (bytes) pointedAtAsBytes(reached);
       // What a structure's first member is pointed at by may be taken for the structure.
-      const bool larger =
-          cast->getType()->isPointerType() && isRecordOrArray(cast->getType()->getPointeeType());
-      return larger ? reached.wholes() : reached;
+      return cast->getType()->isPointerType() ? seenAs(cast->getType()->getPointeeType(), reached)
+                                              : reached;
     }
     case CK_NoOp:
     case CK_DerivedToBase:
@@ -228,7 +259,7 @@ Places PointsTo::unaryValue(const UnaryOperator *op) {
   if (op->isIncrementDecrementOp()) {
     const Places at = place(of);
     if (!of->getType()->isPointerType()) return {};
-    const Places moved = widened(load(at));
+    const Places moved = widened(load(at), of->getType());
     store(at, moved);
     return moved;
   }
@@ -246,7 +277,7 @@ Places PointsTo::binaryValue(const BinaryOperator *op) {
     value(op->getRHS());
     const Places at = place(op->getLHS());
     if (!op->getLHS()->getType()->isPointerType()) return {};
-    const Places moved = widened(load(at));
+    const Places moved = widened(load(at), op->getLHS()->getType());
     store(at, moved);
     return moved;
   }
@@ -256,7 +287,7 @@ Places PointsTo::binaryValue(const BinaryOperator *op) {
   if (op->getOpcode() == BO_Comma) return right;
   if (!op->getType()->isPointerType()) return {};
   right.add(left);
-  return widened(right);
+  return widened(right, op->getType());
 }
 
 Places PointsTo::member(const MemberExpr *m) {
@@ -288,7 +319,7 @@ Places PointsTo::place(const Expr *e) {
   if (const auto *m = dyn_cast<MemberExpr>(e)) return member(m);
   if (const auto *sub = dyn_cast<ArraySubscriptExpr>(e)) {
     either(sub->getIdx());
-    return widened(value(sub->getBase()));
+    return widened(value(sub->getBase()), sub->getBase()->getType());
   }
   if (const auto *op = dyn_cast<UnaryOperator>(e)) {
     if (op->getOpcode() == UO_Deref) return value(op->getSubExpr());
@@ -312,8 +343,7 @@ Places PointsTo::place(const Expr *e) {
     if (kind == CK_NoOp || kind == CK_LValueBitCast || kind == CK_DerivedToBase ||
         kind == CK_UncheckedDerivedToBase || kind == CK_BaseToDerived) {
       const Places reached = place(cast->getSubExpr());
-      const bool larger = kind == CK_LValueBitCast && isRecordOrArray(cast->getType());
-      return larger ? reached.wholes() : reached;
+      return kind == CK_LValueBitCast ? seenAs(cast->getType(), reached) : reached;
     }
     return unseen(e);
   }

@@ -290,7 +290,7 @@ bool Program::once(const Stmt *s, const FunctionDecl *in, int depth) const {
 }
 
 bool Program::makes(const FunctionDecl &f) {
-  if (!f.getReturnType()->isPointerType()) return false;
+  if (!f.getReturnType()->isPointerType() || ownsNew_) return false;
   const FunctionDecl *body = definition(f);
   if (!body || body->isWeak() || body->isDependentContext()) return false;
   const auto *method = dyn_cast<CXXMethodDecl>(body);

@@ -90,6 +90,16 @@ static unsigned behind(const Site &site, unsigned i) {
   return atCase ? end : behindComment(mainFile(site.context()), end);
 }
 
+/// Where more stands on the line, it goes to one of its own, so that no `if` of the wait seems to
+/// be in front of it.
+static std::string parted(const Site &site, unsigned at, const std::string &indent) {
+  const StringRef text = mainFile(site.context());
+  const StringRef rest = text.slice(at, text.find('\n', at)).trim();
+  const bool ends = rest.empty() || rest.starts_with("}") || rest.starts_with("//") ||
+                    rest.starts_with("/*") || rest == "\\";
+  return ends || (!site.result && !site.asks) ? "" : "\n" + indent;
+}
+
 Fix overlapInBlock(const Site &site, const Window &w, bool early, Names &names) {
   const clang::ASTContext &context = site.context();
   const StringRef text = mainFile(context);
@@ -117,7 +127,8 @@ Fix overlapInBlock(const Site &site, const Window &w, bool early, Names &names) 
       const Extent whole = withLine(text, own);
       fix.edits.push_back({whole.begin, whole.end - whole.begin, ""});
     } else {
-      fix.edits.push_back({own.begin, own.end - own.begin, waitFor(site, request, indent)});
+      fix.edits.push_back({own.begin, own.end - own.begin,
+                           waitFor(site, request, indent) + parted(site, own.end, indent)});
       fix.what += ", MPI_Wait here";
       return fix;
     }
@@ -128,7 +139,9 @@ Fix overlapInBlock(const Site &site, const Window &w, bool early, Names &names) 
     fix.what = site.collective->nonblocking() + " here";
   }
   const clang::Stmt *last = site.statement(w.last);
-  fix.edits.push_back({behind(site, w.last), 0, "\n" + indent + waitFor(site, request, indent)});
+  const unsigned end = behind(site, w.last);
+  fix.edits.push_back(
+      {end, 0, "\n" + indent + waitFor(site, request, indent) + parted(site, end, indent)});
   fix.what += ", MPI_Wait behind line " + std::to_string(lineOf(last->getEndLoc(), context));
   return fix;
 }

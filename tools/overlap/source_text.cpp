@@ -172,13 +172,30 @@ static bool isMoreThanAdvice(StringRef pragma) {
   return pragma.contains("_macro") || hasWord(pragma, "acc");
 }
 
+/// Whether a clause of threads computes something: if(n > 5), num_threads(m), schedule(static, n).
+static bool computes(StringRef pragma) {
+  for (const char *clause : {"if", "num_threads", "schedule", "linear"}) {
+    const StringRef word(clause);
+    for (size_t at = pragma.find(word); at != StringRef::npos; at = pragma.find(word, at + 1)) {
+      const StringRef inner = pragma.substr(at + word.size()).ltrim();
+      if (!inner.starts_with("(") || isAsciiIdentifierContinue(pragma[at - 1])) continue;
+      const size_t from = word == "schedule" ? inner.find(',') : 0;
+      const StringRef text = inner.slice(from, inner.find(')'));
+      if (llvm::any_of(text, [](char c) { return isAsciiIdentifierStart(c); })) return true;
+    }
+  }
+  return false;
+}
+
 /// The same of one of threads, where this compiler was not asked to follow it and it stands for
 /// more than a loop.
 static bool isMoreThanAdvice(StringRef pragma, const ASTContext &context) {
   StringRef rest = pragma.drop_front(StringRef("pragma").size()).ltrim();
   if (!rest.consume_front("omp") || context.getLangOpts().OpenMP) return isMoreThanAdvice(pragma);
   rest = rest.ltrim();
-  return !rest.starts_with("parallel") && !rest.starts_with("for") && !rest.starts_with("simd");
+  if (!rest.starts_with("parallel") && !rest.starts_with("for") && !rest.starts_with("simd"))
+    return true;
+  return computes(rest);
 }
 
 // Comments in front of a # may be of several lines, so that only a lexer sees it.

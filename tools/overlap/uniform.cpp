@@ -247,9 +247,13 @@ bool Uniform::exitsAlike(const Stmt *s, const FunctionDecl *in) {
     around.insert(p);
     if (isLoop(p)) loops.insert(p);
   }
-  Exits exits(program_);
-  exits.TraverseStmt(in->getBody());
-  for (const Stmt *exit : exits.found) {
+  const auto [known, fresh] = exits_.try_emplace(in->getBody());
+  if (fresh) {
+    Exits exits(program_);
+    exits.TraverseStmt(in->getBody());
+    known->second = std::move(exits.found);
+  }
+  for (const Stmt *exit : known->second) {
     if (leavesLambda(exit, around, in)) continue;
     if (const auto *jump = dyn_cast<GotoStmt>(exit)) {
       if (!goesOn(*jump, in)) return no(exit, in, "goto is not followed");

@@ -12,9 +12,11 @@
 
 #include <clang/AST/StmtCXX.h>
 
+#include <map>
 #include <optional>
 #include <set>
 #include <utility>
+#include <vector>
 
 #include "tools/overlap/site.h"
 
@@ -68,6 +70,11 @@ class Uniform {
   bool tellsRank(const clang::ValueDecl &, Seen *) const;
   bool filledByRank(const clang::ValueDecl &, Seen *) const;
   bool getsRank(const clang::Expr *, const clang::FunctionDecl *in, Seen *) const;
+  bool mayGiveRank(const clang::CallExpr &) const;
+  bool mayPutRank(const clang::CallExpr &, unsigned argument, Seen *) const;
+  bool chosenByRank(const clang::Stmt *, const clang::FunctionDecl *in, Seen *) const;
+  bool madeAlike(const clang::ValueDecl &) const;
+  bool comesFromElsewhere(const clang::ValueDecl &) const;
 
   bool ask(const void *what) { return asked_.insert({what, elsewhere_ > 0}).second; }
   bool no(const clang::Stmt *at, const clang::FunctionDecl *in, std::string why);
@@ -82,6 +89,8 @@ class Uniform {
   // What is being asked already counts as alike: only another reason can make it differ.
   using Asked = std::set<std::pair<const void *, bool>>;  // and whether elsewhere
   Asked asked_;
+  mutable std::optional<std::set<std::string>> alike_;  // what collectives fill: madeAlike()
+  std::map<const clang::Stmt *, std::vector<const clang::Stmt *>> exits_;  // of a function's body
 };
 
 /// Whether who comes to a handler is not heard of again: it ends the rank, or goes to a handler

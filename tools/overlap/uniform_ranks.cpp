@@ -4,8 +4,10 @@
 //   MPI_Comm_rank(comm, &g->rank);   in_turn(g->rank + 1)   for (i = 0; i < me; ++i)
 //
 // Looked for backwards, from the name to whatever gives it a value in any of the sources. Only
-// whole numbers are followed, and no conditions: what a loop of a solver waits for is computed from
-// the rank's part of the data, and then made one of all ranks in ways that are hard to tell.
+// whole numbers are followed, and single floating ones: what a loop of a solver waits for is
+// computed from the rank's part of the data, and then made one of all ranks in ways that are hard
+// to tell. A whole number that comes from where nothing is seen may be the rank: of a function
+// without a body, of a variable that no source defines, of a call through a pointer, of MPI.
 
 #include <clang/AST/ASTContext.h>
 #include <clang/AST/DeclTemplate.h>
@@ -26,7 +28,7 @@ using llvm::isa;
 /// Also arrays of them, and what points at them.
 static bool isWholeNumber(QualType type) {
   type = type.getNonReferenceType();
-  if (type->isPointerType()) type = type->getPointeeType();
+  while (type->isPointerType()) type = type->getPointeeType();
   return type->getBaseElementTypeUnsafe()->isIntegralOrEnumerationType();
 }
 
@@ -37,6 +39,11 @@ static bool holdsWholeNumbers(QualType type) {
   const auto *of = dyn_cast_or_null<ClassTemplateSpecializationDecl>(record);
   return of && of->isInStdNamespace() &&
          anyTypeArgument(*of, [](QualType t) { return isWholeNumber(t) || holdsWholeNumbers(t); });
+}
+
+static bool isOfSystem(const Decl &d) {
+  const SourceManager &files = d.getASTContext().getSourceManager();
+  return files.isInSystemHeader(files.getExpansionLoc(d.getLocation()));
 }
 
 /// How many arguments stand before the parameters' ones: the object of an operator.
@@ -67,11 +74,31 @@ bool Uniform::namesRank(const Stmt *e, Seen *seen) const {
   const auto *call = dyn_cast<CallExpr>(e);
   const FunctionDecl *f = call ? call->getDirectCallee() : nullptr;
   if (f && returnsCode(*f)) return false;
+  const auto *op = dyn_cast<BinaryOperator>(e);
+  if (op && op->isPtrMemOp() && seen && isWholeNumber(op->getType())) return true;
+  if (call && seen && mayGiveRank(*call)) return true;
   const FunctionDecl *body = f ? program_.definition(*f) : nullptr;
   if (!body || !seen) return inParts(seen);
   const bool returns = isWholeNumber(body->getReturnType()) &&
                        seen->insert(nameInAll(*body)).second && returnsRank(body->getBody(), seen);
   return returns || inParts(nullptr);
+}
+
+/// A whole number out of a function that is not seen, or not known to be the one that runs. The
+/// system's own know nothing of ranks, but what is given to them to be called, and the environment.
+bool Uniform::mayGiveRank(const CallExpr &call) const {
+  const FunctionDecl *f = call.getDirectCallee();
+  if (!isWholeNumber(call.getType())) return false;
+  if (!f) return true;
+  const auto *method = dyn_cast<CXXMethodDecl>(f);
+  if (method && method->isVirtual()) return true;
+  const std::string name = f->getNameAsString();
+  if (program_.definition(*f) || isMpi(*f) || findKnownCall(*f) || f->getBuiltinID() != 0 ||
+      program_.isLocal(*f))
+    return false;
+  if (!isOfSystem(*f)) return true;
+  return name.ends_with("getenv") || (method && f->getOverloadedOperator() == OO_Call) ||
+         (f->isInStdNamespace() && (name == "invoke" || name == "apply"));
 }
 
 bool Uniform::returnsRank(const Stmt *s, Seen *seen) const {
@@ -86,12 +113,15 @@ bool Uniform::returnsRank(const Stmt *s, Seen *seen) const {
 }
 
 bool Uniform::tellsRank(const ValueDecl &d, Seen *seen) const {
+  if (promised(d)) return false;
   if (isa<BindingDecl>(d)) return isWholeNumber(d.getType());  // a part of anything
   if (!isa<VarDecl, FieldDecl>(d)) return false;
   if (holdsWholeNumbers(d.getType())) return true;
-  if (!isWholeNumber(d.getType())) return false;
+  const bool whole = isWholeNumber(d.getType());
+  if (!whole && !(seen && d.getType().getNonReferenceType()->isFloatingType())) return false;
   if (seen && !seen->insert(nameInAll(d)).second) return false;
-  if (filledByRank(d, seen)) return true;
+  if (!whole && madeAlike(d)) return false;
+  if (filledByRank(d, seen) || (whole && seen && comesFromElsewhere(d))) return true;
   const auto *v = dyn_cast<VarDecl>(&d);
   if (!v || !seen) return false;
   const auto *p = dyn_cast<ParmVarDecl>(v);
@@ -105,13 +135,73 @@ bool Uniform::tellsRank(const ValueDecl &d, Seen *seen) const {
   });
 }
 
+/// What no source gives a value: a variable that is defined elsewhere, a field that is filled
+/// there, as MPI_SOURCE is.
+bool Uniform::comesFromElsewhere(const ValueDecl &d) const {
+  if (const auto *f = dyn_cast<FieldDecl>(&d))
+    return isOfSystem(*f) ? f->getName() == "MPI_SOURCE" || f->getName() == "MPI_TAG"
+                          : program_.given(*f).empty() && !madeAlike(*f);
+  const auto *v = dyn_cast<VarDecl>(&d);
+  if (!v || !v->hasGlobalStorage() || isOfSystem(*v) || v->isStaticLocal()) return false;
+  return std::ranges::none_of(program_.globals(), [&](const VarDecl *other) {
+    return other->getIdentifier() == v->getIdentifier()
+               ? other->isThisDeclarationADefinition() != VarDecl::DeclarationOnly
+               : other->getName() == v->getName() && nameInAll(*other) == nameInAll(*v) &&
+                     other->isThisDeclarationADefinition() != VarDecl::DeclarationOnly;
+  });
+}
+
+/// What collectives that leave the same on all ranks ever fill, by name; "": some structure.
+static std::set<std::string> filledAlike(const Program &program) {
+  std::set<std::string> names;
+  for (const CallSite &at : program.collectives()) {
+    const Collective *c = findCollective(at.call->getDirectCallee()->getNameAsString());
+    if (!c || !c->sameOnAll || at.call->getNumArgs() != c->arguments.size()) continue;
+    for (unsigned i = 0; i < at.call->getNumArgs(); ++i) {
+      if (c->arguments[i] != 'r' && c->arguments[i] != 'b') continue;
+      const Expr *to = at.call->getArg(i)->IgnoreParenCasts();
+      const QualType type = to->getType();
+      if ((type->isPointerType() ? type->getPointeeType() : type)->isRecordType()) names.insert("");
+      const auto *op = dyn_cast<UnaryOperator>(to);
+      if (op && op->getOpcode() == UO_AddrOf) to = op->getSubExpr()->IgnoreParens();
+      while (const auto *sub = dyn_cast<ArraySubscriptExpr>(to))
+        to = sub->getBase()->IgnoreParenCasts();
+      if (const auto *ref = dyn_cast<DeclRefExpr>(to)) names.insert(nameInAll(*ref->getDecl()));
+      if (const auto *m = dyn_cast<MemberExpr>(to)) names.insert(nameInAll(*m->getMemberDecl()));
+    }
+  }
+  return names;
+}
+
+/// Whether such a collective ever fills it, or the structure that it is in: what one rank has read,
+/// by a condition on the rank, all have then.
+bool Uniform::madeAlike(const ValueDecl &d) const {
+  if (!alike_) alike_ = filledAlike(program_);
+  return alike_->contains(nameInAll(d)) || (isa<FieldDecl>(d) && alike_->contains(""));
+}
+
+/// Whether it is up to the rank if a value is given at all.
+bool Uniform::chosenByRank(const Stmt *at, const FunctionDecl *in, Seen *seen) const {
+  const Stmt *from = at;
+  for (const Stmt *p = parentOf(at, in->getASTContext()); p;
+       from = p, p = parentOf(p, in->getASTContext())) {
+    const Expr *on = nullptr;
+    if (const auto *i = dyn_cast<IfStmt>(p)) on = i->getCond();
+    if (const auto *chosen = dyn_cast<SwitchStmt>(p)) on = chosen->getCond();
+    if (on && from != on && namesRank(on, seen)) return true;
+  }
+  return false;
+}
+
 /// Whether it, or what it points at, is given the rank after its declaration.
 bool Uniform::filledByRank(const ValueDecl &d, Seen *seen) const {
+  const bool choice = seen && d.getType()->isIntegralOrEnumerationType() && !madeAlike(d);
   for (const Given &given : program_.given(d)) {
     const auto *e = dyn_cast<Expr>(given.at);
     const auto *op = dyn_cast_or_null<BinaryOperator>(e);
     const bool assigns = op && op->isAssignmentOp();
     if (assigns && seen && namesRank(op->getRHS(), seen)) return true;
+    if (assigns && choice && given.in && chosenByRank(op, given.in, seen)) return true;
     // Of a list of values, or a constructor's.
     const bool value = isa<FieldDecl>(d) && e && e->getType()->isIntegralOrEnumerationType();
     if (!assigns && value && seen && namesRank(e, seen)) return true;
@@ -122,6 +212,31 @@ bool Uniform::filledByRank(const ValueDecl &d, Seen *seen) const {
          });
 }
 
+/// Whether a call that is not seen into may put it where an argument points: MPI, but what is the
+/// same on all ranks, a library's function, or a copy of it.
+bool Uniform::mayPutRank(const CallExpr &call, unsigned i, Seen *seen) const {
+  const FunctionDecl &f = *call.getDirectCallee();
+  const QualType type = i < f.getNumParams() ? f.getParamDecl(i)->getType() : QualType();
+  const QualType to = type.isNull() ? type : type->getPointeeType();
+  if (!to.isNull() && to.isConstQualified()) return false;
+  if (isMpi(f)) {
+    const llvm::StringRef name = f.getName();
+    if (const Collective *c = findCollective(name.str()))
+      return i < c->arguments.size() && (c->arguments[i] == 'r' || c->arguments[i] == 'b') &&
+             !c->sameOnAll;
+    if (name.ends_with("Cart_get")) return i + 1 == f.getNumParams();
+    for (const char *part :
+         {"_size", "Init", "Query_thread", "Get_version", "Dims_create", "Topo_test", "dim_get",
+          "Type_", "Finalized", "compare", "processor_name", "Error_", "Bcast", "Allre", "Allga"})
+      if (name.contains_insensitive(part)) return false;
+    return isWholeNumber(to) || to->isVoidType();
+  }
+  if (program_.isLocal(f)) return false;
+  if (!findKnownCall(f) && f.getBuiltinID() == 0 && !isOfSystem(f)) return true;
+  return std::ranges::any_of(
+      call.arguments(), [&](const Expr *e) { return e != call.getArg(i) && namesRank(e, seen); });
+}
+
 /// The same where its name, or its address, stands.
 bool Uniform::getsRank(const Expr *at, const FunctionDecl *in, Seen *seen) const {
   ASTContext &context = in->getASTContext();
@@ -129,15 +244,18 @@ bool Uniform::getsRank(const Expr *at, const FunctionDecl *in, Seen *seen) const
     if (const auto *call = dyn_cast<CallExpr>(parent)) {
       const FunctionDecl *f = call->getDirectCallee();
       const auto argument = std::find(call->arg_begin(), call->arg_end(), at);
-      if (!f || argument == call->arg_end()) return false;
+      if (argument == call->arg_end()) return false;
+      const bool lends = at->isGLValue() || at->getType()->isPointerType();
+      if (!f) return seen && lends;  // MPI_Comm_rank() by a pointer
       const unsigned objects = objectsOf(*call, *f);
       const auto i = static_cast<unsigned>(argument - call->arg_begin()) - objects;
       if (objects && argument == call->arg_begin()) return false;
       const llvm::StringRef name = f->getIdentifier() ? f->getName() : "";
       if (isMpi(*f) && (name.ends_with("Comm_rank") || name.ends_with("Group_rank"))) return i == 1;
+      if (!seen || !lends) return false;
       const FunctionDecl *body = program_.definition(*f);
-      const bool lends = at->isGLValue() || at->getType()->isPointerType();
-      if (!body || !seen || !lends || i >= body->getNumParams()) return false;
+      if (!body) return mayPutRank(*call, i, seen);
+      if (i >= body->getNumParams()) return false;
       const ParmVarDecl &p = *body->getParamDecl(i);
       return seen->insert("to " + nameInAll(p)).second && filledByRank(p, seen);
     }
@@ -156,8 +274,10 @@ bool Uniform::getsRank(const Expr *at, const FunctionDecl *in, Seen *seen) const
       return seen && op->getLHS() == at && namesRank(op->getRHS(), seen);
     const auto *sub = dyn_cast<ArraySubscriptExpr>(parent);
     const auto *unary = dyn_cast<UnaryOperator>(parent);
+    const bool moves = op && op->isAdditiveOp() && op->getType()->isPointerType();
     const bool same =
-        isa<CastExpr, ParenExpr>(parent) || (sub && sub->getBase() == at) ||
+        isa<CastExpr, ParenExpr>(parent) || (moves && at->getType()->isPointerType()) ||
+        (sub && sub->getBase() == at) ||
         (unary && (unary->getOpcode() == UO_AddrOf || unary->getOpcode() == UO_Deref));
     if (!same) return false;
     at = llvm::cast<Expr>(parent);

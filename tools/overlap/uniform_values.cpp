@@ -286,7 +286,8 @@ bool Uniform::sameParameter(const ParmVarDecl *p) {
   if (!f || p->getType()->isReferenceType()) return false;
   if (f->isMain()) return isOfCommandLine(*p);
   const std::vector<CallSite> &callers = program_.callers(*f);
-  if (callers.empty() || program_.addressTaken(*f)) return false;
+  const bool byOthers = program_.promises().library && f->isExternallyVisible();
+  if (callers.empty() || byOthers || program_.addressTaken(*f)) return false;
   const llvm::SaveAndRestore elsewhere(elsewhere_, elsewhere_ + 1);
   for (const CallSite &at : callers) {
     const unsigned i = p->getFunctionScopeIndex();
