@@ -290,11 +290,13 @@ std::unique_ptr<Communicator> Communicator::make(MPI_Comm comm) {
 }
 
 std::unique_ptr<Communicator> Communicator::make_of_two_groups(MPI_Comm comm) {
+  const char *why = why_not_ours(comm);
+  if (!why) return nullptr;  // there was no memory for one of ours
   std::unique_ptr<Communicator> c(new Communicator);
   c->comm_ = comm;
   if (PMPI_Comm_rank(comm, &c->rank_) || PMPI_Comm_remote_size(comm, &c->ranks_)) return nullptr;
   c->two_groups_ = true;
-  c->give_up(why_not_ours(comm));
+  c->give_up(why);
   return c;
 }
 
