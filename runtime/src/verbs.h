@@ -245,10 +245,9 @@ struct verbs {
   struct verbs_adapter *adapter;
   const struct nbc_verbs_ops *ops;
   nbc_plan *plan;
-  bool reads;            // who receives moves the data
-  bool sends;            // long messages are sent into receives in place
-  uint64_t eager_bytes;  // of a message, at most; it goes in parts
-  uint32_t part_bytes;   // of these, at most
+  enum nbc_verbs_rendezvous way;  // of long messages
+  uint64_t eager_bytes;           // of a message, at most; it goes in parts
+  uint32_t part_bytes;            // of these, at most
   uint32_t gather, inline_bytes, slot_bytes;
   void *cq;
   struct verbs_lane *lanes, *busy;  // [queue_count]: behind those of peers their second queue pairs
@@ -285,6 +284,10 @@ static inline struct verbs *verbs_of(const nbc_plan *plan) {
 }
 static inline bool is_second(const struct verbs_lane *l) {
   return l->index >= l->of->lane_count;
+}
+// Data segments of a receive.
+static inline uint32_t scatter_of(const struct verbs_lane *l) {
+  return is_second(l) ? l->of->gather : 1;
 }
 static inline void verbs_mark_busy(struct verbs_lane *l) {
   if (l->busy) return;

@@ -54,7 +54,8 @@ static uint32_t ring(uint64_t wanted, uint32_t limit) {
 // buffers; with room, as each has a few places in the table. 0 where it keeps none. Both ends count
 // the same messages.
 static uint32_t kept_offers(const struct verbs *v, uint64_t offered) {
-  if (offered == 0 || v->sends || v->adapter->facts.offers == NBC_VERBS_ANEW) return 0;
+  if (offered == 0 || v->way == NBC_VERBS_SEND || v->adapter->facts.offers == NBC_VERBS_ANEW)
+    return 0;
   uint32_t n = 8;
   while (n < 4 * offered && n < MOST_KEPT) n *= 2;
   return n;
@@ -73,8 +74,8 @@ static bool fits(struct verbs *v, const struct traffic *t, uint32_t limit) {
     l->receive_count = l->slot_count + control_receives(&all);
     l->request_count = ring(2 * (all.sends * parts(v) + all.receives), limit);
     // Who offers is who receives, unless the receiver reads.
-    l->known_count = kept_offers(v, v->reads ? all.sends : all.receives);
-    l->kept_count = kept_offers(v, v->reads ? all.receives : all.sends);
+    l->known_count = kept_offers(v, v->way == NBC_VERBS_READ ? all.sends : all.receives);
+    l->kept_count = kept_offers(v, v->way == NBC_VERBS_READ ? all.receives : all.sends);
     struct verbs_lane *second = l->second;
     if (second) {
       second->receive_count = ring(2 * all.receives, limit);
@@ -112,14 +113,14 @@ static void *cut(uintptr_t *at, size_t bytes) {
 // Where the lane's arrays are, from `at` on, behind which the next lane's begin.
 static void place_arrays(struct verbs_lane *l, uintptr_t *at) {
   const size_t requests = l->request_count, receives = l->receive_count;
-  const size_t scatter = is_second(l) ? l->of->gather : 1;
-  const uint32_t runs = l->of->reads ? MOST_OFFERED : 1;
-  l->offers_room = l->of->sends ? 0 : (uint32_t)offer_bytes(runs);
+  const uint32_t runs = l->of->way == NBC_VERBS_READ ? MOST_OFFERED : 1;
+  l->offers_room = l->of->way == NBC_VERBS_SEND ? 0 : (uint32_t)offer_bytes(runs);
   l->requests = (struct ibv_send_wr *)cut(at, requests * sizeof *l->requests);
   l->segments = (struct ibv_sge *)cut(at, requests * l->of->gather * sizeof *l->segments);
   l->purposes = (struct purpose *)cut(at, requests * sizeof *l->purposes);
   l->receives = (struct ibv_recv_wr *)cut(at, receives * sizeof *l->receives);
-  l->receive_segments = (struct ibv_sge *)cut(at, receives * scatter * sizeof *l->receive_segments);
+  l->receive_segments =
+      (struct ibv_sge *)cut(at, receives * scatter_of(l) * sizeof *l->receive_segments);
   l->held = (struct held *)cut(at, l->slot_count * sizeof *l->held);
   l->offers = (uint8_t *)cut(at, (size_t)WINDOW * l->offers_room);
   l->known_there = (struct offered_run *)cut(at, l->known_count * sizeof *l->known_there);
@@ -158,7 +159,7 @@ static int make_memory(struct verbs *v) {
                                        IBV_ACCESS_LOCAL_WRITE, &v->known.region, &v->known.lkey,
                                        &v->known.rkey);
   v->memory_known = !status;
-  if (status || !v->sends) return status;
+  if (status || v->way != NBC_VERBS_SEND) return status;
   status = v->ops->register_memory(v->adapter->device, v->words, sizeof *v->words,
                                    IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ, &v->word.region,
                                    &v->word.lkey, &v->word.rkey);
@@ -215,7 +216,7 @@ static int make_lane(struct verbs *v, struct verbs_lane *l) {
         .sends = l->request_count,
         .receives = l->receive_count,
         .gather = v->gather,
-        .scatter = is_second(l) ? v->gather : 1,
+        .scatter = scatter_of(l),
         .rnr_timer = is_second(l) ? v->adapter->facts.rnr_timer : 0,
         .inline_bytes = v->inline_bytes,
         .rail = rail};
@@ -237,7 +238,7 @@ static int make_lanes(struct verbs *v) {
     v->lanes[i] = (struct verbs_lane){.of = v, .index = i, .longest = v->adapter->facts.longest};
   for (uint32_t i = 0; i < v->lane_count; ++i) {
     struct verbs_lane *l = &v->lanes[i];
-    if (v->sends) l->second = &v->lanes[v->lane_count + i];
+    if (v->way == NBC_VERBS_SEND) l->second = &v->lanes[v->lane_count + i];
     s->lanes[i] = (struct lane){&verbs_lane_ops, l, t->peers[i], i};
   }
   deal_ports(v);
@@ -265,8 +266,8 @@ static void measure(struct verbs *v, const struct nbc_reloc *r, const struct ste
   const struct tables *t = &v->plan->tables;
   const uint32_t local = m->op == NBC_MESSAGE_RECV ? IBV_ACCESS_LOCAL_WRITE : 0;
   const uint32_t moves = m->op == NBC_MESSAGE_RECV ? IBV_ACCESS_REMOTE_WRITE : 0;
-  const uint32_t remote = v->sends                    ? 0
-                          : !v->reads                 ? moves
+  const uint32_t remote = v->way == NBC_VERBS_SEND    ? 0
+                          : v->way != NBC_VERBS_READ  ? moves
                           : m->op == NBC_MESSAGE_SEND ? IBV_ACCESS_REMOTE_READ
                                                       : 0;
   const uint32_t access = local | remote;
@@ -312,8 +313,8 @@ static int measure_messages(struct verbs *v) {
     }
   }
   // Both ends have to cut a message into the same parts.
-  const uint32_t most = v->sends ? v->adapter->facts.gather : MOST_OFFERED;
-  return (v->reads || v->sends) && v->gather > most ? NBC_ERROR_RESOURCES : 0;
+  const uint32_t most = v->way == NBC_VERBS_SEND ? v->adapter->facts.gather : MOST_OFFERED;
+  return v->way != NBC_VERBS_WRITE && v->gather > most ? NBC_ERROR_RESOURCES : 0;
 }
 
 // --- the plan ---
@@ -321,19 +322,19 @@ static int measure_messages(struct verbs *v) {
 // By a message's length, or all alike.
 static void choose_way(struct verbs *v) {
   const nbc_plan *plan = v->plan;
-  v->reads = v->adapter->facts.rendezvous == NBC_VERBS_READ;
-  v->sends = v->adapter->facts.rendezvous == NBC_VERBS_SEND;
+  v->way = v->adapter->facts.rendezvous;
   v->eager_bytes = v->part_bytes = (uint32_t)plan->eager_bytes;
   if (plan->transfer == NBC_TRANSFER_AUTO) return;
-  v->reads = plan->transfer == NBC_TRANSFER_READ;
-  v->sends = plan->transfer == NBC_TRANSFER_SEND;
+  v->way = plan->transfer == NBC_TRANSFER_READ   ? NBC_VERBS_READ
+           : plan->transfer == NBC_TRANSFER_SEND ? NBC_VERBS_SEND
+                                                 : NBC_VERBS_WRITE;
   v->eager_bytes = plan->transfer == NBC_TRANSFER_EAGER ? UINT64_MAX : 0;
   if (v->eager_bytes == 0) v->part_bytes = 0;
 }
 
 static int set_facts(struct verbs *v) {
   const struct nbc_verbs_facts *facts = &v->adapter->facts;
-  const uint64_t offer = offer_bytes(v->reads ? MOST_OFFERED : 1);
+  const uint64_t offer = offer_bytes(v->way == NBC_VERBS_READ ? MOST_OFFERED : 1);
   const uint64_t longest = v->part_bytes > offer ? v->part_bytes : offer;
   if (longest > facts->longest || facts->queue < FEW_REQUESTS) return NBC_ERROR_RESOURCES;
   v->slot_bytes = (uint32_t)((longest + 15) / 16 * 16);
@@ -356,9 +357,9 @@ int verbs_create(nbc_plan *plan) {
   v->ops = v->adapter->device->ops;
   choose_way(v);
   v->lane_count = plan->tables.header->peers.count;
-  v->queue_count = v->sends ? 2 * v->lane_count : v->lane_count;
+  v->queue_count = v->way == NBC_VERBS_SEND ? 2 * v->lane_count : v->lane_count;
   v->lanes = (struct verbs_lane *)calloc(v->queue_count, sizeof *v->lanes);
-  if ((v->reads || v->sends) && v->adapter->facts.reads == 0) return NBC_ERROR_UNSUPPORTED;
+  if (v->way != NBC_VERBS_WRITE && v->adapter->facts.reads == 0) return NBC_ERROR_UNSUPPORTED;
   status = v->lanes ? measure_messages(v) : NBC_ERROR_MEMORY;
   if (!status) status = set_facts(v);
   if (!status) status = make_lanes(v);

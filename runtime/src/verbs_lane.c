@@ -210,7 +210,7 @@ static bool move(struct verbs_lane *l, struct verbs_message *x) {
   }
   while (x->moved < o->bytes && !v->status) {
     struct ibv_send_wr *wr =
-        v->reads && l->reads == v->adapter->facts.reads ? NULL : verbs_request(l);
+        v->way == NBC_VERBS_READ && l->reads == v->adapter->facts.reads ? NULL : verbs_request(l);
     if (!wr) return false;
     struct offered_run there = place_of_byte(o, x->moved);
     uint64_t most = there.bytes < l->longest ? there.bytes : l->longest;
@@ -219,15 +219,15 @@ static bool move(struct verbs_lane *l, struct verbs_message *x) {
     wr->wr.rdma.rkey = there.rkey;
     bool last = x->moved == o->bytes;
     struct purpose *p = verbs_purpose(l, wr);
-    if (v->reads)
+    if (v->way == NBC_VERBS_READ)
       wr->opcode = IBV_WR_RDMA_READ, ++l->reads;
     else if (last)
       verbs_say(l, wr, VERBS_DATA, l->offers_taken, 0);
     else
       wr->opcode = IBV_WR_RDMA_WRITE;
-    p->reads = v->reads;
+    p->reads = v->way == NBC_VERBS_READ;
     p->ends = last ? x : NULL;
-    if (last || v->reads) verbs_signal(l, wr);
+    if (last || v->way == NBC_VERBS_READ) verbs_signal(l, wr);
   }
   return !v->status;
 }
@@ -268,6 +268,11 @@ static const struct verbs_detour *detour_of(const struct verbs *v, const struct 
   return d && d->address ? d : NULL;
 }
 
+// Where messages of such a length go.
+static struct verbs_lane *queue_for(struct verbs_lane *l, bool brief) {
+  return brief || !l->second ? l : l->second;
+}
+
 static int send_message(const struct lane *lane, struct message *m) {
   struct verbs_lane *l = lane_of(lane);
   bool brief = m->bytes <= l->of->eager_bytes;
@@ -278,10 +283,14 @@ static int send_message(const struct lane *lane, struct message *m) {
     const struct message there = {.address = d->address, .bytes = m->bytes, .runs = d->runs};
     gather((uint8_t *)(uintptr_t)m->address, &there, 0, m->bytes);
   }
-  struct verbs_lane *way = brief || !l->second ? l : l->second;
-  if (!brief && !l->of->reads && way == l) ++l->of->stalled;
-  list_put(brief ? &l->unsent : l->of->reads ? &l->unoffered : &way->unmoved, begin(l, m, moved));
-  verbs_mark_busy(way);
+  const enum nbc_verbs_rendezvous way = l->of->way;
+  struct verbs_lane *queue = queue_for(l, brief);
+  if (!brief && way == NBC_VERBS_WRITE) ++l->of->stalled;
+  list_put(brief                   ? &l->unsent
+           : way == NBC_VERBS_READ ? &queue->unoffered
+                                   : &queue->unmoved,
+           begin(l, m, moved));
+  verbs_mark_busy(queue);
   return 0;
 }
 
@@ -291,10 +300,14 @@ static int receive_message(const struct lane *lane, struct message *m) {
   uint64_t moved = 0;
   const int how = brief ? take_held(l, m, &moved) : 0;
   if (how) return how;
-  struct verbs_lane *way = brief || !l->second ? l : l->second;
-  if (!brief && l->of->reads) ++l->of->stalled;
-  list_put(brief ? &l->expected : l->of->reads ? &l->unmoved : &way->unoffered, begin(l, m, moved));
-  if (!brief) verbs_mark_busy(way);
+  const enum nbc_verbs_rendezvous way = l->of->way;
+  struct verbs_lane *queue = queue_for(l, brief);
+  if (!brief && way == NBC_VERBS_READ) ++l->of->stalled;
+  list_put(brief                   ? &l->expected
+           : way == NBC_VERBS_READ ? &queue->unmoved
+                                   : &queue->unoffered,
+           begin(l, m, moved));
+  if (!brief) verbs_mark_busy(queue);
   return 0;
 }
 
@@ -340,10 +353,10 @@ static bool eager_came(struct verbs_lane *l, uint32_t immediate, struct held in)
 
 static bool is_offer(const struct verbs_lane *l, const struct offer *o, uint32_t bytes) {
   uint64_t sum = 0;
-  if (l->of->sends || bytes < offer_bytes(1) || o->runs == 0 ||
-      o->runs > (l->of->reads ? MOST_OFFERED : 1) || bytes != offer_bytes(o->runs) ||
-      o->number != l->offers_came || o->kept > l->kept_count || (o->kept && o->runs != 1) ||
-      l->offers_came - l->offers_taken == WINDOW)
+  if (l->of->way == NBC_VERBS_SEND || bytes < offer_bytes(1) || o->runs == 0 ||
+      o->runs > (l->of->way == NBC_VERBS_READ ? MOST_OFFERED : 1) ||
+      bytes != offer_bytes(o->runs) || o->number != l->offers_came || o->kept > l->kept_count ||
+      (o->kept && o->runs != 1) || l->offers_came - l->offers_taken == WINDOW)
     return false;
   for (uint32_t i = 0; i < o->runs; ++i)
     if (o->run[i].bytes == 0 || __builtin_add_overflow(sum, o->run[i].bytes, &sum)) return false;
@@ -405,9 +418,10 @@ static bool take_arrival(struct verbs_lane *l, uint32_t receive, const struct ib
       return !written &&
              offer_came(l, l->arrivals + (size_t)receive * l->of->slot_bytes, wc->byte_len);
     case VERBS_DATA:
-      return written && !l->of->reads && answer_came(l, immediate);
+      return written && l->of->way != NBC_VERBS_READ && answer_came(l, immediate);
     case VERBS_FINISHED:
-      return !written && l->of->reads && wc->byte_len == 0 && answer_came(l, immediate);
+      return !written && l->of->way == NBC_VERBS_READ && wc->byte_len == 0 &&
+             answer_came(l, immediate);
     case VERBS_CREDIT:
       return !written && wc->byte_len == 0;
     case VERBS_PLACED:
@@ -454,10 +468,6 @@ static size_t second_bytes(uint32_t way, uint32_t rails) {
   return offsetof(struct second_card, address) + addresses_bytes(rails);
 }
 
-static uint32_t way_of(const struct verbs *v) {
-  return v->sends ? NBC_VERBS_SEND : v->reads ? NBC_VERBS_READ : NBC_VERBS_WRITE;
-}
-
 static void describe_second(const struct verbs_lane *l, void *card) {
   const struct verbs *v = l->of;
   struct second_card mine = {.word = (uintptr_t)v->words};
@@ -473,7 +483,7 @@ static size_t describe_lane(const struct lane *lane, void *card) {
   const struct verbs *v = l->of;
   struct card mine = {.longest = l->longest,
                       .eager_bytes = v->eager_bytes,
-                      .way = way_of(v),
+                      .way = v->way,
                       .slots = l->slot_count,
                       .keeps = l->kept_count,
                       .known = l->known_count,
@@ -481,7 +491,7 @@ static size_t describe_lane(const struct lane *lane, void *card) {
                       .rail = l->rail};
   memcpy(mine.address, l->address, sizeof mine.address);
   memcpy(card, &mine, card_bytes(v->rails));
-  if (v->sends) describe_second(l, (uint8_t *)card + card_bytes(v->rails));
+  if (v->way == NBC_VERBS_SEND) describe_second(l, (uint8_t *)card + card_bytes(v->rails));
   return card_bytes(v->rails) + second_bytes(mine.way, v->rails);
 }
 
@@ -508,8 +518,7 @@ static int connect_lane(const struct lane *lane, const void *card, size_t bytes)
       bytes != card_bytes(theirs.rails) + second_bytes(theirs.way, theirs.rails) ||
       theirs.slots > INT16_MAX || theirs.longest == 0)
     return NBC_ERROR_BOOTSTRAP;
-  if (theirs.way != way_of(l->of) || theirs.eager_bytes != l->of->eager_bytes ||
-      theirs.rails != rails)
+  if (theirs.way != l->of->way || theirs.eager_bytes != l->of->eager_bytes || theirs.rails != rails)
     return NBC_ERROR_ARGUMENT;
   // Who keeps nothing is told nothing to keep.
   if (theirs.keeps != l->known_count) l->known_count = 0;

@@ -188,17 +188,13 @@ void verbs_lay_out(struct verbs_lane *l) {
     l->requests[i].wr_id = id | i;
     l->requests[i].sg_list = &l->segments[(size_t)i * v->gather];
   }
-  if (is_second(l)) {
-    for (uint32_t i = 0; i < l->receive_count; ++i)
-      l->receives[i] = (struct ibv_recv_wr){.wr_id = id | RECEIVE | i,
-                                            .sg_list = &l->receive_segments[(size_t)i * v->gather]};
-    return;
-  }
   for (uint32_t i = 0; i < l->receive_count; ++i) {
-    l->receive_segments[i] = (struct ibv_sge){(uintptr_t)(l->arrivals + (size_t)i * v->slot_bytes),
-                                              v->slot_bytes, l->lkey};
-    l->receives[i] = (struct ibv_recv_wr){
-        .wr_id = id | RECEIVE | i, .sg_list = &l->receive_segments[i], .num_sge = 1};
+    struct ibv_sge *segments = &l->receive_segments[(size_t)i * scatter_of(l)];
+    l->receives[i] = (struct ibv_recv_wr){.wr_id = id | RECEIVE | i, .sg_list = segments};
+    if (is_second(l)) continue;
+    *segments = (struct ibv_sge){(uintptr_t)(l->arrivals + (size_t)i * v->slot_bytes),
+                                 v->slot_bytes, l->lkey};
+    l->receives[i].num_sge = 1;
     verbs_receive_again(l, i);
   }
 }

@@ -64,26 +64,27 @@ static bool read_transfer(const char *text, struct nbc_verbs_options *o) {
   return false;
 }
 
+// Which of words [first, end) it is; negative: none.
+static int word_of(const char *text, const char *const words[], int first, int end) {
+  for (int i = first; i < end; ++i)
+    if (strcmp(text, words[i]) == 0) return i;
+  return -1;
+}
+
 static bool read_rendezvous(const char *text, struct nbc_verbs_options *o) {
   static const char *const names[] = {
       [NBC_VERBS_WRITE] = "write", [NBC_VERBS_READ] = "read", [NBC_VERBS_SEND] = "send"};
-  for (unsigned way = NBC_VERBS_WRITE; way <= NBC_VERBS_SEND; ++way) {
-    if (strcmp(text, names[way]) != 0) continue;
-    o->rendezvous = (enum nbc_verbs_rendezvous)way;
-    return true;
-  }
-  return false;
+  const int way = word_of(text, names, NBC_VERBS_WRITE, NBC_VERBS_SEND + 1);
+  if (way >= 0) o->rendezvous = (enum nbc_verbs_rendezvous)way;
+  return way >= 0;
 }
 
 static bool read_memory(const char *text, struct nbc_verbs_options *o) {
   static const char *const names[] = {
       [NBC_VERBS_PINNED] = "pinned", [NBC_VERBS_ON_DEMAND] = "demand"};
-  for (unsigned m = NBC_VERBS_PINNED; m <= NBC_VERBS_ON_DEMAND; ++m) {
-    if (strcmp(text, names[m]) != 0) continue;
-    o->memory = (enum nbc_verbs_memory)m;
-    return true;
-  }
-  return false;
+  const int memory = word_of(text, names, NBC_VERBS_PINNED, NBC_VERBS_ON_DEMAND + 1);
+  if (memory >= 0) o->memory = (enum nbc_verbs_memory)memory;
+  return memory >= 0;
 }
 
 static bool possible(const struct nbc_verbs_options *o) {
