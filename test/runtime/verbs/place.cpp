@@ -37,32 +37,22 @@ TEST(VerbsPlace, whatIsRefusedMeanwhileHasNoBytes) {
   EXPECT_EQ(nbc_plan_abandon(s.plan), 0);
 }
 
-struct Lie {
-  const char *what;
-  std::function<void(Stranger &)> tell;
-};
-
 TEST(VerbsPlace, whatDoesNotFitEndsThePlan) {
-  const Lie lies[] = {
-      {"bytes without what goes before", [](Stranger &s) { s.place(0, longer); }},
-      {"too short", [](Stranger &s) { s.place(0, 0), s.place(0, longer - 1); }},
-      {"too long", [](Stranger &s) { s.place(0, 0), s.place(0, longer + 1); }},
-      {"of no bytes", [](Stranger &s) { s.place(0, 0), s.place(0, 0); }},
-      {"the second first", [](Stranger &s) { s.place(1, 0); }},
-      {"in two", [](Stranger &s) { s.place(0, 0), s.place(1, longer); }},
-      {"of another kind", [](Stranger &s) { s.place(0, 0, stranger::Eager); }},
-      {"written", [](Stranger &s) { s.place(0, 0, stranger::Placed, IBV_WR_RDMA_WRITE_WITH_IMM); }},
-      {"among the short ones", [](Stranger &s) { s.say(stranger::Placed, 0, 0); }},
-      {"an offer", [](Stranger &s) { s.offer(0, longer); }},
-  };
-  for (const Lie &lie : lies) {
-    Stranger s(NBC_VERBS_SEND);
-    ASSERT_EQ(s.start(), 0);
-    lie.tell(s);
-    int done = 0;
-    EXPECT_EQ(s.test(&done), NBC_ERROR_DEVICE) << lie.what;
-    EXPECT_TRUE(done) << lie.what;
-  }
+  stranger::refuses(
+      NBC_VERBS_SEND,
+      {
+          {"bytes without what goes before", [](Stranger &s) { s.place(0, longer); }},
+          {"too short", [](Stranger &s) { s.place(0, 0), s.place(0, longer - 1); }},
+          {"too long", [](Stranger &s) { s.place(0, 0), s.place(0, longer + 1); }},
+          {"of no bytes", [](Stranger &s) { s.place(0, 0), s.place(0, 0); }},
+          {"the second first", [](Stranger &s) { s.place(1, 0); }},
+          {"in two", [](Stranger &s) { s.place(0, 0), s.place(1, longer); }},
+          {"of another kind", [](Stranger &s) { s.place(0, 0, stranger::Eager); }},
+          {"written",
+           [](Stranger &s) { s.place(0, 0, stranger::Placed, IBV_WR_RDMA_WRITE_WITH_IMM); }},
+          {"among the short ones", [](Stranger &s) { s.say(stranger::Placed, 0, 0); }},
+          {"an offer", [](Stranger &s) { s.offer(0, longer); }},
+      });
 }
 
 TEST(VerbsPlace, neitherHostLooksWhoeverStartsFirst) {
@@ -77,9 +67,8 @@ TEST(VerbsPlace, neitherHostLooksWhoeverStartsFirst) {
     for (size_t r : {first, 1 - first}) {
       nbc_call call = {.in = in[r].data(), .out = out[r].data(), .count = length};
       ASSERT_EQ(nbc_start(w.plans[r], &call, &requests[r]), 0);
-      w.fabric.run({}, {.events = 500});
+      w.fabric.run();
     }
-    w.fabric.run();
     EXPECT_GT(w.fabric.counters().rnrNaks, 0u) << "the first has come too early";
     EXPECT_EQ(out[0][length], 2);
     EXPECT_EQ(out[0][2 * length - 1], 2);

@@ -71,21 +71,10 @@ TEST(VerbsStranger, theProtocolByHandReading) {
   EXPECT_TRUE(s.all(0, shortOut, 7));
 }
 
-struct Lie {
-  const char *what;
-  std::function<void(Stranger &)> tell;
-};
-
-void refuses(nbc_verbs_rendezvous way, const std::vector<Lie> &lies) {
-  for (const Lie &lie : lies) {
-    Stranger s(way);
-    ASSERT_EQ(s.start(), 0);
-    lie.tell(s);
-    int done = 0;
-    EXPECT_EQ(s.test(&done), NBC_ERROR_DEVICE) << lie.what;
-    EXPECT_TRUE(done) << lie.what;
-    EXPECT_TRUE(s.all(0, unit, 1)) << lie.what;
-  }
+void refuses(nbc_verbs_rendezvous way, const std::vector<stranger::Lie> &lies) {
+  stranger::refuses(way, lies, [](const Stranger &s, const char *what) {
+    EXPECT_TRUE(s.all(0, unit, 1)) << what;
+  });
 }
 
 TEST(VerbsStranger, whatCannotBeEndsThePlan) {

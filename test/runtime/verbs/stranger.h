@@ -107,7 +107,7 @@ class Stranger {
   }
   /// After all that can happen.
   int test(int *done) {
-    w.fabric.run({}, {.events = 1000});  // what finds no receive comes again for ever
+    w.fabric.run();
     return nbc_test(&request, done);
   }
 
@@ -148,7 +148,7 @@ class Stranger {
   };
   /// What rank 0 has said since the last time.
   std::vector<Heard> hear() {
-    w.fabric.run({}, {.events = 1000});
+    w.fabric.run();
     std::vector<Heard> all;
     ibv_wc wc;
     while (verbs->ops->poll(verbs, cq, 1, &wc) == 1) {
@@ -188,7 +188,7 @@ class Stranger {
     wr.imm_data = __builtin_bswap32(uint32_t(kind) << 29 | (count & 0x1fff) << 16 | given);
     wr.wr.rdma = {address, key};
     EXPECT_EQ(verbs->ops->post_send(verbs, queue, &wr), 0);
-    w.fabric.run({}, {.events = 1000});
+    w.fabric.run();
   }
   /// What rank 0 has put is what rank 1 would, but for the card.
   void greet(nbc_verbs_rendezvous way, uint32_t slots) {
@@ -216,5 +216,23 @@ class Stranger {
     EXPECT_EQ(nbc_plan_connect(plan), 0);
   }
 };
+
+struct Lie {
+  const char *what;
+  std::function<void(Stranger &)> tell;
+};
+/// Each ends the plan; looked at behind.
+inline void refuses(nbc_verbs_rendezvous way, const std::vector<Lie> &lies,
+                    const std::function<void(const Stranger &, const char *what)> &look = {}) {
+  for (const Lie &lie : lies) {
+    Stranger s(way);
+    ASSERT_EQ(s.start(), 0);
+    lie.tell(s);
+    int done = 0;
+    EXPECT_EQ(s.test(&done), NBC_ERROR_DEVICE) << lie.what;
+    EXPECT_TRUE(done) << lie.what;
+    if (look) look(s, lie.what);
+  }
+}
 
 }  // namespace stranger
