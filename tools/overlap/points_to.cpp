@@ -96,14 +96,15 @@ PointsTo::PointsTo(Program &program) : program_(program) {
   for (const auto &source : program.sources())
     FindMade(made_, source->getSourceManager())
         .TraverseDecl(source->getASTContext().getTranslationUnitDecl());
-  ownsNew_ = std::ranges::any_of(program.bodies(), [](const FunctionDecl *f) {
-    return f->getOverloadedOperator() == OO_New || f->getOverloadedOperator() == OO_Array_New;
-  });
   solve();
 }
 
 bool PointsTo::hasNames(const VarDecl &v) const {
   return program_.hasNames(v);
+}
+
+bool PointsTo::ownsNew() const {
+  return program_.ownsNew();
 }
 
 void PointsTo::solve() {

@@ -41,8 +41,8 @@ class PointsTo {
 
   bool mayOverlap(const Places &, const Places &) const;
   bool escaped(const void *object) const { return escaped_.contains(object); }
-  /// Some source has an operator new of its own.
-  bool ownsNew() const { return ownsNew_; }
+  /// As the program has it.
+  bool ownsNew() const;
   bool hasNames(const clang::VarDecl &) const;
   /// False: there was too much to go through, and a pointer may point at anything.
   bool solved() const { return solved_; }
@@ -119,7 +119,7 @@ class PointsTo {
   std::set<Place> hold_;      // containers, or what holds them, into which something points
   std::set<Place> iterated_;  // vectors of numbers that iterators lead to, wherever these are
   bool exchanged_ = false;    // some were swapped or moved: older pointers point into others
-  bool changed_ = false, solved_ = false, ownsNew_ = false;
+  bool changed_ = false, solved_ = false;
   mutable std::size_t work_ = 0;  // places that were looked at
 };
 

@@ -128,7 +128,7 @@ Places PointsTo::value(const Expr *e) {
       method = llvm::dyn_cast_or_null<CXXMethodDecl>(method->getParent()->isLocalClass());
     return method ? load(Places::one(self(*method))) : Places::anything();
   }
-  if (const auto *made = dyn_cast<CXXNewExpr>(e); made && isPlainNew(*made) && !ownsNew_) {
+  if (const auto *made = dyn_cast<CXXNewExpr>(e); made && isPlainNew(*made) && !ownsNew()) {
     const Places self = Places::one(e);
     if (made->isArray() && made->getArraySize()) value(*made->getArraySize());
     if (const Expr *init = made->getInitializer())

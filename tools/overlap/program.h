@@ -108,6 +108,8 @@ class Program {
   /// Datatypes may be made of addresses, and reach from the buffer to any memory that has one.
   bool takesAddresses() const { return takesAddresses_; }
 
+  /// Some source has an operator new, or delete, of its own.
+  bool ownsNew() const { return ownsNew_; }
   /// Whether memory is allocated as the library does, or the rank ends: nobody catches an
   /// exception, and operator new is nobody's own.
   bool allocatesPlainly() const { return !catches_ && !ownsNew_ && !promises_.library; }
