@@ -80,7 +80,7 @@ void Walk::known(const CallExpr *call, const KnownCall &k) {
   }
   const std::string name(k.name);
   if (formatMayHold(*call, k, 'm')) add(Effect::orders, call, "errno, by %m,");
-  const bool setsErrno = k.kind == CallKind::makes || name.starts_with("strto");
+  const bool setsErrno = k.kind == CallKind::makes || name.starts_with("strto") || name == "sscanf";
   if (setsErrno && asksForErrno(program_)) add(Effect::orders, call, "errno, by " + name + "(),");
   const bool keepsMemory =
       k.kind == CallKind::prints || name == "rand" || name == "srand" || name == "random";
@@ -182,12 +182,12 @@ void Walk::call(const CallExpr *call) {
   if (isExit(*f)) return add(Effect::exits, call, name);
   if (const auto *m = dyn_cast<CXXMethodDecl>(f); m && takesObjectOtherwise(*m))
     return add(Effect::opaque, call, name, Objects::anything());
-  if (f->hasAttr<PureAttr>() && !program_.body(*f)) {
+  if (f->hasAttr<PureAttr>() && !program_.bodyAnywhere(*f)) {
     for (const Expr *argument : call->arguments())
       add(Effect::reads, argument, text(argument), given(argument));
     return add(Effect::reads, call, name, Objects::anything());
   }
-  if (const FunctionDecl *definition = program_.body(*f);
+  if (const FunctionDecl *definition = program_.bodyAnywhere(*f);
       definition && !callees_.contains(definition))
     return body(call, *definition);
   if (program_.isLocal(*f)) {
@@ -208,10 +208,13 @@ void Walk::call(const CallExpr *call) {
   Objects touched = Objects::anything();
   for (const Expr *argument : call->arguments()) touched.add(given(argument));
   add(Effect::opaque, call, name, touched);
+  const SourceManager &files = context_.getSourceManager();
+  out_.all.back().promisable = !program_.definition(*f) && !program_.definedOften(*f) &&
+                               !files.isInSystemHeader(files.getExpansionLoc(f->getLocation()));
 }
 
 // Memory of the callee's own is nobody else's business; what its parameters point at is what it was
-// given.
+// given. A variable of another source has no name here, or another one.
 Objects Walk::asCallerSees(const Objects &objects, const CallExpr *call, const FunctionDecl &f,
                            const Memory &callee) const {
   Objects seen;
@@ -222,7 +225,10 @@ Objects Walk::asCallerSees(const Objects &objects, const CallExpr *call, const F
       seen.unknown = seen.unknown || callee.escaped(o);
     } else if (o.kind == Object::variable) {
       if (!o.decl()->hasGlobalStorage()) continue;
-      seen.known.insert(o);
+      if (&f.getASTContext() == &context_)
+        seen.known.insert(o);
+      else
+        seen.unknown = true;
       allGiven = false;
     } else {
       unsigned i = 0;
@@ -263,7 +269,7 @@ void Walk::body(const CallExpr *call, const FunctionDecl &f) {
   Effects inner;
   Callees callees = callees_;
   callees.insert(&f);
-  Walk within(program_, callee, context_, inner, callees);
+  Walk within(program_, callee, f.getASTContext(), inner, callees);
   within.readsShapes = readsShapes;
   for (const ParmVarDecl *p : f.parameters()) within.lengths(p->getOriginalType());
   within.statement(f.getBody());
@@ -283,8 +289,8 @@ void Walk::body(const CallExpr *call, const FunctionDecl &f) {
     std::string what = e.what.find(" in ") == std::string::npos ? e.what + " in " + name : e.what;
     Access place = e.access;
     place.through.insert(place.through.begin(), call);
-    out_.all.push_back(
-        {e.kind, std::move(seen), call->getBeginLoc(), std::move(what), std::move(place)});
+    out_.all.push_back({e.kind, std::move(seen), call->getBeginLoc(), std::move(what),
+                        std::move(place), e.promisable});
   }
   // What a structure passed by value points at, or `this`, is unknown to the callee and so unknown
   // here; the object that a method is called for has escaped.

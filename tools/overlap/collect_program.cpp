@@ -150,6 +150,9 @@ class Collector : public RecursiveASTVisitor<Collector> {
   }
 
   bool VisitDecl(Decl *d) {
+    if (const auto *named = dyn_cast<NamedDecl>(d);
+        named && named->getIdentifier() && hasOtherName(*named))
+      otherName(named->getName());  // in a source that does not say so, too
     if (const auto *alias = d->getAttr<AliasAttr>()) otherName(alias->getAliasee());
     if (const auto *label = d->getAttr<AsmLabelAttr>()) otherName(label->getLabel());
     if (const auto *chosen = d->getAttr<IFuncAttr>()) otherName(chosen->getResolver());
@@ -159,10 +162,17 @@ class Collector : public RecursiveASTVisitor<Collector> {
     return true;
   }
 
+  bool VisitGCCAsmStmt(GCCAsmStmt *s) {
+    otherName(s->getAsmString()->getString());
+    return true;
+  }
+
   bool VisitVarDecl(VarDecl *v) {
     program_.elements_.declared(*v);
-    if (v->hasGlobalStorage() && !v->isStaticLocal() && !v->getType()->isDependentType())
+    if (v->hasGlobalStorage() && !v->isStaticLocal() && !v->getType()->isDependentType()) {
       program_.globals_.push_back(v);
+      program_.declarations_[program_.inAll(*v)].push_back(v);
+    }
     if (const auto *attribute = v->getAttr<CleanupAttr>())  // called where the variable ends
       program_.addressTaken_.insert(nameInAll(*attribute->getFunctionDecl()));
     return true;
@@ -201,6 +211,13 @@ class Collector : public RecursiveASTVisitor<Collector> {
     return RecursiveASTVisitor::TraverseConstructorInitializer(i);
   }
 
+  bool VisitCXXMethodDecl(CXXMethodDecl *m) {
+    if (m->isUserProvided() && !m->isDeleted() && !m->isPureVirtual() && !m->hasBody() &&
+        !m->isTemplated() && !m->isTemplateInstantiation())
+      program_.declared_.push_back(m);
+    return true;
+  }
+
   // One with auto has a body for each kind of arguments, behind none of which its text stands.
   bool VisitLambdaExpr(LambdaExpr *e) {
     program_.lambdas_.push_back(e->getCallOperator());
@@ -216,6 +233,7 @@ class Collector : public RecursiveASTVisitor<Collector> {
   }
   bool VisitCXXConstructExpr(CXXConstructExpr *made) {
     givesToLibrary(made->getType());
+    calls(*made->getConstructor());
     const std::string name = made->getConstructor()->getParent()->getNameAsString();
     program_.writesStreams_ = program_.writesStreams_ || name == "basic_ofstream" ||
                               name == "basic_fstream" || name == "basic_filebuf";
@@ -237,10 +255,11 @@ class Collector : public RecursiveASTVisitor<Collector> {
   }
 
   bool VisitDeclRefExpr(DeclRefExpr *ref) {
-    program_.uses_[ref->getDecl()->getCanonicalDecl()].push_back({ref, in_});
+    program_.uses_[program_.inAll(*ref->getDecl())].push_back({ref, in_});
     if (isa<VarDecl, BindingDecl>(ref->getDecl()) && !understood_.contains(ref)) gives(ref, ref);
     const auto *f = dyn_cast<FunctionDecl>(ref->getDecl());
     if (f && !staysInside(*f)) program_.outside_.insert(f);
+    if (f) calls(*f);
     if (f && f->getIdentifier()) {
       // mmap64(), mremap(), shmat(), shm_open(), memfd_create(), process_vm_writev() ...
       const llvm::StringRef name = f->getName();
@@ -264,6 +283,8 @@ class Collector : public RecursiveASTVisitor<Collector> {
     // What a name leads to is known when the program runs.
     if (f && f->getIdentifier() && (f->getName() == "dlsym" || f->getName() == "dlvsym"))
       program_.hidden_ = f->getName().str() + "()";
+    if (f && f->getIdentifier() && f->getName().starts_with("dl") && f->getName() != "dlerror")
+      program_.missing_ = "what " + f->getName().str() + "() opens";
     if (f && f->getIdentifier() && !isMpi(*f) && isFortrans(f->getName()))
       program_.hidden_ = f->getName().str() + "()";
     return true;
@@ -271,9 +292,10 @@ class Collector : public RecursiveASTVisitor<Collector> {
   // Static members are variables and functions like any other, through an object too.
   bool VisitMemberExpr(MemberExpr *e) {
     const ValueDecl *d = e->getMemberDecl();
-    if (isa<VarDecl>(d)) program_.uses_[cast<ValueDecl>(d->getCanonicalDecl())].push_back({e, in_});
+    if (isa<VarDecl>(d)) program_.uses_[program_.inAll(*d)].push_back({e, in_});
     if (isa<VarDecl, FieldDecl>(d) && !understood_.contains(e)) gives(e, e);
     const auto *m = dyn_cast<CXXMethodDecl>(d);
+    if (m) calls(*m);
     if (m && !called_.contains(e)) program_.addressTaken_.insert(nameInAll(*m));
     return true;
   }
@@ -365,6 +387,12 @@ class Collector : public RecursiveASTVisitor<Collector> {
                                                "register_printf_function",
                                                "register_printf_specifier"};
     return std::ranges::find(all, std::string_view(function)) != std::end(all);
+  }
+
+  void calls(const FunctionDecl &f) {
+    if (program_.foreign_.empty() && !isMpi(f) && !isOfStandard(f) &&
+        files_.isInSystemHeader(files_.getExpansionLoc(f.getLocation())))
+      program_.foreign_ = f.getQualifiedNameAsString() + "()";
   }
 
   void otherName(llvm::StringRef of) { program_.otherNames_.push_back(of.str()); }
@@ -476,6 +504,7 @@ Program::Program(std::vector<std::unique_ptr<ASTUnit>> sources, Promises promise
   }
   for (const FunctionDecl *f : bodies_)
     if (hasNames(*f)) addressTaken_.insert(nameInAll(*f));
+  findMissing();
   pointsTo_ = std::make_unique<PointsTo>(*this);
 }
 

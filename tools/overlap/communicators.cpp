@@ -60,7 +60,7 @@ class Search {
   bool givenByMpiOnly(const ValueDecl &d) const {
     const auto *v = dyn_cast<VarDecl>(&d);
     if (!v || v->getType()->isReferenceType() ||
-        (v->hasGlobalStorage() && v->isExternallyVisible()))
+        (v->hasGlobalStorage() && program_.knownElsewhere(*v)))
       return false;
     return std::ranges::all_of(program_.uses(*v), [](const Use &use) {
       if (!use.in) return false;

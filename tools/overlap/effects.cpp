@@ -391,6 +391,12 @@ Effects effectsOf(const Stmt *s, const FunctionDecl &inside, Program &program,
   return result;
 }
 
+std::string placeOf(const Stmt &s, const FunctionDecl &in) {
+  const SourceManager &files = in.getASTContext().getSourceManager();
+  const PresumedLoc at = files.getPresumedLoc(files.getExpansionLoc(s.getBeginLoc()));
+  return std::string(at.getFilename()) + ":" + std::to_string(at.getLine());
+}
+
 bool isEntered(const Stmt *s, const FunctionDecl &inside, Program &program) {
   return std::ranges::any_of(effectsOf(s, inside, program).all,
                              [](const Effect &e) { return e.kind == Effect::enters; });

@@ -52,6 +52,7 @@ struct Effect {
   clang::SourceLocation at;
   std::string what;  // the variable or the function, as the source has it
   Access access = {};
+  bool promisable = false;  // opaque, being a function in no source: --local may name it
 };
 
 struct Effects {
@@ -69,5 +70,7 @@ bool isEntered(const clang::Stmt *, const clang::FunctionDecl &inside, Program &
 
 /// The text of an expression as written, on one line, not longer than a name should be.
 std::string written(const clang::Stmt *, const clang::ASTContext &);
+/// FILE:LINE
+std::string placeOf(const clang::Stmt &, const clang::FunctionDecl &in);
 
 }  // namespace nbcc::overlap

@@ -25,11 +25,16 @@ The call
 All ranks
   - MPI does not let a blocking collective meet a nonblocking one. So all ranks must reach the call alike: every
     condition on the way, back to main(), is one of constants, the command line (taken to be the same everywhere),
-    the size of MPI_COMM_WORLD or of the call's communicator, what a broadcast, allgather or allreduce over one of
-    these left in a variable, and what is computed from such values.
+    what getopt() finds there, the size of MPI_COMM_WORLD or of the call's communicator, what a broadcast, allgather or
+    allreduce over one of these left in a variable, and what is computed from such values.
+  - A variable is followed by its name, by pointers to it in other variables, and into functions that are given its
+    address; a field likewise, of a structure that has a name, or that a parameter only ever gets the address of.
+    What no source but those that are named can name is theirs: a variable that is no static counts as one if all
+    that the program calls has a body in one of them, or is a library's, and main() is there.
     That a function is __attribute__((const)) says nothing here: what it returns may be the rank.
     An element is as its array where all that is written there is the same, at the same indices and displacements.
-  - --whole promises that only these sources call collectives on the program's communicators. Then each call is
+  - Where all that is called has a body in these sources, or is one of C's, C++'s or POSIX's functions, only these
+    sources call collectives on the program's communicators; --whole promises it. Then each call is
     compared with the others of its kind, and if none may have the same communicator, root and operator, it can
     only meet itself, and ranks may come to it as they like.
   - No rank leaves earlier by return, break, continue, exit() or a goto forwards to what stands behind the call, unless
@@ -73,7 +78,7 @@ What stands between start and wait
     begins: by counts of MPI's own types, of memcpy(), and the sizes of what is read or written. An array of pointers
     whose elements only ever get what was just allocated for them points at different memory with each. What is
     divided without a sign must be seen not to be negative, but for 2, 4, 8 and so on.
-  - Functions have the effects of their bodies, where these are in the same source, or of a table: C's library,
+  - Functions have the effects of their bodies, in whatever source these are, or of a table: C's library,
     mathematics, calls of MPI that are local, std::fill() and such where the iterators stand in the call. Others
     could do anything, unless they are declared __attribute__((const)) or pure, or --local names them: these read and
     write all that their arguments, and the object of a method, lead to.

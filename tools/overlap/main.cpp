@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <fstream>
 #include <iostream>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -56,21 +57,34 @@ class ReadSource : public clang::tooling::ToolAction {
   std::vector<std::unique_ptr<clang::ASTUnit>> &sources_;
 };
 
-/// None: some source is not understood, and clang has said why.
-std::optional<std::vector<std::unique_ptr<clang::ASTUnit>>> parse(const Options &o) {
-  clang::tooling::ClangTool tool(*o.commands, o.sources);
-  tool.appendArgumentsAdjuster([&](clang::tooling::CommandLineArguments command, llvm::StringRef) {
-    if (!o.compiler.empty()) command.at(0) = o.compiler;
-    return command;
-  });
-  tool.appendArgumentsAdjuster(askWrappers());
-  tool.appendArgumentsAdjuster(clang::tooling::getInsertArgumentAdjuster(
-      {"-resource-dir", NBCC_CLANG_RESOURCES}, clang::tooling::ArgumentInsertPosition::BEGIN));
-  std::vector<std::unique_ptr<clang::ASTUnit>> sources;
-  ReadSource read(sources);
-  if (tool.run(&read) != 0) return std::nullopt;
-  for (const auto &source : sources)
-    if (source->getDiagnostics().hasUncompilableErrorOccurred()) return std::nullopt;
+struct Sources {
+  std::vector<std::unique_ptr<clang::ASTUnit>> read;
+  std::vector<std::string> unread;  // that are not understood, and clang has said why
+};
+
+Sources parse(const Options &o) {
+  Sources sources;
+  const auto wrappers = askWrappers();
+  for (const std::string &name : o.sources) {
+    clang::tooling::ClangTool tool(*o.commands, name);
+    tool.appendArgumentsAdjuster(
+        [&](clang::tooling::CommandLineArguments command, llvm::StringRef) {
+          if (!o.compiler.empty()) command.at(0) = o.compiler;
+          return command;
+        });
+    tool.appendArgumentsAdjuster(wrappers);
+    tool.appendArgumentsAdjuster(clang::tooling::getInsertArgumentAdjuster(
+        {"-resource-dir", NBCC_CLANG_RESOURCES}, clang::tooling::ArgumentInsertPosition::BEGIN));
+    std::vector<std::unique_ptr<clang::ASTUnit>> units;
+    ReadSource read(units);
+    const bool good = tool.run(&read) == 0 && std::ranges::none_of(units, [](const auto &unit) {
+                        return unit->getDiagnostics().hasUncompilableErrorOccurred();
+                      });
+    if (good)
+      std::ranges::move(units, std::back_inserter(sources.read));
+    else
+      sources.unread.push_back(name);
+  }
   return sources;
 }
 
@@ -227,15 +241,23 @@ bool rewrite(const std::vector<Finding> &findings) {
   return good;
 }
 
+/// What is not read may be anything, so nothing is changed where it is a part of the program.
+void leaveAlone(std::vector<Finding> &findings, const std::vector<std::string> &unread) {
+  for (Finding &f : findings)
+    if (std::exchange(f.fix, std::nullopt)) f.unchanged = unread.front() + " could not be read";
+  std::cerr << "nbc-overlap: " << unread.size() << " of the sources could not be read, "
+            << unread.front() << " for one: nothing is changed\n";
+}
+
 /// Reads, tells and rewrites once. again: only what is changed now is told. An exit status.
 int goOver(const Options &o, const Profile &profile, bool again, bool &changed) {
-  std::optional<std::vector<std::unique_ptr<clang::ASTUnit>>> sources = parse(o);
-  if (!sources) return 1;
-  Program program(std::move(*sources), o.promises);
+  Sources sources = parse(o);
+  Program program(std::move(sources.read), o.promises);
   if (!again && !program.followsPointers())
     std::cerr << "nbc-overlap: there is too much to follow each pointer through all sources; some "
                  "may point at anything\n";
   std::vector<Finding> findings = look(program, o);
+  if (!sources.unread.empty()) leaveAlone(findings, sources.unread);
   const Measure measure = profile.rank(findings);
   for (const Finding &f : findings)
     if (!again || f.fix) printFinding(f, o.profile.empty() ? nullptr : &measure, std::cout);
@@ -248,7 +270,8 @@ int goOver(const Options &o, const Profile &profile, bool again, bool &changed) 
     }
   }
   changed = o.fix && std::ranges::any_of(findings, [](const Finding &f) { return bool(f.fix); });
-  return o.fix && !rewrite(findings) ? 2 : 0;
+  if (o.fix && !rewrite(findings)) return 2;
+  return sources.unread.empty() ? 0 : 1;
 }
 
 int run(int argc, char **argv) {

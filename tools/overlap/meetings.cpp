@@ -5,10 +5,10 @@
 
 #include <clang/AST/ASTContext.h>
 #include <clang/AST/Expr.h>
-#include <clang/Basic/SourceManager.h>
 
 #include "tools/overlap/buffers.h"
 #include "tools/overlap/communicators.h"
+#include "tools/overlap/effects.h"
 
 namespace nbcc::overlap {
 
@@ -37,12 +37,6 @@ bool differs(const CallExpr &a, const FunctionDecl *inA, const CallExpr &b, cons
   return isMpiOperator(one) && isMpiOperator(other) && one != other;
 }
 
-std::string placeOf(const CallExpr &call, const FunctionDecl *in) {
-  const SourceManager &files = in->getASTContext().getSourceManager();
-  const PresumedLoc at = files.getPresumedLoc(files.getExpansionLoc(call.getBeginLoc()));
-  return std::string(at.getFilename()) + ":" + std::to_string(at.getLine());
-}
-
 }  // namespace
 
 std::optional<std::string> mayMeet(const CallExpr &call, const Collective &c,
@@ -56,11 +50,12 @@ std::optional<std::string> mayMeet(const CallExpr &call, const Collective &c,
       return "one that is not understood";
     if (!differs(call, in, *other.call, other.in, c) &&
         communicatorsOf(*other.call, c, other.in, program).mayBeElsewhere(own))
-      return "the one of " + placeOf(*other.call, other.in);
+      return "the one of " + placeOf(*other.call, *other.in);
   }
   if (!program.hidden().empty()) return "one by " + program.hidden();
-  if (!program.promises().whole) return "one in code that is not seen, unless --whole";
-  return std::nullopt;
+  const std::string &unseen = program.missing().empty() ? program.foreign() : program.missing();
+  if (program.promises().whole || unseen.empty()) return std::nullopt;
+  return "one in code that is not seen, " + unseen + " for one, unless --whole";
 }
 
 }  // namespace nbcc::overlap

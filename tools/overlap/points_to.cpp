@@ -201,7 +201,7 @@ const void *PointsTo::object(const VarDecl &v) {
     llvm::SmallString<64> name;
     index::generateUSRForDecl(canonical, name);
     at->second = names_.try_emplace(name.str().str(), canonical).first->second;
-    escaped_.insert(at->second);  // other sources may name it
+    if (program_.knownElsewhere(*canonical)) escaped_.insert(at->second);
   }
   return at->second;
 }

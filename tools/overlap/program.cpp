@@ -82,10 +82,25 @@ bool Program::hasNames(const NamedDecl &d) const {
   });
 }
 
+const Decl *Program::inAll(const ValueDecl &d) const {
+  const Decl *canonical = d.getCanonicalDecl();
+  const auto *v = dyn_cast<VarDecl>(&d);
+  if (!v || !v->hasGlobalStorage() || !v->isExternallyVisible()) return canonical;
+  const auto [at, fresh] = inAll_.try_emplace(canonical, canonical);
+  if (fresh) at->second = byName_.try_emplace(nameInAll(*v), canonical).first->second;
+  return at->second;
+}
+
 const std::vector<Use> &Program::uses(const ValueDecl &d) const {
   static const std::vector<Use> none;
-  const auto found = uses_.find(d.getCanonicalDecl());
+  const auto found = uses_.find(inAll(d));
   return found == uses_.end() ? none : found->second;
+}
+
+std::vector<const VarDecl *> Program::declarations(const VarDecl &v) const {
+  const auto found = declarations_.find(inAll(v));
+  if (found != declarations_.end()) return found->second;
+  return {v.redecls_begin(), v.redecls_end()};
 }
 
 const std::vector<CallSite> &Program::callsIn(const FunctionDecl &f) const {
@@ -103,6 +118,16 @@ const FunctionDecl *Program::body(const FunctionDecl &f) const {
   const SourceManager &files = f.getASTContext().getSourceManager();
   if (files.isInSystemHeader(files.getExpansionLoc(definition->getLocation()))) return nullptr;
   return definition;
+}
+
+const FunctionDecl *Program::bodyAnywhere(const FunctionDecl &f) const {
+  if (f.hasBody()) return body(f);
+  const FunctionDecl *there = definition(f);
+  if (!there || there->isWeak() || there->isDependentContext() || there->isMultiVersion() ||
+      hasNames(f) || hasNames(*there))
+    return nullptr;
+  const auto *method = dyn_cast<CXXMethodDecl>(there);
+  return method && method->isVirtual() ? nullptr : there;
 }
 
 bool Program::mayEndRank(const FunctionDecl &f) {
@@ -303,7 +328,7 @@ bool Program::makes(const FunctionDecl &f) {
 }
 
 bool Program::keeps(const FunctionDecl &callee, unsigned argument) {
-  const FunctionDecl *f = body(callee);
+  const FunctionDecl *f = bodyAnywhere(callee);
   if (!f && isLocal(callee)) return mayPoint(callee.getReturnType());  // into what it is given
   if (!f || argument >= f->getNumParams()) return true;
   const auto [at, fresh] = memories_.try_emplace(f);

@@ -62,6 +62,13 @@ class Program {
   const std::vector<CallSite> &callers(const clang::FunctionDecl &) const;
   bool addressTaken(const clang::FunctionDecl &) const;
 
+  /// Whether two declarations, maybe in two sources, are of one variable.
+  bool areSame(const clang::VarDecl &a, const clang::VarDecl &b) const {
+    return inAll(a) == inAll(b);
+  }
+  /// A variable as all sources declare it.
+  std::vector<const clang::VarDecl *> declarations(const clang::VarDecl &) const;
+
   /// All calls of MPI's blocking collectives that stand in the sources.
   const std::vector<CallSite> &collectives() const { return collectives_; }
   /// What calls one in another way; empty: nothing does.
@@ -71,12 +78,15 @@ class Program {
   /// says.
   bool hasNames(const clang::NamedDecl &) const;
 
+  /// Of what other sources can name: those in all of them.
   const std::vector<Use> &uses(const clang::ValueDecl &) const;
   const std::vector<CallSite> &callsIn(const clang::FunctionDecl &) const;
 
   /// The body that a call in the same source runs, if it is that one for sure; null: it is not
   /// seen.
   const clang::FunctionDecl *body(const clang::FunctionDecl &) const;
+  /// Likewise, in whatever source.
+  const clang::FunctionDecl *bodyAnywhere(const clang::FunctionDecl &) const;
   const Memory &memory(const clang::FunctionDecl &withBody);
   const VariableChanges &changes(const clang::FunctionDecl &withBody);
 
@@ -101,6 +111,15 @@ class Program {
 
   /// What it prints may go to a file, which another rank reads.
   bool redirects() const { return redirects_; }
+
+  /// What the program has that is in none of the sources, in words: code that can name its global
+  /// variables. Empty: there is nothing.
+  const std::string &missing() const { return missing_; }
+  /// Whether a variable has external linkage, and some other code may change it.
+  bool knownElsewhere(const clang::VarDecl &) const;
+  /// Which function of a library may communicate as well, by its name: one that is none of C's,
+  /// C++'s or POSIX's. Empty: none is called.
+  const std::string &foreign() const { return foreign_; }
 
   /// Whether another source includes the main file of this one, and has its functions once more.
   bool isIncluded(const clang::ASTContext &) const;
@@ -169,6 +188,9 @@ class Program {
  private:
   friend class Collector;
 
+  void findMissing();
+  /// The same one for all sources that mean the same variable or function by a name.
+  const clang::Decl *inAll(const clang::ValueDecl &) const;
   bool keeps(const clang::FunctionDecl &, unsigned argument);
   bool once(const clang::Stmt *, const clang::FunctionDecl *in, int depth) const;
   bool comesToCollective(const clang::Stmt *, std::set<const clang::FunctionDecl *> &seen) const;
@@ -181,7 +203,9 @@ class Program {
   std::vector<std::string> otherNames_;  // texts that name what has one
   std::vector<CallSite> collectives_;
   std::string hidden_;
-  std::map<const clang::Decl *, std::vector<Use>> uses_;
+  std::map<const clang::Decl *, std::vector<Use>> uses_;  // by inAll()
+  mutable std::map<const clang::Decl *, const clang::Decl *> inAll_;
+  mutable std::map<std::string, const clang::Decl *> byName_;
   std::map<const clang::FunctionDecl *, std::vector<CallSite>> calls_;
   std::map<const clang::FunctionDecl *, std::unique_ptr<Memory>> memories_;
   std::map<const clang::FunctionDecl *, std::unique_ptr<VariableChanges>> changes_;
@@ -192,11 +216,14 @@ class Program {
   std::vector<const clang::FunctionDecl *>
       bodies_;  // a function of a header has one in each source
   std::vector<const clang::VarDecl *> globals_;
+  std::map<const clang::Decl *, std::vector<const clang::VarDecl *>> declarations_;  // by inAll()
   std::set<std::string> inUnion_;
   std::vector<const clang::FunctionDecl *> lambdas_;
   std::set<const clang::CXXRecordDecl *> givenToLibrary_;  // as arguments of its templates
   std::optional<std::vector<const clang::FunctionDecl *>> unseenCollectives_;
-  std::set<const clang::FunctionDecl *> outside_;  // used, and maybe defined in another source
+  std::set<const clang::FunctionDecl *> outside_;       // used, and maybe defined in another source
+  std::vector<const clang::CXXMethodDecl *> declared_;  // of classes, maybe likewise
+  std::string missing_, foreign_;
   std::set<llvm::sys::fs::UniqueID> included_;
   std::map<std::string, std::vector<Given>> given_;  // by USR: variables and fields
   ElementUses elements_;
@@ -210,6 +237,9 @@ class Program {
 /// one that it overrides, as objects come and go, in a range-based for, in a coroutine, to swap
 /// objects, before main().
 bool calledByLanguage(const clang::FunctionDecl &);
+
+/// Whether a function of a library is one of C's, C++'s or POSIX's, and calls no MPI.
+bool isOfStandard(const clang::FunctionDecl &);
 
 /// One name for a function, a type and so on in all sources; what is static in a source has one of
 /// its own there.

@@ -88,7 +88,7 @@ bool neverPassed(const Stmt *s, Program &program, bool mayReturn, int depth = 0)
   if (!f) return false;
   if (const KnownCall *known = findKnownCall(*f)) return known->kind == CallKind::stops;
   if (f->isNoReturn() || isExit(*f)) return true;
-  const FunctionDecl *body = program.body(*f);
+  const FunctionDecl *body = program.bodyAnywhere(*f);
   return body && neverPassed(body->getBody(), program, false, depth + 1);
 }
 

@@ -12,6 +12,7 @@
 #include <llvm/Support/SaveAndRestore.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "tools/overlap/known_calls.h"
 
@@ -192,11 +193,26 @@ std::optional<Remark> Uniform::whyNot() {
   return why_;
 }
 
+bool Uniform::differs(const std::string &why, const ValueDecl *promisable) {
+  if (!differs_.empty()) return false;
+  differs_ = why;
+  if (promisable && promisable->getIdentifier() &&
+      promisable->getType()->getBaseElementTypeUnsafe()->isArithmeticType())
+    differs_ += " (--alike " + promisable->getNameAsString() + ", if it is the same on all ranks)";
+  return false;
+}
+
 bool Uniform::condition(const Expr *e, const FunctionDecl *in) {
-  if (!e || same(e, in) || asksWhoTakesPart(e)) return true;
-  return no(e, in,
-            "whether a rank comes here depends on '" + written(e, in->getASTContext()) +
-                "', which may differ among ranks");
+  // What is asked of on the way is a part of this question.
+  const std::optional<Remark> before = why_;
+  std::string outer = std::exchange(differs_, std::string());
+  const bool alike = !e || same(e, in) || asksWhoTakesPart(e, in);
+  const std::string because = becauseItDiffers();
+  differs_ = std::move(outer);
+  if (alike) why_ = before;
+  return alike || no(e, in,
+                     "whether a rank comes here depends on '" + written(e, in->getASTContext()) +
+                         "', which may differ among ranks" + because);
 }
 
 bool Uniform::turns(const Expr *condition, const FunctionDecl *in) {

@@ -12,6 +12,7 @@
 
 #include <clang/AST/StmtCXX.h>
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -35,17 +36,14 @@ class Uniform {
 
   bool same(const clang::Expr *, const clang::FunctionDecl *in);
   bool sameValue(const clang::VarDecl *);
-  bool sameUse(const Use &, const clang::VarDecl &);
   bool sameParameter(const clang::ParmVarDecl *);
-  bool leavesAlone(const clang::CallExpr *, unsigned argument) const;
-  bool fillsAlike(const clang::CallExpr *, unsigned argument, const clang::FunctionDecl *in, Kept);
   bool sameResult(const clang::CallExpr *);
+  bool allReturns(const clang::FunctionDecl &, const std::function<bool(const clang::Expr *)> &);
   bool filledBefore(const clang::DeclRefExpr *, const clang::VarDecl *,
                     const clang::FunctionDecl *in);
-  bool asksWhoTakesPart(const clang::Expr *);
-  bool ourCommunicator(const clang::Expr *, Kept);
+  bool asksWhoTakesPart(const clang::Expr *, const clang::FunctionDecl *in);
+  bool ourCommunicator(const clang::Expr *, const clang::FunctionDecl *in, Kept);
   bool isOnlyOne(const clang::ValueDecl &, Kept) const;
-  bool isCommandLine(const clang::Expr *, const clang::FunctionDecl *in);
   bool promised(const clang::ValueDecl &) const;
 
   /// Whether the way to a statement is the same on all ranks that enter the function; notes why
@@ -56,6 +54,34 @@ class Uniform {
   bool entered(const clang::FunctionDecl *);
   bool condition(const clang::Expr *, const clang::FunctionDecl *in);
   bool turns(const clang::Expr *condition, const clang::FunctionDecl *in);
+
+  // uniform_fields.cpp
+  bool sameField(const clang::Expr *structure, const clang::FieldDecl &,
+                 const clang::FunctionDecl *in, const clang::ASTContext &);
+  bool sameField(const clang::VarDecl &, const clang::FieldDecl &);
+  bool sameFieldOfParameter(const clang::ParmVarDecl &, const clang::FieldDecl &);
+  bool sameFieldOfResult(const clang::CallExpr *, const clang::FieldDecl &);
+  bool staysInField(const clang::MemberExpr &, const clang::FunctionDecl &in,
+                    const clang::FieldDecl &asked);
+  /// What is asked of a field of a variable, or of what a function returns.
+  const void *part(const clang::Decl &d, const clang::FieldDecl &field) {
+    return &*parts_.emplace(d.getCanonicalDecl(), field.getCanonicalDecl()).first;
+  }
+
+  // uniform_uses.cpp
+  bool sameUse(const Use &, const clang::VarDecl &, const clang::FieldDecl *only = nullptr);
+  bool changesAlike(const clang::VarDecl &, const clang::FieldDecl *only);
+  bool endsAreKeptAlike(const clang::CallExpr &, unsigned argument);
+  bool leavesAlone(const clang::CallExpr *, unsigned argument) const;
+  bool fillsAlike(const clang::CallExpr *, unsigned argument, const clang::FunctionDecl *in, Kept);
+  bool fillsAlikeWithin(const clang::CallExpr *, unsigned argument, const clang::FieldDecl *only);
+  bool copiesAlike(const clang::CallExpr *, unsigned argument, const clang::FunctionDecl *in);
+
+  // uniform_command_line.cpp
+  bool isCommandLine(const clang::Expr *, const clang::FunctionDecl *in);
+  bool parsesOptions(const clang::FunctionDecl &) const;
+  static bool isOfParser(const clang::VarDecl &);
+  bool optionsAreSame(const clang::ASTContext &);
 
   // uniform_order.cpp
   using Ordered = std::set<std::pair<const clang::Stmt *, const clang::FunctionDecl *>>;
@@ -78,20 +104,34 @@ class Uniform {
 
   bool ask(const void *what) { return asked_.insert({what, elsewhere_ > 0}).second; }
   bool no(const clang::Stmt *at, const clang::FunctionDecl *in, std::string why);
+  /// False. Keeps why a value may not be the same, if nothing is known of that yet; `promisable`:
+  /// what --alike could name.
+  bool differs(const std::string &why, const clang::ValueDecl *promisable = nullptr);
+  bool differsBy(const Use &, const std::string &name, const clang::ValueDecl &);
+  std::string becauseItDiffers() const { return differs_.empty() ? "" : ": " + differs_; }
 
   Program &program_;
   const clang::CallExpr &call_;
   const Collective &collective_;
   const clang::FunctionDecl *home_ = nullptr;  // that the call stands in
   std::optional<Remark> why_;
+  std::string differs_;       // of the condition that is being asked about
   bool trustsLoops_ = false;  // to turn as often on all ranks
   int elsewhere_ = 0;         // of another call of the function, maybe, values are asked for
   // What is being asked already counts as alike: only another reason can make it differ.
   using Asked = std::set<std::pair<const void *, bool>>;  // and whether elsewhere
   Asked asked_;
+  std::set<std::pair<const clang::Decl *, const clang::Decl *>> parts_;
   mutable std::optional<std::set<std::string>> alike_;  // what collectives fill: madeAlike()
   std::map<const clang::Stmt *, std::vector<const clang::Stmt *>> exits_;  // of a function's body
 };
+
+/// Of main(), but for its third parameter: the environment, in which launchers tell ranks apart.
+bool isOfCommandLine(const clang::ParmVarDecl &);
+
+/// A first value of a global variable that is no address, which each rank has its own of, but for
+/// texts.
+bool isPlain(const clang::Expr &, const clang::ASTContext &);
 
 /// Whether who comes to a handler is not heard of again: it ends the rank, or goes to a handler
 /// further out, without another collective.

@@ -267,12 +267,13 @@ bool Uniform::inOrder(const Stmt *before, const FunctionDecl *in, Ordered &seen)
     if (!on || count(s, in) == 0) continue;
     if (i && count(i->getThen(), in) && count(i->getThen(), in) == count(i->getElse(), in))
       continue;
+    differs_.clear();
     const bool alike = (isLoop(s) && !namesRank(on)) || afresh([&] { return same(on, in); });
     if (!alike) {
       why_.reset();
       return no(on, in,
                 "'" + written(on, context) + "' may differ among ranks and decides how often " +
-                    collective_.blocking() + " is called before");
+                    collective_.blocking() + " is called before" + becauseItDiffers());
     }
   }
   return true;

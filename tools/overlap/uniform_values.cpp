@@ -62,12 +62,21 @@ bool Uniform::same(const Expr *e, const FunctionDecl *in) {
     // What was taken for granted on the way to a no is granted no longer.
     const Asked asked = asked_;
     const std::optional<Remark> why = why_;
+    const std::string differs = differs_;
     if (filledBefore(ref, v, in)) return true;
     asked_ = asked;
     why_ = why;
+    differs_ = differs;
     return sameValue(v);
   }
-  if (const auto *member = dyn_cast<MemberExpr>(e)) return promised(*member->getMemberDecl());
+  if (const auto *member = dyn_cast<MemberExpr>(e)) {
+    const auto *field = dyn_cast<FieldDecl>(member->getMemberDecl());
+    if (promised(*member->getMemberDecl()) ||
+        (field && sameField(member->getBase(), *field, in, in->getASTContext())))
+      return true;
+    return differs("what is in '" + written(member, in->getASTContext()) + "' is not followed",
+                   member->getMemberDecl());
+  }
   if (const auto *cast = dyn_cast<CastExpr>(e))
     return !tellsAddress(*cast) && same(cast->getSubExpr(), in);
   if (const auto *constant = dyn_cast<ConstantExpr>(e)) return same(constant->getSubExpr(), in);
@@ -89,29 +98,15 @@ bool Uniform::same(const Expr *e, const FunctionDecl *in) {
     const bool reads = known && known->kind == CallKind::plain && call->getNumArgs() > 0 &&
                        known->arguments.find_first_not_of("r-") == std::string_view::npos &&
                        known->arguments.find('r') != std::string_view::npos;  // not rand()
+    if (f && parsesOptions(*f)) return optionsAreSame(in->getASTContext());
     if (f && !reads && !isOfNumbers(*f) && !isChoice(*f)) return sameResult(call);
-    if (!f) return false;
+    if (!f)
+      return differs("what is called through '" + written(call, in->getASTContext()) +
+                     "' is not known");
     for (const Expr *argument : call->arguments())
       if (!same(argument, in)) return false;
     return true;
   }
-  return false;
-}
-
-/// Its third parameter is the environment, in which launchers tell ranks apart.
-static bool isOfCommandLine(const ParmVarDecl &p) {
-  const auto *f = dyn_cast<FunctionDecl>(p.getDeclContext());
-  return f && f->isMain() && p.getFunctionScopeIndex() < 2;
-}
-
-/// *argc, where a function is given &argc of main().
-bool Uniform::isCommandLine(const Expr *e, const FunctionDecl *in) {
-  const Places places = program_.memory(*in).designated(e).whole;
-  if (places.unknown || places.known.size() != 1) return false;
-  for (const FunctionDecl *f : program_.bodies())
-    if (f->isMain())
-      for (const ParmVarDecl *p : f->parameters())
-        if (places.known.begin()->object == p->getCanonicalDecl()) return isOfCommandLine(*p);
   return false;
 }
 
@@ -126,18 +121,24 @@ bool Uniform::promised(const ValueDecl &d) const {
 
 /// What a function of the program returns, in whatever way it is left.
 bool Uniform::sameResult(const CallExpr *call) {
-  const FunctionDecl *f = program_.body(*call->getDirectCallee());
-  if (!f || isa<CXXMethodDecl>(f) || !f->getReturnType()->isArithmeticType()) return false;
+  const FunctionDecl *f = program_.bodyAnywhere(*call->getDirectCallee());
+  if (!f || isa<CXXMethodDecl>(f) || !f->getReturnType()->isArithmeticType())
+    return differs("what " + call->getDirectCallee()->getNameAsString() +
+                   "() returns is not followed");
   if (!ask(f->getBody())) return true;
   const llvm::SaveAndRestore elsewhere(elsewhere_, elsewhere_ + 1);
-  std::vector<const Stmt *> left{f->getBody()};
+  return allReturns(*f, [&](const Expr *value) { return same(value, f); });
+}
+
+bool Uniform::allReturns(const FunctionDecl &f, const std::function<bool(const Expr *)> &is) {
+  std::vector<const Stmt *> left{f.getBody()};
   while (!left.empty()) {
     const Stmt *s = left.back();
     left.pop_back();
     if (!s) continue;
     if (isa<LambdaExpr>(s)) return false;
     if (const auto *r = dyn_cast<ReturnStmt>(s))
-      if (!r->getRetValue() || !same(r->getRetValue(), f) || !reached(r, f)) return false;
+      if (!r->getRetValue() || !is(r->getRetValue()) || !reached(r, &f)) return false;
     left.insert(left.end(), s->child_begin(), s->child_end());
   }
   return true;
@@ -240,8 +241,8 @@ bool Uniform::isOnlyOne(const ValueDecl &d, Kept kept) const {
   return program_.givenOnce(d, kept == ever || another);
 }
 
-bool Uniform::ourCommunicator(const Expr *communicator, Kept kept) {
-  const ASTContext &context = call_.getDirectCallee()->getASTContext();
+bool Uniform::ourCommunicator(const Expr *communicator, const FunctionDecl *in, Kept kept) {
+  const ASTContext &context = in->getASTContext();
   if (constantName(communicator, context) == "MPI_COMM_WORLD") return true;
   if (program_.hasSides()) return false;
   const size_t at = collective_.arguments.find('c');
@@ -250,8 +251,9 @@ bool Uniform::ourCommunicator(const Expr *communicator, Kept kept) {
   const ValueDecl *of = nullptr;
   if (const auto *a = dyn_cast<DeclRefExpr>(own)) {
     const auto *b = dyn_cast<DeclRefExpr>(theirs);
-    of = b && a->getDecl()->getCanonicalDecl() == b->getDecl()->getCanonicalDecl() ? a->getDecl()
-                                                                                   : nullptr;
+    const auto *x = dyn_cast<VarDecl>(a->getDecl());
+    const auto *y = b ? dyn_cast<VarDecl>(b->getDecl()) : nullptr;
+    of = x && y && program_.areSame(*x, *y) ? x : nullptr;
   } else if (const auto *m = dyn_cast<MemberExpr>(own)) {
     const auto *n = dyn_cast<MemberExpr>(theirs);
     const auto *x = dyn_cast<FieldDecl>(m->getMemberDecl());
@@ -263,10 +265,10 @@ bool Uniform::ourCommunicator(const Expr *communicator, Kept kept) {
 
 /// comm != MPI_COMM_NULL before a collective on comm: on all that take part in it it is not. If
 /// they have all got it at the same place, none of them takes part under another name.
-bool Uniform::asksWhoTakesPart(const Expr *condition) {
+bool Uniform::asksWhoTakesPart(const Expr *condition, const FunctionDecl *in) {
   const auto *op = dyn_cast<BinaryOperator>(condition->IgnoreParens());
   if (!op || !op->isEqualityOp()) return false;
-  const ASTContext &context = call_.getDirectCallee()->getASTContext();
+  const ASTContext &context = in->getASTContext();
   const size_t at = collective_.arguments.find('c');
   const VarDecl *own =
       namedVariable(call_.getArg(static_cast<unsigned>(at))->IgnoreParenImpCasts());
@@ -297,107 +299,63 @@ bool Uniform::sameParameter(const ParmVarDecl *p) {
   return true;
 }
 
+/// Whether it is a pointer that is followed like what it points at, which it stands for: to
+/// numbers, or to strings.
+static bool leadsToNumbers(QualType type) {
+  QualType pointee = type->getPointeeType();
+  if (pointee->isPointerType() && pointee->getPointeeType()->isCharType())
+    pointee = pointee->getPointeeType();
+  return pointee->isArithmeticType() && !pointee.isVolatileQualified();
+}
+
+bool isPlain(const Expr &init, const ASTContext &context) {
+  if (const auto *list = dyn_cast<InitListExpr>(&init))
+    return std::ranges::all_of(list->inits(), [&](const Expr *e) { return isPlain(*e, context); });
+  const Expr *bare = init.IgnoreParenImpCasts();
+  if (isa<StringLiteral>(bare)) return true;
+  if (init.getType()->isPointerType())
+    return bare->isNullPointerConstant(const_cast<ASTContext &>(context),
+                                       Expr::NPC_ValueDependentIsNotNull);
+  return !init.getType()->isReferenceType() && init.isEvaluatable(context);
+}
+
 bool Uniform::sameValue(const VarDecl *v) {
-  if (!ask(v)) return true;
-  if (program_.hasNames(*v)) return false;
-  const bool seenWhole = !v->hasGlobalStorage() || !v->isExternallyVisible();
-  if (!seenWhole && !(v->getType().isConstQualified() && v->hasInit())) return false;
-  if (v->getType()->isReferenceType() || v->getType().isVolatileQualified()) return false;
+  if (!ask(v->getCanonicalDecl())) return true;
+  const std::string name = "'" + v->getNameAsString() + "'";
+  if (program_.hasNames(*v)) return differs(name + " has another name as well", v);
+  const bool ofParser = isOfParser(*v);
+  if (ofParser && !optionsAreSame(v->getASTContext())) return false;
+  const bool constant = v->getType().isConstQualified() && v->hasInit();
+  if (v->hasGlobalStorage() && !constant && !ofParser && program_.knownElsewhere(*v))
+    return differs(name + " may change in code that is not seen" +
+                       (program_.missing().empty() ? "" : ", " + program_.missing() + " for one"),
+                   v);
+  if (v->getType()->isReferenceType() || v->getType().isVolatileQualified())
+    return differs(name + " is a reference, or volatile", v);
   const auto *p = dyn_cast<ParmVarDecl>(v);
-  if (p && !sameParameter(p)) return false;
+  if (p && !sameParameter(p)) return differs("what is passed as " + name + " is not followed", v);
   // What a pointer points at is anyone's, but for the command line.
   const bool commandLine = p && isOfCommandLine(*p);
-  if (v->getType()->isPointerType() && !commandLine) return false;
-  const auto *in = dyn_cast<FunctionDecl>(v->getDeclContext());
-  if (v->getInit() && in && !same(v->getInit(), in)) return false;
-  if (v->getInit() && !in && !v->getInit()->isEvaluatable(v->getASTContext())) return false;
+  if (v->getType()->isPointerType() && !commandLine && !leadsToNumbers(v->getType()))
+    return differs("what " + name + " points at is not followed", v);
+  for (const VarDecl *one : program_.declarations(*v)) {
+    const Expr *init = one->getInit();
+    const auto *in = dyn_cast<FunctionDecl>(one->getDeclContext());
+    if (init && (in ? !same(init, in) : !isPlain(*init, one->getASTContext())))
+      return differs("what " + name + " is declared with may be another value", v);
+  }
   const bool uninitialised = !v->getInit() && !p && !v->hasGlobalStorage();
   const std::vector<Use> &uses = program_.uses(*v);
   if (uninitialised && uses.empty()) return false;
-  for (const Use &use : uses)
-    if (!sameUse(use, *v)) return false;
-  return true;
+  return std::ranges::all_of(
+      uses, [&](const Use &use) { return sameUse(use, *v) || differsBy(use, name, *v); });
 }
 
-/// One use of a variable: it reads it, or writes what is the same everywhere. A variable that
-/// outlives the function tells who was in there, too.
-bool Uniform::sameUse(const Use &use, const VarDecl &v) {
-  if (!use.in) return false;
-  const bool stays = v.hasGlobalStorage();
-  const auto alike = [&](const Stmt *s) {
-    return reached(s, use.in) && (!stays || entered(use.in));
-  };
-  ASTContext &context = use.in->getASTContext();
-  const Expr *at = use.ref;
-  std::vector<const Expr *> places;  // which part of the variable it is
-  const auto samePlace = [&] {
-    return std::ranges::all_of(places, [&](const Expr *e) { return same(e, use.in); });
-  };
-  for (;;) {
-    const auto parents = context.getParents(*at);
-    if (parents.empty()) return false;
-    const Expr *parent = parents[0].get<Expr>();
-    if (!parent) return !at->getType()->isPointerType() && !at->isGLValue();
-    if (const auto *cast = dyn_cast<CastExpr>(parent)) {
-      if (cast->getCastKind() == CK_LValueToRValue) {
-        // Of a pointer: it is looked at through, or copied to where it may be written through.
-        if (!cast->getType()->isPointerType()) return true;
-      }
-    } else if (const auto *op = dyn_cast<BinaryOperator>(parent)) {
-      if (op->isAssignmentOp() && op->getLHS()->IgnoreParens() == at->IgnoreParens())
-        return same(op->getRHS(), use.in) && samePlace() && alike(op);
-      if (op->isComparisonOp()) return true;
-      if (op->isAssignmentOp()) return false;  // a pointer is kept
-      places.push_back(op->getLHS() == at ? op->getRHS() : op->getLHS());
-    } else if (const auto *unary = dyn_cast<UnaryOperator>(parent)) {
-      if (unary->isIncrementDecrementOp()) return samePlace() && alike(unary);
-      if (unary->getOpcode() == UO_LNot) return true;
-    } else if (const auto *call = dyn_cast<CallExpr>(parent)) {
-      for (unsigned i = 0; i < call->getNumArgs(); ++i)
-        if (call->getArg(i) == at)
-          return leavesAlone(call, i) || (fillsAlike(call, i, use.in, stays ? ever : inFunction) &&
-                                          samePlace() && alike(call));
-      return false;
-    } else if (isa<UnaryExprOrTypeTraitExpr>(parent)) {
-      return true;
-    } else if (const auto *sub = dyn_cast<ArraySubscriptExpr>(parent)) {
-      if (sub->getIdx() == at) return true;
-      places.push_back(sub->getIdx());
-    } else if (!isa<ParenExpr>(parent)) {
-      return false;
-    }
-    at = parent;
-  }
-}
-
-/// A call that is given a variable, or its address, does not change it.
-bool Uniform::leavesAlone(const CallExpr *call, unsigned i) const {
-  const FunctionDecl *f = call->getDirectCallee();
-  if (!f) return false;
-  if (!call->getArg(i)->isGLValue() && !call->getArg(i)->getType()->isPointerType()) return true;
-  if (const KnownCall *known = findKnownCall(*f)) return argumentOf(*call, *known, i) == 'r';
-  const Collective *c = isMpi(*f) ? findCollective(f->getNameAsString()) : nullptr;
-  return c && i < c->arguments.size() && c->arguments[i] != 'r' && c->arguments[i] != 'b';
-}
-
-/// A call that is given a variable's address leaves the same there on all ranks.
-bool Uniform::fillsAlike(const CallExpr *call, unsigned i, const FunctionDecl *in, Kept kept) {
-  const FunctionDecl *f = call->getDirectCallee();
-  if (!f || !isMpi(*f)) return false;
-  const std::string name = f->getNameAsString();
-  if (name == "MPI_Init" || name == "MPI_Init_thread")
-    return true;  // the command line, less MPI's own
-  if (name == "MPI_Comm_size") return ourCommunicator(call->getArg(0), kept);
-  const Collective *c = findCollective(name);
-  if (!c || !c->sameOnAll || call->getNumArgs() != c->arguments.size()) return false;
-  // Where it puts it is the same: by displacements, and by the datatype.
-  for (unsigned k = i + 1; k < call->getNumArgs(); ++k) {
-    const Expr *argument = call->getArg(k);
-    if (c->arguments[k] == 'a' && !same(argument, in)) return false;
-    if (c->arguments[k] == 't' && !isMpiConstant(constantName(argument, in->getASTContext())))
-      return false;
-  }
-  return ourCommunicator(call->getArg(static_cast<unsigned>(c->arguments.find('c'))), kept);
+bool Uniform::differsBy(const Use &use, const std::string &name, const ValueDecl &of) {
+  if (!use.in) return differs(name + " is used outside of any function", &of);
+  const std::string where = placeOf(*use.ref, *use.in);
+  if (getsRank(use.ref, use.in, nullptr)) return differs(name + " is the rank, by " + where);
+  return differs(name + " may get another value in " + where, &of);
 }
 
 }  // namespace nbcc::overlap

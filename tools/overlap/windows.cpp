@@ -109,8 +109,9 @@ class Obstacle {
     switch (e.kind) {
       case Effect::opaque:
         return Remark{
-            e.at,
-            e.what + " cannot be seen into: it may touch the buffers, communicate or not return"};
+            e.at, e.what +
+                      " cannot be seen into: it may touch the buffers, communicate or not return" +
+                      (e.promisable ? ", unless --local names it" : "")};
       case Effect::orders:
         return Remark{e.at, e.what + " is volatile or atomic: others may see when it is touched"};
       case Effect::leaves:

@@ -5,6 +5,7 @@
 // CHECK: note: not changed: whether a rank comes here depends on 'size > 2'
 // SIDES: note: not changed: whether a rank comes here depends on 'theirs > 1.5'
 #include <mpi.h>
+void elsewhere(void);  // in no source: it may hold another one of each kind
 enum { N = 400 };
 static double y[N], in, out;
 #ifndef SIDES
@@ -21,6 +22,7 @@ int main(int argc, char **argv) {
   int rank;
   MPI_Comm part;
   MPI_Init(&argc, &argv);
+  elsewhere();
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_split(MPI_COMM_WORLD, rank == 3, rank, &part);
 #ifdef SIDES

@@ -3,6 +3,7 @@
 // RUN: nbc-overlap %s -- mpicc.openmpi | FileCheck %s --implicit-check-not=fix:
 // CHECK: note: not changed: whether a rank comes here depends on 'rank'
 #include <mpi.h>
+void elsewhere(void);  // in no source: it may hold another one of each kind
 enum { N = 400 };
 static double y[N], in, out;
 static int mean(void) {
@@ -13,6 +14,7 @@ static int mean(void) {
 int main(int argc, char **argv) {
   int rank;
   MPI_Init(&argc, &argv);
+  elsewhere();
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   int one = rank ?: mean();
   MPI_Finalize();

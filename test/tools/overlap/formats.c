@@ -3,11 +3,13 @@
 // RUN: nbc-overlap %s -- mpicc.openmpi | FileCheck %s
 #include <mpi.h>
 #include <stdio.h>
+void elsewhere(void);  // in no source: it may hold another one of each kind
 static double w[1000];
 int main(int argc, char **argv) {
   char text[] = "abc", all[4], name[9];
   int x = 1, y = 2;
   MPI_Init(&argc, &argv);
+  elsewhere();
   // CHECK: [[#@LINE+3]]:49: note: it must be complete here: (short *)&x is written, which MPI_Allreduce reads
   MPI_Allreduce(&x, &y, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   for (int i = 0; i < 1000; i++) w[i] = i;

@@ -1,7 +1,8 @@
 // Where a call is the only one of its kind that ranks can meet at, it does not matter what leads them there.
 // REQUIRES: openmpi
 // RUN: nbc-overlap --whole --persistent=mpix %s -- mpicc.openmpi | FileCheck %s
-// RUN: nbc-overlap %s -- mpicc.openmpi | FileCheck %s --check-prefix=PART --implicit-check-not=fix:
+// RUN: nbc-overlap %s -- mpicc.openmpi -DPART | FileCheck %s --check-prefix=PART --implicit-check-not=fix:
+// RUN: nbc-overlap --persistent=mpix %s -- mpicc.openmpi | FileCheck %s
 // RUN: nbc-overlap --whole %s -- mpicc.openmpi -DPROFILED | FileCheck %s --check-prefix=PROFILED --implicit-check-not=fix:
 // RUN: nbc-overlap --whole %s -- mpicc.openmpi -DPOINTER | FileCheck %s --check-prefix=POINTER --implicit-check-not=fix:
 // RUN: nbc-overlap --whole %s -- mpicc.openmpi -DSIDES | FileCheck %s --check-prefix=SIDES --implicit-check-not=fix:
@@ -39,7 +40,7 @@ static void parts(MPI_Comm group, MPI_Comm other) {
   }
   // What has two names here may be one communicator on two ranks.
   if (chance()) {
-    // CHECK: note: not changed: whether a rank comes here depends on 'chance()', which may differ among ranks; so it may meet the one of {{.*}}meetings.c:[[#@LINE+5]], which is not changed with it
+    // CHECK: note: not changed: whether a rank comes here depends on 'chance()', which may differ among ranks: {{.*}}; so it may meet the one of {{.*}}meetings.c:[[#@LINE+5]], which is not changed with it
     MPI_Exscan(&in, &out, 1, MPI_DOUBLE, MPI_SUM, group);
     work();
   }
@@ -48,13 +49,19 @@ static void parts(MPI_Comm group, MPI_Comm other) {
     work();
   }
 }
+#ifdef PART
+void elsewhere(void);  // in no source
+#else
+static void elsewhere(void) {}
+#endif
 int main(int argc, char **argv) {
   MPI_Comm group, other;
   MPI_Init(&argc, &argv);
+  elsewhere();
   MPI_Comm_split(MPI_COMM_WORLD, chance(), 0, &group);
   MPI_Comm_split(MPI_COMM_WORLD, chance(), 0, &other);
   if (chance()) {
-    // PART: so it may meet one in code that is not seen, unless --whole, which is not changed with it
+    // PART: so it may meet one in code that is not seen, elsewhere() for one, unless --whole, which is not changed with it
     // PROFILED: so it may meet one by PMPI_Allreduce(), which
     // POINTER: so it may meet one by MPI_Allreduce(), which
     // SIDES: so it may meet one of another group, which

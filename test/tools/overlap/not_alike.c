@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+void elsewhere(void);  // in no source: it may hold another one of each kind
 enum { N = 100 };
 static double in[N], out[N], o[N];
 static int mode;
@@ -205,6 +206,7 @@ static void mid(int k) {
 int main(int argc, char **argv, char **envp) {
   int rank;
   MPI_Init(&argc, &argv);
+  elsewhere();
   MPI_Comm_rank(A, &rank);
   mode = rank;
   u1(rank);

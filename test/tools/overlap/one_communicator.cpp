@@ -8,6 +8,7 @@
 // ONE: note: fix: MPI_Ireduce
 #include <mpi.h>
 #include <cstring>
+void elsewhere();  // in no source: it may hold another one of each kind
 enum { N = 400 };
 static double y[N];
 static int x, rank;
@@ -113,6 +114,7 @@ static void run(MPI_Comm half) {
 int main(int argc, char **argv) {
   MPI_Comm half;
   MPI_Init(&argc, &argv);
+  elsewhere();
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
   run(half);

@@ -152,3 +152,6 @@ int main(int argc, char **argv) {
     worker();
   MPI_Finalize();
 }
+void further(void) {
+  MPI_Scan(in, out, N, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+}

@@ -4,6 +4,7 @@
 // CHECK: note: not changed: sum() is called through a pointer
 // CHECK: note: not changed: whether a rank comes here depends on 'Config::root'
 #include <mpi.h>
+void elsewhere();  // in no source: it may hold another one of each kind
 enum { N = 400 };
 static double y[N];
 static int x, all;
@@ -30,6 +31,7 @@ static void chosen() {
 int main(int argc, char **argv) {
   int rank;
   MPI_Init(&argc, &argv);
+  elsewhere();
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   Config c;
   c.root = rank == 0;

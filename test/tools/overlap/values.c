@@ -5,6 +5,7 @@
 #include <math.h>
 #include <mpi.h>
 #include <stdlib.h>
+void elsewhere(void);  // in no source: it may hold another one of each kind
 enum { N = 100 };
 static double in[N], out[N], other[N];
 struct config {
@@ -225,6 +226,7 @@ static void later(int rank) {
 int main(int argc, char **argv) {
   int rank;
   MPI_Init(&argc, &argv);
+  elsewhere();
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   struct config c = {rank, rank};
   alike();

@@ -3,6 +3,7 @@
 // REQUIRES: openmpi
 // RUN: nbc-overlap %s -- mpicc.openmpi | FileCheck %s
 #include <mpi.h>
+void elsewhere(void);  // in no source: it may hold another one of each kind
 
 static double y[1000], in, out;
 static MPI_Comm twice;
@@ -15,6 +16,7 @@ int main(int argc, char **argv) {
   int rank, half;
   MPI_Comm part, other, mine;
   MPI_Init(&argc, &argv);
+  elsewhere();
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   half = rank % 2;
   MPI_Comm_split(MPI_COMM_WORLD, half ? 0 : MPI_UNDEFINED, rank, &part);

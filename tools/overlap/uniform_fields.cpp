@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// uniform_fields.cpp - whether a field of a structure that has a name is the same on all ranks.
+//
+//   struct options o = parse(argc, argv);   o.steps   read(&o);   void solve(const struct options
+//   *p)
+//
+// A field is as a variable of its own, as long as the whole structure goes nowhere but to functions
+// that are seen. A structure that is reached in another way than by its name, or by a parameter
+// that only ever gets its address, is not followed: each rank may look at another one.
+
+#include <clang/AST/ASTContext.h>
+#include <clang/AST/ExprCXX.h>
+#include <llvm/Support/SaveAndRestore.h>
+
+#include <algorithm>
+
+#include "tools/overlap/changes.h"
+#include "tools/overlap/known_calls.h"
+#include "tools/overlap/uniform.h"
+
+namespace nbcc::overlap {
+
+using namespace clang;
+using llvm::dyn_cast;
+using llvm::isa;
+
+/// The structure's own ones, where they lie under no others.
+static bool isPlainField(const FieldDecl &field, QualType in, const Program &program) {
+  const RecordDecl *record = in->getAsRecordDecl();
+  return record && !in.isVolatileQualified() && !field.getType().isVolatileQualified() &&
+         !record->isUnion() && !program.inUnion(*record) &&
+         nameInAll(*record) == nameInAll(*field.getParent());
+}
+
+/// `structure`: an lvalue of it, a pointer to it, or a value.
+bool Uniform::sameField(const Expr *structure, const FieldDecl &field, const FunctionDecl *in,
+                        const ASTContext &context) {
+  const Expr *e = structure->IgnoreParenImpCasts();
+  if (const auto *cleaned = dyn_cast<ExprWithCleanups>(e))
+    e = cleaned->getSubExpr()->IgnoreParenImpCasts();
+  if (const auto *made = dyn_cast<CXXConstructExpr>(e)) {
+    const CXXConstructorDecl *by = made->getConstructor();
+    if (by->isCopyOrMoveConstructor() && by->isTrivial())
+      return sameField(made->getArg(0), field, in, context);
+    return !made->getConstructor()->isUserProvided() && made->getNumArgs() == 0 &&
+           !field.hasInClassInitializer();
+  }
+  if (const auto *op = dyn_cast<UnaryOperator>(e);
+      op && (op->getOpcode() == UO_Deref || op->getOpcode() == UO_AddrOf))
+    return sameField(op->getSubExpr(), field, in, context);
+  if (const auto *temporary = dyn_cast<MaterializeTemporaryExpr>(e))
+    return sameField(temporary->getSubExpr(), field, in, context);
+  if (const auto *list = dyn_cast<InitListExpr>(e)) {
+    const InitListExpr *all = list->isSemanticForm() ? list : list->getSemanticForm();
+    if (!all || !isPlainField(field, all->getType(), program_)) return false;
+    const auto *record = dyn_cast<CXXRecordDecl>(field.getParent());
+    const unsigned i = field.getFieldIndex() + (record ? record->getNumBases() : 0);
+    if (i >= all->getNumInits()) return false;
+    const Expr *value = all->getInit(i);
+    return isa<ImplicitValueInitExpr>(value) || (in ? same(value, in) : isPlain(*value, context));
+  }
+  if (const auto *literal = dyn_cast<CompoundLiteralExpr>(e))
+    return sameField(literal->getInitializer(), field, in, context);
+  if (const auto *call = dyn_cast<CallExpr>(e)) return sameFieldOfResult(call, field);
+  const auto *ref = dyn_cast<DeclRefExpr>(e);
+  const auto *v = ref ? dyn_cast<VarDecl>(ref->getDecl()) : nullptr;
+  if (!v) return false;
+  const auto *p = dyn_cast<ParmVarDecl>(v);
+  const bool leads = v->getType()->isPointerType() || v->getType()->isReferenceType();
+  if (v->getType()->isReferenceType() && !p && v->getInit() && !v->isImplicit())
+    return sameField(v->getInit(), field, in, context);
+  if (leads) return p && sameFieldOfParameter(*p, field);
+  return sameField(*v, field);
+}
+
+bool Uniform::sameField(const VarDecl &v, const FieldDecl &field) {
+  if (!ask(part(v, field))) return true;
+  if (!isPlainField(field, v.getType(), program_) || program_.hasNames(v) ||
+      (v.hasGlobalStorage() && program_.knownElsewhere(v)))
+    return false;
+  if (const auto *p = dyn_cast<ParmVarDecl>(&v); p && !sameFieldOfParameter(*p, field))
+    return false;
+  for (const VarDecl *one : program_.declarations(v)) {
+    const auto *in = dyn_cast<FunctionDecl>(one->getDeclContext());
+    if (one->getInit() && !sameField(one->getInit(), field, in, one->getASTContext()))
+      return differs("what '" + v.getNameAsString() + "' is declared with may be another value",
+                     &field);
+  }
+  const std::string name = "'" + v.getNameAsString() + "." + field.getNameAsString() + "'";
+  return std::ranges::all_of(program_.uses(v), [&](const Use &use) {
+    return sameUse(use, v, &field) || differsBy(use, name, field);
+  });
+}
+
+/// Whether it is given structures, or addresses of structures, that have the same in the field.
+bool Uniform::sameFieldOfParameter(const ParmVarDecl &p, const FieldDecl &field) {
+  const auto *f = dyn_cast<FunctionDecl>(p.getDeclContext());
+  const QualType pointee = p.getType()->getPointeeType();
+  if (!f || f->isMain() || !isPlainField(field, pointee.isNull() ? p.getType() : pointee, program_))
+    return false;
+  if (!ask(reinterpret_cast<const char *>(part(p, field)) + 1)) return true;
+  const std::vector<CallSite> &callers = program_.callers(*f);
+  const bool byOthers = program_.promises().library && f->isExternallyVisible();
+  if (callers.empty() || byOthers || program_.addressTaken(*f)) return false;
+  const llvm::SaveAndRestore elsewhere(elsewhere_, elsewhere_ + 1);
+  for (const CallSite &at : callers) {
+    const unsigned i = p.getFunctionScopeIndex();
+    if (!at.in || i >= at.call->getNumArgs() || isa<CXXOperatorCallExpr>(at.call)) return false;
+    if (!sameField(at.call->getArg(i), field, at.in, at.in->getASTContext()) ||
+        !reached(at.call, at.in))
+      return false;
+  }
+  // One that is set to another structure.
+  return pointee.isNull() || p.getType()->isReferenceType() || program_.changes(*f).never(p);
+}
+
+bool Uniform::sameFieldOfResult(const CallExpr *call, const FieldDecl &field) {
+  const FunctionDecl *callee = call->getDirectCallee();
+  const FunctionDecl *f = callee ? program_.bodyAnywhere(*callee) : nullptr;
+  if (!f || isa<CXXMethodDecl>(f) || !f->getReturnType()->isRecordType()) return false;
+  if (!ask(reinterpret_cast<const char *>(part(*f, field)))) return true;
+  const llvm::SaveAndRestore elsewhere(elsewhere_, elsewhere_ + 1);
+  return allReturns(
+      *f, [&](const Expr *value) { return sameField(value, field, f, f->getASTContext()); });
+}
+
+/// Whether a use of another field stays with that: it is read, or set.
+bool Uniform::staysInField(const MemberExpr &member, const FunctionDecl &in,
+                           const FieldDecl &asked) {
+  const auto *other = dyn_cast<FieldDecl>(member.getMemberDecl());
+  if (!other) {  // a method
+    const auto *m = dyn_cast<CXXMethodDecl>(member.getMemberDecl());
+    return m && m->isConst() && !asked.isMutable();
+  }
+  ASTContext &context = in.getASTContext();
+  const Expr *at = &member;
+  for (;;) {
+    const auto *parent = dyn_cast_or_null<Expr>(parentOf(at, context));
+    if (!parent) return !at->getType()->isPointerType() && !at->isGLValue();
+    if (const auto *cast = dyn_cast<CastExpr>(parent)) {
+      if (cast->getCastKind() == CK_LValueToRValue)
+        return true;  // where a pointer leads is not here
+    } else if (const auto *op = dyn_cast<BinaryOperator>(parent)) {
+      return op->isComparisonOp() || (op->isAssignmentOp() && op->getLHS() == at);
+    } else if (const auto *unary = dyn_cast<UnaryOperator>(parent)) {
+      if (unary->isIncrementDecrementOp()) return true;
+      if (unary->getOpcode() != UO_AddrOf) return false;
+    } else if (const auto *call = dyn_cast<CallExpr>(parent)) {
+      // A library writes from there on upwards, whatever its length.
+      const FunctionDecl *f = call->getDirectCallee();
+      const bool library = f && !program_.definition(*f) && (isMpi(*f) || isOfStandard(*f));
+      return library && (f->isInStdNamespace() || asked.getFieldIndex() < other->getFieldIndex());
+    } else if (const auto *inner = dyn_cast<MemberExpr>(parent)) {
+      if (isa<CXXMethodDecl>(inner->getMemberDecl())) return true;
+    } else if (const auto *sub = dyn_cast<ArraySubscriptExpr>(parent)) {
+      if (sub->getBase() != at) return true;
+    } else if (!isa<ParenExpr>(parent)) {
+      return false;
+    }
+    at = parent;
+  }
+}
+
+}  // namespace nbcc::overlap

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// uniform_uses.cpp - whether a use of a variable leaves the same in it on all ranks.
+
+#include <clang/AST/ASTContext.h>
+#include <clang/AST/ExprCXX.h>
+#include <clang/AST/ParentMapContext.h>
+#include <clang/AST/StmtCXX.h>
+#include <clang/Basic/SourceManager.h>
+#include <llvm/Support/SaveAndRestore.h>
+
+#include <algorithm>
+
+#include "tools/overlap/buffers.h"
+#include "tools/overlap/known_calls.h"
+#include "tools/overlap/uniform.h"
+
+namespace nbcc::overlap {
+
+using namespace clang;
+using llvm::dyn_cast;
+using llvm::isa;
+
+/// Whether a call of the C library may return a pointer into what it is given: strchr().
+static bool mayReturnPart(const CallExpr &call, const Expr &argument) {
+  const FunctionDecl *f = call.getDirectCallee();
+  const KnownCall *known = f ? findKnownCall(*f) : nullptr;
+  return known && known->kind == CallKind::returns && argument.getType()->isPointerType();
+}
+
+/// One use of a variable: it reads it, or writes what is the same everywhere. A variable that
+/// outlives the function tells who was in there, too.
+bool Uniform::sameUse(const Use &use, const VarDecl &v, const FieldDecl *only) {
+  if (!use.in) return false;
+  const bool stays = v.hasGlobalStorage();
+  const auto alike = [&](const Stmt *s) {
+    return reached(s, use.in) && (!stays || entered(use.in));
+  };
+  ASTContext &context = use.in->getASTContext();
+  const Expr *at = use.ref;
+  std::vector<const Expr *> places;  // which part of the variable it is
+  const auto samePlace = [&] {
+    return std::ranges::all_of(places, [&](const Expr *e) { return same(e, use.in); });
+  };
+  for (;;) {
+    const auto parents = context.getParents(*at);
+    if (parents.empty()) return false;
+    const Expr *parent = parents[0].get<Expr>();
+    if (!parent && !at->getType()->isPointerType() && !at->isGLValue()) return true;
+    if (!parent) {
+      if (const auto *to = parents[0].get<VarDecl>())
+        return alike(use.ref) && changesAlike(*to, only);
+      const Stmt *where = parents[0].get<Stmt>();  // nobody gets it, or it is null or not
+      return where && isa<CompoundStmt, IfStmt, ForStmt, WhileStmt, DoStmt, CaseStmt, DefaultStmt,
+                          LabelStmt>(where);
+    }
+    if (const auto *member = dyn_cast<MemberExpr>(parent)) {
+      if (!only) return false;
+      const auto *field = dyn_cast<FieldDecl>(member->getMemberDecl());
+      if (!field || nameInAll(*field) != nameInAll(*only))
+        return staysInField(*member, *use.in, *only);
+      only = nullptr;  // from here on it is a variable like any other
+    } else if (const auto *cast = dyn_cast<CastExpr>(parent)) {
+      const bool asBytes =
+          cast->getCastKind() == CK_BitCast && cast->getType()->isVoidPointerType();
+      if (only && !asBytes && cast->getCastKind() != CK_LValueToRValue &&
+          cast->getCastKind() != CK_NoOp && cast->getCastKind() != CK_ToVoid)
+        return false;  // as another structure
+      if (cast->getCastKind() == CK_LValueToRValue) {
+        // Of a pointer: it is looked at through, or copied to where it may be written through.
+        if (!cast->getType()->isPointerType()) return true;
+      }
+    } else if (const auto *op = dyn_cast<BinaryOperator>(parent)) {
+      const bool set = op->isAssignmentOp() && op->getLHS()->IgnoreParens() == at->IgnoreParens();
+      if (set && only)
+        return at->getType()->isRecordType() && samePlace() && alike(op) &&
+               sameField(op->getRHS(), *only, use.in, context);
+      if (set) return same(op->getRHS(), use.in) && samePlace() && alike(op);
+      if (op->isComparisonOp()) return true;
+      if (op->isAssignmentOp()) {  // a pointer is kept
+        const auto *to = dyn_cast<DeclRefExpr>(op->getLHS()->IgnoreParens());
+        const auto *kept = to ? dyn_cast<VarDecl>(to->getDecl()) : nullptr;
+        return op->getOpcode() == BO_Assign && kept && alike(op) && changesAlike(*kept, only);
+      }
+      places.push_back(op->getLHS() == at ? op->getRHS() : op->getLHS());
+    } else if (const auto *unary = dyn_cast<UnaryOperator>(parent)) {
+      if (unary->isIncrementDecrementOp()) return samePlace() && alike(unary);
+      if (unary->getOpcode() == UO_LNot) return true;
+    } else if (const auto *call = dyn_cast<CallExpr>(parent)) {
+      const auto argument = std::find(call->arg_begin(), call->arg_end(), at);
+      if (argument == call->arg_end()) return false;
+      const auto i = static_cast<unsigned>(argument - call->arg_begin());
+      const bool fine =
+          leavesAlone(call, i) || ((fillsAlike(call, i, use.in, stays ? ever : inFunction) ||
+                                    fillsAlikeWithin(call, i, only)) &&
+                                   samePlace() && alike(call));
+      if (!fine || !mayReturnPart(*call, *at)) return fine && endsAreKeptAlike(*call, i);
+    } else if (const auto *made = dyn_cast<CXXConstructExpr>(parent)) {  // std::string(argv[1])
+      const QualType pointee = at->getType()->getPointeeType();
+      if (only && made->getConstructor()->isTrivial()) return true;  // a copy
+      return made->getConstructor()->isInStdNamespace() && !pointee.isNull() &&
+             pointee.isConstQualified();
+    } else if (isa<UnaryExprOrTypeTraitExpr>(parent)) {
+      return true;
+    } else if (const auto *sub = dyn_cast<ArraySubscriptExpr>(parent)) {
+      if (sub->getIdx() == at) return true;
+      places.push_back(sub->getIdx());
+    } else if (!isa<ParenExpr>(parent)) {
+      return false;
+    }
+    at = parent;
+  }
+}
+
+/// Where a number ends in a text, strtol() leaves a pointer into that.
+bool Uniform::endsAreKeptAlike(const CallExpr &call, unsigned i) {
+  const FunctionDecl *f = call.getDirectCallee();
+  const KnownCall *known = f ? findKnownCall(*f) : nullptr;
+  if (i != 0 || !known || !known->name.starts_with("strto") || call.getNumArgs() < 2) return true;
+  const Expr *end = call.getArg(1)->IgnoreParenCasts();
+  if (end->isNullPointerConstant(f->getASTContext(), Expr::NPC_ValueDependentIsNotNull))
+    return true;
+  const auto *address = dyn_cast<UnaryOperator>(end);
+  const auto *ref = address && address->getOpcode() == UO_AddrOf
+                        ? dyn_cast<DeclRefExpr>(address->getSubExpr()->IgnoreParens())
+                        : nullptr;
+  const auto *kept = ref ? dyn_cast<VarDecl>(ref->getDecl()) : nullptr;
+  return kept && changesAlike(*kept, nullptr);
+}
+
+/// The same of all uses of what may stand for a variable: a pointer to it, a reference.
+bool Uniform::changesAlike(const VarDecl &other, const FieldDecl *only) {
+  const void *what = only ? part(other, *only) : other.getCanonicalDecl();
+  if (!ask(reinterpret_cast<const char *>(what) + 2)) return true;
+  const QualType pointee = other.getType()->getPointeeType();
+  if (other.isImplicit() || isa<DecompositionDecl>(other)) return false;  // by what other names
+  if (pointee.isNull() || pointee.isVolatileQualified() || program_.hasNames(other) ||
+      (other.hasGlobalStorage() && program_.knownElsewhere(other)))
+    return false;
+  return std::ranges::all_of(program_.uses(other),
+                             [&](const Use &use) { return sameUse(use, other, only); });
+}
+
+/// A function of the program's own that is given a variable's address, or the variable as a
+/// reference, does.
+bool Uniform::fillsAlikeWithin(const CallExpr *call, unsigned i, const FieldDecl *only) {
+  const FunctionDecl *f = call->getDirectCallee();
+  if (!f || isMpi(*f) || findKnownCall(*f) || isa<CXXOperatorCallExpr>(call)) return false;
+  const FunctionDecl *body = program_.bodyAnywhere(*f);
+  if (!body || i >= body->getNumParams()) return false;
+  const llvm::SaveAndRestore elsewhere(elsewhere_, elsewhere_ + 1);
+  return changesAlike(*body->getParamDecl(i), only);
+}
+
+/// A function of C's library that only reads what it is given.
+static bool onlyReads(const FunctionDecl &f, unsigned i) {
+  const QualType pointee =
+      i < f.getNumParams() ? f.getParamDecl(i)->getType()->getPointeeType() : QualType();
+  const QualType result = f.getReturnType()->getPointeeType();  // strchr()
+  return f.isExternC() && isOfStandard(f) && !pointee.isNull() && pointee.isConstQualified() &&
+         (result.isNull() || result->isRecordType());
+}
+
+/// A call that is given a variable, or its address, does not change it.
+bool Uniform::leavesAlone(const CallExpr *call, unsigned i) const {
+  const FunctionDecl *f = call->getDirectCallee();
+  if (!f) return false;
+  if (!call->getArg(i)->isGLValue() && !call->getArg(i)->getType()->isPointerType()) return true;
+  if (const KnownCall *known = findKnownCall(*f)) return argumentOf(*call, *known, i) == 'r';
+  if (parsesOptions(*f)) return i != 1 && i != 4;  // argv, whose words it moves
+  if (!program_.definition(*f) && onlyReads(*f, i)) return true;
+  const Collective *c = isMpi(*f) ? findCollective(f->getNameAsString()) : nullptr;
+  return c && i < c->arguments.size() && c->arguments[i] != 'r' && c->arguments[i] != 'b';
+}
+
+/// snprintf(name, sizeof name, "%d", n): what C's library computes from the same is the same.
+bool Uniform::copiesAlike(const CallExpr *call, unsigned i, const FunctionDecl *in) {
+  const KnownCall *known = findKnownCall(*call->getDirectCallee());
+  const bool computes = known && known->kind != CallKind::times && known->name != "rand_r" &&
+                        (known->kind == CallKind::plain || known->kind == CallKind::returns);
+  if (!computes) return false;
+  for (unsigned k = 0; k < call->getNumArgs(); ++k) {
+    if (k == i) continue;
+    const char how = argumentOf(*call, *known, k);
+    if (how == 'w' && call->getArg(k)->getType()->isPointerType()) continue;
+    if (tellsAddress(*call, *known, k) || !same(call->getArg(k), in)) return false;
+  }
+  return true;
+}
+
+/// A call that is given a variable's address leaves the same there on all ranks.
+bool Uniform::fillsAlike(const CallExpr *call, unsigned i, const FunctionDecl *in, Kept kept) {
+  const FunctionDecl *f = call->getDirectCallee();
+  if (f && parsesOptions(*f)) return optionsAreSame(in->getASTContext());
+  if (!f || !isMpi(*f)) return f && copiesAlike(call, i, in);
+  const std::string name = f->getNameAsString();
+  if (name == "MPI_Init" || name == "MPI_Init_thread")
+    return true;  // the command line, less MPI's own
+  if (name == "MPI_Comm_size") return ourCommunicator(call->getArg(0), in, kept);
+  const Collective *c = findCollective(name);
+  if (!c || !c->sameOnAll || call->getNumArgs() != c->arguments.size()) return false;
+  // Where it puts it is the same: by displacements, and by the datatype.
+  for (unsigned k = i + 1; k < call->getNumArgs(); ++k) {
+    const Expr *argument = call->getArg(k);
+    if (c->arguments[k] == 'a' && !same(argument, in)) return false;
+    if (c->arguments[k] == 't' && !isMpiConstant(constantName(argument, in->getASTContext())))
+      return false;
+  }
+  return ourCommunicator(call->getArg(static_cast<unsigned>(c->arguments.find('c'))), in, kept);
+}
+
+}  // namespace nbcc::overlap
