@@ -54,6 +54,10 @@ class Collect : public RecursiveASTVisitor<Collect> {
   }
 
   bool VisitBinaryOperator(BinaryOperator *op) {
+    if (isDistance(*op)) {
+      memory_.escapes(op->getLHS(), false);
+      memory_.escapes(op->getRHS(), false);
+    }
     if (op->getOpcode() != BO_Assign) return true;
     const auto *ref = dyn_cast<DeclRefExpr>(op->getLHS()->IgnoreParens());
     const auto *v = ref ? dyn_cast<VarDecl>(ref->getDecl()) : nullptr;

@@ -180,6 +180,7 @@ class Collector : public RecursiveASTVisitor<Collector> {
 
   bool VisitBinaryOperator(BinaryOperator *op) {
     if (op->isAssignmentOp()) gives(op->getLHS(), op);
+    if (isDistance(*op)) program_.takesAddresses_ = true;
     return true;
   }
   bool VisitUnaryOperator(UnaryOperator *op) {

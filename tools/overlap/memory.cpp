@@ -84,6 +84,16 @@ bool staysInObject(CastKind kind) {
   }
 }
 
+bool isDistance(const BinaryOperator &op) {
+  const auto asBytes = [](const Expr *e) {
+    const auto *cast = dyn_cast<ExplicitCastExpr>(e->IgnoreParenImpCasts());
+    return cast && cast->getType()->isPointerType() &&
+           (cast->getType()->getPointeeType()->isCharType() || cast->getType()->isVoidPointerType());
+  };
+  return op.getOpcode() == BO_Sub && op.getLHS()->getType()->isPointerType() &&
+         op.getRHS()->getType()->isPointerType() && (asBytes(op.getLHS()) || asBytes(op.getRHS()));
+}
+
 bool hasOtherName(const NamedDecl &d) {
   const Decl *last = d.getMostRecentDecl();
   return last->hasAttr<AliasAttr>() || last->hasAttr<AsmLabelAttr>() ||

@@ -122,6 +122,9 @@ bool mayPoint(clang::QualType);
 /// Whether what a cast gives is, or points at, the object that its operand is or points at.
 bool staysInObject(clang::CastKind);
 
+/// (char *)&b - (char *)&a, by which a datatype that begins at a reaches b.
+bool isDistance(const clang::BinaryOperator &);
+
 /// Whether an attribute says that a function or variable is another one, or what else it is called.
 bool hasOtherName(const clang::NamedDecl &);
 

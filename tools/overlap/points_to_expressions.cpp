@@ -285,6 +285,10 @@ Places PointsTo::binaryValue(const BinaryOperator *op) {
   const Places left = either(op->getLHS());
   Places right = either(op->getRHS());
   if (op->getOpcode() == BO_Comma) return right;
+  if (isDistance(*op)) {
+    escape(left);
+    escape(right);
+  }
   if (!op->getType()->isPointerType()) return {};
   right.add(left);
   return widened(right, op->getType());
