@@ -34,10 +34,14 @@ static bool isStandardHeader(llvm::StringRef path) {
       "stdarg.h",  "stdbool.h", "stddef.h",   "stdint.h",    "stdio.h",     "stdlib.h", "string.h",
       "strings.h", "tgmath.h",  "threads.h",  "time.h",      "unistd.h",    "utime.h",  "values.h",
       "wchar.h",   "wctype.h"};
-  const llvm::StringRef folder = llvm::sys::path::filename(llvm::sys::path::parent_path(path));
-  return folder == "sys" || folder == "bits" ||
-         std::ranges::find(names, std::string_view(llvm::sys::path::filename(path))) !=
-             std::end(names);
+  llvm::StringRef folder = llvm::sys::path::parent_path(path);
+  const llvm::StringRef part = llvm::sys::path::filename(folder);
+  const bool isPart = part == "sys" || part == "bits";
+  if (isPart) folder = llvm::sys::path::parent_path(folder);
+  const llvm::StringRef root = llvm::sys::path::filename(folder);    // of the machine's kind
+  if (root != "include" && !root.contains("-linux-")) return false;  // a library's own folder
+  return isPart || std::ranges::find(names, std::string_view(llvm::sys::path::filename(path))) !=
+                       std::end(names);
 }
 
 bool isOfStandard(const FunctionDecl &f) {

@@ -88,7 +88,8 @@ bool isDistance(const BinaryOperator &op) {
   const auto asBytes = [](const Expr *e) {
     const auto *cast = dyn_cast<ExplicitCastExpr>(e->IgnoreParenImpCasts());
     return cast && cast->getType()->isPointerType() &&
-           (cast->getType()->getPointeeType()->isCharType() || cast->getType()->isVoidPointerType());
+           (cast->getType()->getPointeeType()->isCharType() ||
+            cast->getType()->isVoidPointerType());
   };
   return op.getOpcode() == BO_Sub && op.getLHS()->getType()->isPointerType() &&
          op.getRHS()->getType()->isPointerType() && (asBytes(op.getLHS()) || asBytes(op.getRHS()));

@@ -51,9 +51,10 @@ bool Uniform::parsesOptions(const FunctionDecl &f) const {
   return isAmong(f, parsers) && f.isExternC() && !program_.definition(f);
 }
 
+static constexpr const char *left[] = {"optarg", "optind", "opterr", "optopt"};
+
 bool Uniform::isOfParser(const VarDecl &v) {
-  static constexpr const char *names[] = {"optarg", "optind", "opterr", "optopt"};
-  return v.hasExternalStorage() && isAmong(v, names);
+  return v.hasExternalStorage() && isAmong(v, left);
 }
 
 /// The long options: constants, and looked at by nothing but these functions.
@@ -93,6 +94,11 @@ bool Uniform::optionsAreSame(const ASTContext &context) {
         if (!reached(at.call, at.in) || !entered(at.in)) return false;
       }
     }
+  for (const char *name : left)  // where it goes on
+    for (const NamedDecl *d : context.getTranslationUnitDecl()->lookup(&context.Idents.get(name)))
+      if (const auto *v = dyn_cast<VarDecl>(d))
+        for (const Use &use : program_.uses(*v))
+          if (!sameUse(use, *v)) return differsBy(use, "'" + v->getNameAsString() + "'", *v);
   return true;
 }
 

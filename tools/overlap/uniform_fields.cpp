@@ -42,8 +42,7 @@ bool Uniform::sameField(const Expr *structure, const FieldDecl &field, const Fun
     const CXXConstructorDecl *by = made->getConstructor();
     if (by->isCopyOrMoveConstructor() && by->isTrivial())
       return sameField(made->getArg(0), field, in, context);
-    return !made->getConstructor()->isUserProvided() && made->getNumArgs() == 0 &&
-           !field.hasInClassInitializer();
+    return by->isDefaultConstructor() && by->isTrivial();  // no initialiser may point at a field
   }
   if (const auto *op = dyn_cast<UnaryOperator>(e);
       op && (op->getOpcode() == UO_Deref || op->getOpcode() == UO_AddrOf))

@@ -20,6 +20,13 @@ using namespace clang;
 using llvm::dyn_cast;
 using llvm::isa;
 
+/// a = b of structures in C++, field by field.
+static bool copiesWhole(const CallExpr &call) {
+  const auto *m = llvm::dyn_cast_or_null<CXXMethodDecl>(call.getDirectCallee());
+  return isa<CXXOperatorCallExpr>(call) && m && m->isTrivial() &&
+         (m->isCopyAssignmentOperator() || m->isMoveAssignmentOperator());
+}
+
 /// Whether a call of the C library may return a pointer into what it is given: strchr().
 static bool mayReturnPart(const CallExpr &call, const Expr &argument) {
   const FunctionDecl *f = call.getDirectCallee();
@@ -89,6 +96,8 @@ bool Uniform::sameUse(const Use &use, const VarDecl &v, const FieldDecl *only) {
       const auto argument = std::find(call->arg_begin(), call->arg_end(), at);
       if (argument == call->arg_end()) return false;
       const auto i = static_cast<unsigned>(argument - call->arg_begin());
+      if (only && copiesWhole(*call))
+        return i == 1 || (alike(call) && sameField(call->getArg(1), *only, use.in, context));
       const bool fine =
           leavesAlone(call, i) || ((fillsAlike(call, i, use.in, stays ? ever : inFunction) ||
                                     fillsAlikeWithin(call, i, only)) &&

@@ -324,9 +324,9 @@ bool Uniform::sameValue(const VarDecl *v) {
   const std::string name = "'" + v->getNameAsString() + "'";
   if (program_.hasNames(*v)) return differs(name + " has another name as well", v);
   const bool ofParser = isOfParser(*v);
-  if (ofParser && !optionsAreSame(v->getASTContext())) return false;
+  if (ofParser) return optionsAreSame(v->getASTContext());
   const bool constant = v->getType().isConstQualified() && v->hasInit();
-  if (v->hasGlobalStorage() && !constant && !ofParser && program_.knownElsewhere(*v))
+  if (v->hasGlobalStorage() && !constant && program_.knownElsewhere(*v))
     return differs(name + " may change in code that is not seen" +
                        (program_.missing().empty() ? "" : ", " + program_.missing() + " for one"),
                    v);
