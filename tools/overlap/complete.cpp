@@ -40,8 +40,9 @@ static bool isStandardHeader(llvm::StringRef path) {
   if (isPart) folder = llvm::sys::path::parent_path(folder);
   const llvm::StringRef root = llvm::sys::path::filename(folder);    // of the machine's kind
   if (root != "include" && !root.contains("-linux-")) return false;  // a library's own folder
-  return isPart || std::ranges::find(names, std::string_view(llvm::sys::path::filename(path))) !=
-                       std::end(names);
+  return isPart || path.ends_with("intrin.h") ||
+         std::ranges::find(names, std::string_view(llvm::sys::path::filename(path))) !=
+             std::end(names);
 }
 
 bool isOfStandard(const FunctionDecl &f) {

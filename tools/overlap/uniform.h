@@ -74,6 +74,8 @@ class Uniform {
   bool endsAreKeptAlike(const clang::CallExpr &, unsigned argument);
   bool leavesAlone(const clang::CallExpr *, unsigned argument) const;
   bool fillsAlike(const clang::CallExpr *, unsigned argument, const clang::FunctionDecl *in, Kept);
+  const clang::ParmVarDecl *parameter(const clang::CallExpr &, unsigned argument) const;
+  bool readsWithin(const clang::CallExpr *, unsigned argument, const clang::FieldDecl *only);
   bool fillsAlikeWithin(const clang::CallExpr *, unsigned argument, const clang::FieldDecl *only);
   bool copiesAlike(const clang::CallExpr *, unsigned argument, const clang::FunctionDecl *in);
 
@@ -116,6 +118,7 @@ class Uniform {
   const clang::FunctionDecl *home_ = nullptr;  // that the call stands in
   std::optional<Remark> why_;
   std::string differs_;       // of the condition that is being asked about
+  bool onlyReads_ = false;    // uses of a variable are asked whether they change anything at all
   bool trustsLoops_ = false;  // to turn as often on all ranks
   int elsewhere_ = 0;         // of another call of the function, maybe, values are asked for
   // What is being asked already counts as alike: only another reason can make it differ.

@@ -40,13 +40,19 @@ bool Uniform::sameUse(const Use &use, const VarDecl &v, const FieldDecl *only) {
   if (!use.in) return false;
   const bool stays = v.hasGlobalStorage();
   const auto alike = [&](const Stmt *s) {
-    return reached(s, use.in) && (!stays || entered(use.in));
+    return onlyReads_ || (reached(s, use.in) && (!stays || entered(use.in)));
   };
   ASTContext &context = use.in->getASTContext();
   const Expr *at = use.ref;
   std::vector<const Expr *> places;  // which part of the variable it is
   const auto samePlace = [&] {
-    return std::ranges::all_of(places, [&](const Expr *e) { return same(e, use.in); });
+    return onlyReads_ ||
+           std::ranges::all_of(places, [&](const Expr *e) { return same(e, use.in); });
+  };
+  // What is changed is the pointer alone, in a variable of its own.
+  const auto moves = [&](const Expr *e) {
+    return e->getType()->isPointerType() && isa<DeclRefExpr>(e->IgnoreParens()) &&
+           !v.getType()->isReferenceType();
   };
   for (;;) {
     const auto parents = context.getParents(*at);
@@ -55,7 +61,7 @@ bool Uniform::sameUse(const Use &use, const VarDecl &v, const FieldDecl *only) {
     if (!parent && !at->getType()->isPointerType() && !at->isGLValue()) return true;
     if (!parent) {
       if (const auto *to = parents[0].get<VarDecl>())
-        return alike(use.ref) && changesAlike(*to, only);
+        return samePlace() && alike(use.ref) && changesAlike(*to, only);
       const Stmt *where = parents[0].get<Stmt>();  // nobody gets it, or it is null or not
       return where && isa<CompoundStmt, IfStmt, ForStmt, WhileStmt, DoStmt, CaseStmt, DefaultStmt,
                           LabelStmt>(where);
@@ -78,6 +84,7 @@ bool Uniform::sameUse(const Use &use, const VarDecl &v, const FieldDecl *only) {
       }
     } else if (const auto *op = dyn_cast<BinaryOperator>(parent)) {
       const bool set = op->isAssignmentOp() && op->getLHS()->IgnoreParens() == at->IgnoreParens();
+      if (set && onlyReads_) return moves(at);
       if (set && only)
         return at->getType()->isRecordType() && samePlace() && alike(op) &&
                sameField(op->getRHS(), *only, use.in, context);
@@ -86,22 +93,26 @@ bool Uniform::sameUse(const Use &use, const VarDecl &v, const FieldDecl *only) {
       if (op->isAssignmentOp()) {  // a pointer is kept
         const auto *to = dyn_cast<DeclRefExpr>(op->getLHS()->IgnoreParens());
         const auto *kept = to ? dyn_cast<VarDecl>(to->getDecl()) : nullptr;
-        return op->getOpcode() == BO_Assign && kept && alike(op) && changesAlike(*kept, only);
+        return op->getOpcode() == BO_Assign && kept && samePlace() && alike(op) &&
+               changesAlike(*kept, only);
       }
       places.push_back(op->getLHS() == at ? op->getRHS() : op->getLHS());
     } else if (const auto *unary = dyn_cast<UnaryOperator>(parent)) {
-      if (unary->isIncrementDecrementOp()) return samePlace() && alike(unary);
+      if (unary->isIncrementDecrementOp())
+        return onlyReads_ ? moves(at) : samePlace() && alike(unary);
       if (unary->getOpcode() == UO_LNot) return true;
     } else if (const auto *call = dyn_cast<CallExpr>(parent)) {
       const auto argument = std::find(call->arg_begin(), call->arg_end(), at);
       if (argument == call->arg_end()) return false;
       const auto i = static_cast<unsigned>(argument - call->arg_begin());
       if (only && copiesWhole(*call))
-        return i == 1 || (alike(call) && sameField(call->getArg(1), *only, use.in, context));
-      const bool fine =
-          leavesAlone(call, i) || ((fillsAlike(call, i, use.in, stays ? ever : inFunction) ||
-                                    fillsAlikeWithin(call, i, only)) &&
-                                   samePlace() && alike(call));
+        return i == 1 ||
+               (!onlyReads_ && alike(call) && sameField(call->getArg(1), *only, use.in, context));
+      const bool fine = leavesAlone(call, i) || readsWithin(call, i, only) ||
+                        (!onlyReads_ &&
+                         (fillsAlike(call, i, use.in, stays ? ever : inFunction) ||
+                          fillsAlikeWithin(call, i, only)) &&
+                         samePlace() && alike(call));
       if (!fine || !mayReturnPart(*call, *at)) return fine && endsAreKeptAlike(*call, i);
     } else if (const auto *made = dyn_cast<CXXConstructExpr>(parent)) {  // std::string(argv[1])
       const QualType pointee = at->getType()->getPointeeType();
@@ -139,7 +150,7 @@ bool Uniform::endsAreKeptAlike(const CallExpr &call, unsigned i) {
 /// The same of all uses of what may stand for a variable: a pointer to it, a reference.
 bool Uniform::changesAlike(const VarDecl &other, const FieldDecl *only) {
   const void *what = only ? part(other, *only) : other.getCanonicalDecl();
-  if (!ask(reinterpret_cast<const char *>(what) + 2)) return true;
+  if (!ask(reinterpret_cast<const char *>(what) + (onlyReads_ ? 3 : 2))) return true;
   const QualType pointee = other.getType()->getPointeeType();
   if (other.isImplicit() || isa<DecompositionDecl>(other)) return false;  // by what other names
   if (pointee.isNull() || pointee.isVolatileQualified() || program_.hasNames(other) ||
@@ -149,15 +160,35 @@ bool Uniform::changesAlike(const VarDecl &other, const FieldDecl *only) {
                              [&](const Use &use) { return sameUse(use, other, only); });
 }
 
-/// A function of the program's own that is given a variable's address, or the variable as a
-/// reference, does.
-bool Uniform::fillsAlikeWithin(const CallExpr *call, unsigned i, const FieldDecl *only) {
-  const FunctionDecl *f = call->getDirectCallee();
-  if (!f || isMpi(*f) || findKnownCall(*f) || isa<CXXOperatorCallExpr>(call)) return false;
+/// What a function of the program's own calls argument i; null: it is not known.
+const ParmVarDecl *Uniform::parameter(const CallExpr &call, unsigned i) const {
+  const FunctionDecl *f = call.getDirectCallee();
+  if (!f || isMpi(*f) || findKnownCall(*f) || isa<CXXOperatorCallExpr>(call)) return nullptr;
   const FunctionDecl *body = program_.bodyAnywhere(*f);
-  if (!body || i >= body->getNumParams()) return false;
+  return body && i < body->getNumParams() ? body->getParamDecl(i) : nullptr;
+}
+
+/// A function that is given a variable's address, or the variable as a reference, does.
+bool Uniform::fillsAlikeWithin(const CallExpr *call, unsigned i, const FieldDecl *only) {
   const llvm::SaveAndRestore elsewhere(elsewhere_, elsewhere_ + 1);
-  return changesAlike(*body->getParamDecl(i), only);
+  const ParmVarDecl *p = parameter(*call, i);
+  return p && changesAlike(*p, only);
+}
+
+/// A function that is given one changes nothing, so it does not matter who comes there.
+bool Uniform::readsWithin(const CallExpr *call, unsigned i, const FieldDecl *only) {
+  const ParmVarDecl *p = parameter(*call, i);
+  if (!p) return false;
+  // A no is no end of the question, and nothing may be taken for granted after it.
+  const Asked asked = asked_;
+  const std::optional<Remark> why = why_;
+  const std::string differs = differs_;
+  const llvm::SaveAndRestore reads(onlyReads_, true);
+  if (changesAlike(*p, only)) return true;
+  asked_ = asked;
+  why_ = why;
+  differs_ = differs;
+  return false;
 }
 
 /// A function of C's library that only reads what it is given.
