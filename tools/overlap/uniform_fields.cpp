@@ -123,13 +123,21 @@ bool Uniform::sameFieldOfResult(const CallExpr *call, const FieldDecl &field) {
       *f, [&](const Expr *value) { return sameField(value, field, f, f->getASTContext()); });
 }
 
+/// Whether what is const may be none there.
+static bool castsPointers(const Stmt *s) {
+  const auto *cast = llvm::dyn_cast_or_null<ExplicitCastExpr>(s);
+  return s && ((cast && (cast->getType()->isPointerType() || cast->isGLValue())) ||
+               std::ranges::any_of(s->children(), castsPointers));
+}
+
 /// Whether a use of another field stays with that: it is read, or set.
 bool Uniform::staysInField(const MemberExpr &member, const FunctionDecl &in,
                            const FieldDecl &asked) {
   const auto *other = dyn_cast<FieldDecl>(member.getMemberDecl());
   if (!other) {  // a method
     const auto *m = dyn_cast<CXXMethodDecl>(member.getMemberDecl());
-    return m && m->isConst() && !asked.isMutable();
+    const FunctionDecl *body = m && m->isConst() ? program_.bodyAnywhere(*m) : nullptr;
+    return body && !asked.isMutable() && !castsPointers(body->getBody());
   }
   ASTContext &context = in.getASTContext();
   const Expr *at = &member;

@@ -26,6 +26,10 @@ struct Selfish {
 struct Derived : Plain {
   int more;
 };
+struct Lying {
+  int steps, more;
+  void set(int to) const { const_cast<Lying *>(this)->steps = to; }
+};
 struct Changed {
   int steps, more;
   void set(int to) { steps = to; }
@@ -82,6 +86,13 @@ int main(int argc, char **argv) {
   c.set(rank);
   if (c.steps) {
     // CHECK: depends on 'c.steps', which may differ among ranks
+    MPI_Allreduce(&in, &out, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    work();
+  }
+  Lying l{0, 0};
+  l.set(rank);
+  if (l.steps) {
+    // CHECK: depends on 'l.steps', which may differ among ranks
     MPI_Allreduce(&in, &out, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
     work();
   }
