@@ -97,7 +97,9 @@ bool isDistance(const BinaryOperator &op) {
 
 bool hasOtherName(const NamedDecl &d) {
   const Decl *last = d.getMostRecentDecl();
-  return last->hasAttr<AliasAttr>() || last->hasAttr<AsmLabelAttr>() ||
+  const llvm::StringRef name = d.getIdentifier() ? d.getName() : "";
+  if (name.starts_with("__start_") || name.starts_with("__stop_")) return true;  // of a section
+  return last->hasAttr<SectionAttr>() || last->hasAttr<AliasAttr>() || last->hasAttr<AsmLabelAttr>() ||
          last->hasAttr<IFuncAttr>() || last->hasAttr<WeakRefAttr>();
 }
 
