@@ -158,12 +158,12 @@ class Collector : public RecursiveASTVisitor<Collector> {
     if (const auto *chosen = d->getAttr<IFuncAttr>()) otherName(chosen->getResolver());
     if (const auto *weak = d->getAttr<WeakRefAttr>()) otherName(weak->getAliasee());
     if (const auto *assembly = dyn_cast<FileScopeAsmDecl>(d))
-      otherName(assembly->getAsmString()->getString());
+      this->assembly(assembly->getAsmString()->getString());
     return true;
   }
 
   bool VisitGCCAsmStmt(GCCAsmStmt *s) {
-    otherName(s->getAsmString()->getString());
+    assembly(s->getAsmString()->getString());
     return true;
   }
 
@@ -260,7 +260,7 @@ class Collector : public RecursiveASTVisitor<Collector> {
     if (isa<VarDecl, BindingDecl>(ref->getDecl()) && !understood_.contains(ref)) gives(ref, ref);
     const auto *f = dyn_cast<FunctionDecl>(ref->getDecl());
     if (f && !staysInside(*f)) program_.outside_.insert(f);
-    if (f) calls(*f);
+    if (isa<FunctionDecl, VarDecl>(ref->getDecl())) calls(*ref->getDecl());
     if (f && f->getIdentifier()) {
       // mmap64(), mremap(), shmat(), shm_open(), memfd_create(), process_vm_writev() ...
       const llvm::StringRef name = f->getName();
@@ -296,7 +296,7 @@ class Collector : public RecursiveASTVisitor<Collector> {
     if (isa<VarDecl>(d)) program_.uses_[program_.inAll(*d)].push_back({e, in_});
     if (isa<VarDecl, FieldDecl>(d) && !understood_.contains(e)) gives(e, e);
     const auto *m = dyn_cast<CXXMethodDecl>(d);
-    if (m) calls(*m);
+    calls(*d);
     if (m && !called_.contains(e)) program_.addressTaken_.insert(nameInAll(*m));
     return true;
   }
@@ -390,10 +390,23 @@ class Collector : public RecursiveASTVisitor<Collector> {
     return std::ranges::find(all, std::string_view(function)) != std::end(all);
   }
 
-  void calls(const FunctionDecl &f) {
-    if (program_.foreign_.empty() && !isMpi(f) && !isOfStandard(f) &&
-        files_.isInSystemHeader(files_.getExpansionLoc(f.getLocation())))
-      program_.foreign_ = f.getQualifiedNameAsString() + "()";
+  /// A function, or what may hold one.
+  void calls(const ValueDecl &d) {
+    const auto *f = dyn_cast<FunctionDecl>(&d);
+    const QualType type(d.getType()->getPointeeOrArrayElementType(), 0);
+    if (!f && !type->isFunctionType() && !type->isFunctionPointerType()) return;
+    if (!program_.foreign_.empty() || (f && isMpi(*f)) ||
+        !files_.isInSystemHeader(files_.getExpansionLoc(d.getLocation())) ||
+        comesWithMpi(files_.getFileID(files_.getExpansionLoc(d.getLocation())), files_) ||
+        isOfStandard(d))
+      return;
+    program_.foreign_ = d.getQualifiedNameAsString() + (f ? "()" : "");
+  }
+
+  /// What it names, or calls.
+  void assembly(llvm::StringRef text) {
+    otherName(text);
+    if (!text.empty()) program_.missing_ = "what assembly does";
   }
 
   void otherName(llvm::StringRef of) { program_.otherNames_.push_back(of.str()); }

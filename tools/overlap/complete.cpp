@@ -24,7 +24,7 @@ static bool isOfSystem(const Decl &d) {
 
 /// Headers of C and POSIX, as a program includes them, and those in which the C library has their
 /// parts. What opens further code while the program runs, dlfcn.h, is none.
-static bool isStandardHeader(llvm::StringRef path) {
+static bool isNameOfStandard(llvm::StringRef path) {
   static constexpr std::string_view names[] = {
       "alloca.h",  "argp.h",    "assert.h",   "complex.h",   "ctype.h",     "dirent.h", "err.h",
       "errno.h",   "error.h",   "execinfo.h", "fcntl.h",     "fenv.h",      "float.h",  "fnmatch.h",
@@ -34,27 +34,29 @@ static bool isStandardHeader(llvm::StringRef path) {
       "stdarg.h",  "stdbool.h", "stddef.h",   "stdint.h",    "stdio.h",     "stdlib.h", "string.h",
       "strings.h", "tgmath.h",  "threads.h",  "time.h",      "unistd.h",    "utime.h",  "values.h",
       "wchar.h",   "wctype.h"};
-  llvm::StringRef folder = llvm::sys::path::parent_path(path);
-  const llvm::StringRef part = llvm::sys::path::filename(folder);
-  const bool isPart = part == "sys" || part == "bits";
-  if (isPart) folder = llvm::sys::path::parent_path(folder);
-  const llvm::StringRef root = llvm::sys::path::filename(folder);    // of the machine's kind
-  if (root != "include" && !root.contains("-linux-")) return false;  // a library's own folder
-  return isPart || path.ends_with("intrin.h") ||
+  const llvm::StringRef folder = llvm::sys::path::filename(llvm::sys::path::parent_path(path));
+  return folder == "sys" || path.contains("/bits/") ||
          std::ranges::find(names, std::string_view(llvm::sys::path::filename(path))) !=
              std::end(names);
 }
 
-bool isOfStandard(const FunctionDecl &f) {
-  if (f.getBuiltinID() != 0) return true;
-  const DeclContext *in = f.getDeclContext()->getEnclosingNamespaceContext();
+/// By where its header is, since others have such names as well: only the system's own folders are
+/// taken for written in C, and a folder that a command line names is not.
+bool isOfStandard(const Decl &d) {
+  const auto *f = dyn_cast<FunctionDecl>(&d);
+  if (f && f->getBuiltinID() != 0) return true;
+  const SourceManager &files = d.getASTContext().getSourceManager();
+  const SourceLocation at = files.getExpansionLoc(d.getLocation());
+  const OptionalFileEntryRef file = files.getFileEntryRefForID(files.getFileID(at));
+  if (!file) return false;
+  const llvm::StringRef path = file->getName();
+  if (path.starts_with(NBCC_CLANG_RESOURCES)) return true;  // instructions of the machine
+  const DeclContext *in = d.getDeclContext()->getEnclosingNamespaceContext();
   while (!in->isTranslationUnit() && !in->getParent()->isTranslationUnit()) in = in->getParent();
   if (const auto *names = dyn_cast<NamespaceDecl>(in))
-    return names->getName() == "std" || names->getName().starts_with("__");
-  const SourceManager &files = f.getASTContext().getSourceManager();
-  const OptionalFileEntryRef file =
-      files.getFileEntryRefForID(files.getFileID(files.getExpansionLoc(f.getLocation())));
-  return file && isStandardHeader(file->getName());
+    return path.contains("/c++/") &&
+           (names->getName() == "std" || names->getName().starts_with("__"));
+  return files.getFileCharacteristic(at) == SrcMgr::C_ExternCSystem && isNameOfStandard(path);
 }
 
 /// Variables of C's library that a program's own of the same name would be.

@@ -238,8 +238,8 @@ class Program {
 /// objects, before main().
 bool calledByLanguage(const clang::FunctionDecl &);
 
-/// Whether a function of a library is one of C's, C++'s or POSIX's, and calls no MPI.
-bool isOfStandard(const clang::FunctionDecl &);
+/// Whether a function or variable of a library is one of C's, C++'s or POSIX's, which know no MPI.
+bool isOfStandard(const clang::Decl &);
 
 /// One name for a function, a type and so on in all sources; what is static in a source has one of
 /// its own there.
