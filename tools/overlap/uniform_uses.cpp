@@ -77,7 +77,7 @@ bool Uniform::sameUse(const Use &use, const VarDecl &v, const FieldDecl *only) {
           cast->getCastKind() == CK_BitCast && cast->getType()->isVoidPointerType();
       if (only && !asBytes && cast->getCastKind() != CK_LValueToRValue &&
           cast->getCastKind() != CK_NoOp && cast->getCastKind() != CK_ToVoid)
-        return false;  // as another structure
+        return false;                                                 // as another structure
       if (cast->getCastKind() == CK_PointerToIntegral) return false;  // and back, somewhere
       if (cast->getCastKind() == CK_LValueToRValue) {
         // Of a pointer: it is looked at through, or copied to where it may be written through.
