@@ -208,9 +208,8 @@ void Walk::call(const CallExpr *call) {
   Objects touched = Objects::anything();
   for (const Expr *argument : call->arguments()) touched.add(given(argument));
   add(Effect::opaque, call, name, touched);
-  const SourceManager &files = context_.getSourceManager();
-  out_.all.back().promisable = !program_.definition(*f) && !program_.definedOften(*f) &&
-                               !files.isInSystemHeader(files.getExpansionLoc(f->getLocation()));
+  out_.all.back().promisable =
+      !program_.definition(*f) && !program_.definedOften(*f) && !isOfSystem(*f);
 }
 
 // Memory of the callee's own is nobody else's business; what its parameters point at is what it was

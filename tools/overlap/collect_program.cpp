@@ -83,12 +83,10 @@ static void lookInto(SourceManager &files) {
 
 /// Functions with bodies, or other names for these, that other sources may call by their names.
 static void findOwn(const DeclContext &in, std::set<std::string> &names) {
-  const SourceManager &files = in.getParentASTContext().getSourceManager();
   for (const Decl *d : in.decls()) {
     const auto *f = dyn_cast<FunctionDecl>(d);
     if (isa<LinkageSpecDecl, NamespaceDecl>(d)) findOwn(*Decl::castToDeclContext(d), names);
-    if (f && f->isThisDeclarationADefinition() && f->isExternC() &&
-        !files.isInSystemHeader(files.getExpansionLoc(f->getLocation())))
+    if (f && f->isThisDeclarationADefinition() && f->isExternC() && !isOfSystem(*f))
       names.insert(f->getNameAsString());
   }
 }
@@ -101,9 +99,7 @@ class Collector : public RecursiveASTVisitor<Collector> {
 
   bool TraverseDecl(Decl *d) {
     auto *f = d ? d->getAsFunction() : nullptr;
-    if (d && files_.isInSystemHeader(files_.getExpansionLoc(d->getLocation())) &&
-        !llvm::isa<TranslationUnitDecl>(d))
-      return true;
+    if (d && isOfSystem(*d) && !llvm::isa<TranslationUnitDecl>(d)) return true;
     if (const auto *names = d ? dyn_cast<NamespaceDecl>(d) : nullptr;
         names && names->getName() == "MPI" &&
         comesWithMpi(files_.getFileID(files_.getExpansionLoc(d->getLocation())), files_))
@@ -342,7 +338,7 @@ class Collector : public RecursiveASTVisitor<Collector> {
   bool staysInside(const FunctionDecl &f) const {
     if (isMpi(f)) return !f.getName().contains("_File_");
     if (findKnownCall(f) || isMathematics(f) || isChoice(f) || program_.isLocal(f)) return true;
-    if (!files_.isInSystemHeader(files_.getExpansionLoc(f.getLocation()))) return f.hasBody();
+    if (!isOfSystem(f)) return f.hasBody();
     const auto *names = dyn_cast<NamespaceDecl>(f.getDeclContext());
     if (names && names->getName() == "filesystem") return false;
     static constexpr std::string_view others[] = {
@@ -395,8 +391,7 @@ class Collector : public RecursiveASTVisitor<Collector> {
     const auto *f = dyn_cast<FunctionDecl>(&d);
     const QualType type(d.getType()->getPointeeOrArrayElementType(), 0);
     if (!f && !type->isFunctionType() && !type->isFunctionPointerType()) return;
-    if (!program_.foreign_.empty() || (f && isMpi(*f)) ||
-        !files_.isInSystemHeader(files_.getExpansionLoc(d.getLocation())) ||
+    if (!program_.foreign_.empty() || (f && isMpi(*f)) || !isOfSystem(d) ||
         comesWithMpi(files_.getFileID(files_.getExpansionLoc(d.getLocation())), files_) ||
         isOfStandard(d))
       return;
@@ -415,7 +410,7 @@ class Collector : public RecursiveASTVisitor<Collector> {
   void givesToLibrary(QualType type) {
     const CXXRecordDecl *record = type->getAsCXXRecordDecl();
     const auto *of = dyn_cast_or_null<ClassTemplateSpecializationDecl>(record);
-    if (!of || !files_.isInSystemHeader(files_.getExpansionLoc(of->getLocation()))) return;
+    if (!of || !isOfSystem(*of)) return;
     for (const TemplateArgument &a : of->getTemplateArgs().asArray()) {
       if (a.getKind() != TemplateArgument::Type) continue;
       const QualType inner = behind(a.getAsType());

@@ -17,11 +17,6 @@ namespace nbcc::overlap {
 using namespace clang;
 using llvm::dyn_cast;
 
-static bool isOfSystem(const Decl &d) {
-  const SourceManager &files = d.getASTContext().getSourceManager();
-  return files.isInSystemHeader(files.getExpansionLoc(d.getLocation()));
-}
-
 /// Headers of C and POSIX, as a program includes them, and those in which the C library has their
 /// parts. What opens further code while the program runs, dlfcn.h, is none.
 static bool isNameOfStandard(llvm::StringRef path) {

@@ -26,8 +26,7 @@ std::set<std::string> ownFunctions;
 /// known to do.
 bool hasOwnBody(const clang::FunctionDecl &f) {
   const clang::FunctionDecl *definition = nullptr;
-  return f.hasBody(definition) &&
-         !f.getASTContext().getSourceManager().isInSystemHeader(definition->getLocation());
+  return f.hasBody(definition) && !isOfSystem(*definition);
 }
 
 llvm::StringRef nameOf(const clang::FunctionDecl &f) {
@@ -114,6 +113,11 @@ bool isChoice(const clang::FunctionDecl &f) {
   return f.isInStdNamespace() && !hasOwnBody(f) && (nameOf(f) == "min" || nameOf(f) == "max") &&
          f.getNumParams() == 2 && f.getReturnType().getNonReferenceType()->isArithmeticType() &&
          f.getParamDecl(1)->getType().getNonReferenceType()->isArithmeticType();
+}
+
+bool isOfSystem(const clang::Decl &d) {
+  const clang::SourceManager &files = d.getASTContext().getSourceManager();
+  return files.isInSystemHeader(files.getExpansionLoc(d.getLocation()));
 }
 
 bool isMpi(const clang::FunctionDecl &f) {

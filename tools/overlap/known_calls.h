@@ -11,6 +11,7 @@ namespace clang {
 class ASTContext;
 class CallExpr;
 class CXXMethodDecl;
+class Decl;
 class FunctionDecl;
 }  // namespace clang
 
@@ -52,6 +53,9 @@ bool isOfNumbers(const clang::FunctionDecl &);
 
 /// std::min() and std::max() of two numbers: what they return refers to one of their arguments.
 bool isChoice(const clang::FunctionDecl &);
+
+/// Whether a header of the system declares it.
+bool isOfSystem(const clang::Decl &);
 
 /// A function of MPI.
 bool isMpi(const clang::FunctionDecl &);

@@ -32,31 +32,28 @@ bool mayHoldPointers(QualType type) {
 /// parts of an object, which it makes and copies as the language says.
 class FindMade : public RecursiveASTVisitor<FindMade> {
  public:
-  FindMade(std::set<std::string> &made, const SourceManager &files) : made_(made), files_(files) {}
+  explicit FindMade(std::set<std::string> &made) : made_(made) {}
 
   bool shouldVisitTemplateInstantiations() const { return true; }
   bool TraverseStmt(Stmt *) { return true; }
 
   bool VisitClassTemplateSpecializationDecl(ClassTemplateSpecializationDecl *d) {
-    if (isOfLibrary(*d)) arguments(d->getTemplateArgs().asArray(), !isStandard(*d));
+    if (isOfSystem(*d)) arguments(d->getTemplateArgs().asArray(), !isStandard(*d));
     return true;
   }
   bool VisitFunctionDecl(FunctionDecl *f) {
-    if (f->getTemplateSpecializationArgs() && isOfLibrary(*f))
+    if (f->getTemplateSpecializationArgs() && isOfSystem(*f))
       arguments(f->getTemplateSpecializationArgs()->asArray(), !isStandard(*f));
     return true;
   }
   bool VisitCXXRecordDecl(CXXRecordDecl *record) {
-    if (!record->hasDefinition() || record->isDependentContext() || isOfLibrary(*record))
+    if (!record->hasDefinition() || record->isDependentContext() || isOfSystem(*record))
       return true;
     if (!record->hasUserDeclaredConstructor()) parts(*record, false);
     return true;
   }
 
  private:
-  bool isOfLibrary(const Decl &d) const {
-    return files_.isInSystemHeader(files_.getExpansionLoc(d.getLocation()));
-  }
   /// In std or one of its helpers' namespaces, __gnu_cxx for one.
   static bool isStandard(const Decl &d) {
     const auto *names = dyn_cast<NamespaceDecl>(d.getDeclContext()->getEnclosingNamespaceContext());
@@ -74,7 +71,7 @@ class FindMade : public RecursiveASTVisitor<FindMade> {
     type = type.getNonReferenceType();
     while (type->isPointerType()) type = type->getPointeeType();
     const CXXRecordDecl *record = type->getBaseElementTypeUnsafe()->getAsCXXRecordDecl();
-    if (!record || !record->hasDefinition() || isOfLibrary(*record)) return;
+    if (!record || !record->hasDefinition() || isOfSystem(*record)) return;
     const std::string name = nameInAll(*record);
     const bool fresh = made_.insert(name).second;
     if ((byName && made_.insert(name + " by name").second) || fresh) parts(*record, byName);
@@ -87,15 +84,13 @@ class FindMade : public RecursiveASTVisitor<FindMade> {
   }
 
   std::set<std::string> &made_;
-  const SourceManager &files_;
 };
 
 }  // namespace
 
 PointsTo::PointsTo(Program &program) : program_(program) {
   for (const auto &source : program.sources())
-    FindMade(made_, source->getSourceManager())
-        .TraverseDecl(source->getASTContext().getTranslationUnitDecl());
+    FindMade(made_).TraverseDecl(source->getASTContext().getTranslationUnitDecl());
   solve();
 }
 

@@ -115,8 +115,7 @@ const FunctionDecl *Program::body(const FunctionDecl &f) const {
     return nullptr;
   const auto *method = dyn_cast<CXXMethodDecl>(definition);
   if (method && method->isVirtual()) return nullptr;
-  const SourceManager &files = f.getASTContext().getSourceManager();
-  if (files.isInSystemHeader(files.getExpansionLoc(definition->getLocation()))) return nullptr;
+  if (isOfSystem(*definition)) return nullptr;
   return definition;
 }
 
@@ -180,9 +179,7 @@ bool Program::elementsApart(const ValueDecl &array, const Places &places) {
 
 const FunctionDecl *Program::definition(const FunctionDecl &f) const {
   const FunctionDecl *here = nullptr;
-  const SourceManager &files = f.getASTContext().getSourceManager();
-  if (f.hasBody(here))
-    return files.isInSystemHeader(files.getExpansionLoc(here->getLocation())) ? nullptr : here;
+  if (f.hasBody(here)) return isOfSystem(*here) ? nullptr : here;
   const auto found = definitions_.find(nameInAll(f));
   return found == definitions_.end() ? nullptr : found->second;
 }

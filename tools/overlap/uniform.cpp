@@ -90,15 +90,13 @@ class MayCommunicate : public RecursiveASTVisitor<MayCommunicate> {
 
   bool entersUnlessLibrary(const FunctionDecl &f) {
     if (const FunctionDecl *body = program_.definition(f)) return enter(body);
-    const SourceManager &files = f.getASTContext().getSourceManager();
-    found = found || !files.isInSystemHeader(files.getExpansionLoc(f.getLocation()));
+    found = found || !isOfSystem(f);
     return true;
   }
 
   /// std::cerr << error.what(), without which hardly a handler does.
   static bool says(const FunctionDecl &f) {
-    const SourceManager &files = f.getASTContext().getSourceManager();
-    return files.isInSystemHeader(files.getExpansionLoc(f.getLocation())) &&
+    return isOfSystem(f) &&
            (f.getOverloadedOperator() == OO_LessLess || f.getNameAsString() == "what");
   }
 

@@ -35,11 +35,6 @@ bool Uniform::isCommandLine(const Expr *e, const FunctionDecl *in) {
   return false;
 }
 
-static bool isOfSystem(const Decl &d) {
-  const SourceManager &files = d.getASTContext().getSourceManager();
-  return files.isInSystemHeader(files.getExpansionLoc(d.getLocation()));
-}
-
 static constexpr const char *parsers[] = {"getopt", "getopt_long", "getopt_long_only"};
 
 static bool isAmong(const NamedDecl &d, const auto &names) {

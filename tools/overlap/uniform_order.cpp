@@ -43,8 +43,7 @@ bool bringsCode(QualType type) {
   type = QualType(type->getBaseElementTypeUnsafe(), 0);
   const CXXRecordDecl *record = type->getAsCXXRecordDecl();
   if (!record) return type->isFunctionType();
-  const SourceManager &files = record->getASTContext().getSourceManager();
-  if (!files.isInSystemHeader(files.getExpansionLoc(record->getLocation()))) return true;
+  if (!isOfSystem(*record)) return true;
   // They end what they hold, whatever that is.
   const bool holdsAny = record->getName() == "any" || record->getName().ends_with("_ptr");
   const auto *of = dyn_cast<ClassTemplateSpecializationDecl>(record);
@@ -59,8 +58,7 @@ bool bringsCode(QualType type) {
 bool callsBack(const CallExpr &call, const FunctionDecl &f, const Program &program) {
   if (isMpi(f) || findKnownCall(f) || isMathematics(f) || isChoice(f) || program.isLocal(f))
     return false;
-  const SourceManager &files = f.getASTContext().getSourceManager();
-  if (!files.isInSystemHeader(files.getExpansionLoc(f.getLocation()))) return true;
+  if (!isOfSystem(f)) return true;
   if (const TemplateArgumentList *types = f.getTemplateSpecializationArgs())
     for (const TemplateArgument &a : types->asArray())
       if (a.getKind() == TemplateArgument::Pack ||

@@ -41,11 +41,6 @@ static bool holdsWholeNumbers(QualType type) {
          anyTypeArgument(*of, [](QualType t) { return isWholeNumber(t) || holdsWholeNumbers(t); });
 }
 
-static bool isOfSystem(const Decl &d) {
-  const SourceManager &files = d.getASTContext().getSourceManager();
-  return files.isInSystemHeader(files.getExpansionLoc(d.getLocation()));
-}
-
 /// How many arguments stand before the parameters' ones: the object of an operator.
 static unsigned objectsOf(const CallExpr &call, const FunctionDecl &f) {
   const auto *method = dyn_cast<CXXMethodDecl>(&f);
