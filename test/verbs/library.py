@@ -40,6 +40,8 @@ WAYS = ["--eager=4096 --flights=4 --depth=2", "--eager=64 --flights=3 --depth=4"
 # Of more than an adapter sends at once, and of parts of such; also copied, which no default does.
 LONG_WAYS = ["--thread --depth=2 --lengths=131073,524289", "--read --depth=1 --lengths=131073,524289",
              "--copied --depth=1 --lengths=131073", "--send --depth=2 --lengths=131073,524289"]
+# Of many ranks on the guest's few processors fewer lengths: none, odd, more than is copied.
+MANY_RANKS, FEW_LENGTHS = 6, "--lengths=3,0,1001"
 LONG_ONES = ("allreduce-ring", "alltoall-pairwise", "bcast-binomial")
 
 # Under an MPI. Loops that wait have to yield.
@@ -95,7 +97,8 @@ def by_files(a, compiler, output):
             ports = [f"templates/{file.name}" for file in files if file.name.startswith(PORTED)]
         for number, way in enumerate(WAYS):
             mine = [f"templates/{file.name}" for i, file in enumerate(files) if (i + ranks) % len(WAYS) == number]
-            call(ranks, f"{way} {' '.join(mine)}")
+            few = "" if a.long or ranks < MANY_RANKS else FEW_LENGTHS
+            call(ranks, f"{way} {few} {' '.join(mine)}")
         if a.long or ranks == 2:
             long = files if a.long else [file for file in files if file.name.startswith(LONG_ONES)]
             for way in LONG_WAYS:
