@@ -42,6 +42,8 @@ class Exits : public RecursiveASTVisitor<Exits> {
   bool VisitBreakStmt(BreakStmt *s) { return add(s); }
   bool VisitContinueStmt(ContinueStmt *s) { return add(s); }
   bool VisitGotoStmt(GotoStmt *s) { return add(s); }
+  bool VisitIndirectGotoStmt(IndirectGotoStmt *s) { return add(s); }
+  bool VisitGCCAsmStmt(GCCAsmStmt *s) { return s->isAsmGoto() ? add(s) : true; }
   bool VisitCXXThrowExpr(CXXThrowExpr *s) { return add(s); }
   bool VisitCallExpr(CallExpr *call) {
     const FunctionDecl *f = call->getDirectCallee();
@@ -269,6 +271,7 @@ bool Uniform::exitsAlike(const Stmt *s, const FunctionDecl *in) {
   }
   for (const Stmt *exit : known->second) {
     if (leavesLambda(exit, around, in)) continue;
+    if (isa<IndirectGotoStmt, GCCAsmStmt>(exit)) return no(exit, in, "goto is not followed");
     if (const auto *jump = dyn_cast<GotoStmt>(exit)) {
       if (!goesOn(*jump, in)) return no(exit, in, "goto is not followed");
       // To what comes before it, so all the same to it.

@@ -123,22 +123,11 @@ bool Uniform::sameFieldOfResult(const CallExpr *call, const FieldDecl &field) {
       *f, [&](const Expr *value) { return sameField(value, field, f, f->getASTContext()); });
 }
 
-/// Whether what is const may be none there.
-static bool castsPointers(const Stmt *s) {
-  const auto *cast = llvm::dyn_cast_or_null<ExplicitCastExpr>(s);
-  return s && ((cast && (cast->getType()->isPointerType() || cast->isGLValue())) ||
-               std::ranges::any_of(s->children(), castsPointers));
-}
-
 /// Whether a use of another field stays with that: it is read, or set.
 bool Uniform::staysInField(const MemberExpr &member, const FunctionDecl &in,
                            const FieldDecl &asked) {
   const auto *other = dyn_cast<FieldDecl>(member.getMemberDecl());
-  if (!other) {  // a method
-    const auto *m = dyn_cast<CXXMethodDecl>(member.getMemberDecl());
-    const FunctionDecl *body = m && m->isConst() ? program_.bodyAnywhere(*m) : nullptr;
-    return body && !asked.isMutable() && !castsPointers(body->getBody());
-  }
+  if (!other) return false;  // a method, which may give away where the object is
   ASTContext &context = in.getASTContext();
   const Expr *at = &member;
   for (;;) {
@@ -158,7 +147,8 @@ bool Uniform::staysInField(const MemberExpr &member, const FunctionDecl &in,
       const bool library = f && !program_.definition(*f) && (isMpi(*f) || isOfStandard(*f));
       return library && (f->isInStdNamespace() || asked.getFieldIndex() < other->getFieldIndex());
     } else if (const auto *inner = dyn_cast<MemberExpr>(parent)) {
-      if (isa<CXXMethodDecl>(inner->getMemberDecl())) return true;
+      // One of the program's own may know which object it is a part of.
+      if (isa<CXXMethodDecl>(inner->getMemberDecl())) return isOfStandard(*inner->getMemberDecl());
     } else if (const auto *sub = dyn_cast<ArraySubscriptExpr>(parent)) {
       if (sub->getBase() != at) return true;
     } else if (!isa<ParenExpr>(parent)) {

@@ -34,6 +34,34 @@ static bool mayReturnPart(const CallExpr &call, const Expr &argument) {
   return known && known->kind == CallKind::returns && argument.getType()->isPointerType();
 }
 
+/// Whether what an increment or an assignment gives is read at most: it is the variable once more,
+/// or a pointer that may be written through.
+static bool isReadAtMost(const Expr *at, ASTContext &context) {
+  for (;;) {
+    if (!at->getType()->isPointerType() && !at->isGLValue()) return true;
+    const auto parents = context.getParents(*at);
+    if (parents.empty()) return false;
+    const Expr *parent = parents[0].get<Expr>();
+    const Stmt *where = parents[0].get<Stmt>();
+    if (!parent)
+      return where && isa<CompoundStmt, IfStmt, ForStmt, WhileStmt, DoStmt, CaseStmt, DefaultStmt,
+                          LabelStmt>(where);
+    const auto *op = dyn_cast<BinaryOperator>(parent);
+    const auto *unary = dyn_cast<UnaryOperator>(parent);
+    const auto *sub = dyn_cast<ArraySubscriptExpr>(parent);
+    if (op && (op->isComparisonOp() || (op->isCommaOp() && op->getLHS() == at))) return true;
+    const bool reads =
+        (unary && (unary->getOpcode() == UO_Deref || unary->getOpcode() == UO_LNot)) ||
+        (sub && sub->getBase() == at) || (op && op->isCommaOp());
+    const auto *cast = dyn_cast<CastExpr>(parent);
+    const bool plain =
+        cast && (cast->getCastKind() == CK_LValueToRValue || cast->getCastKind() == CK_NoOp ||
+                 cast->getCastKind() == CK_ToVoid || cast->getCastKind() == CK_PointerToBoolean);
+    if (!reads && !plain && !isa<ParenExpr, FullExpr>(parent)) return false;
+    at = parent;
+  }
+}
+
 /// One use of a variable: it reads it, or writes what is the same everywhere. A variable that
 /// outlives the function tells who was in there, too.
 bool Uniform::sameUse(const Use &use, const VarDecl &v, const FieldDecl *only) {
@@ -55,6 +83,8 @@ bool Uniform::sameUse(const Use &use, const VarDecl &v, const FieldDecl *only) {
            !v.getType()->isReferenceType();
   };
   for (;;) {
+    if (at->getType()->isVariablyModifiedType())
+      return false;  // how far a step is, each rank knows
     const auto parents = context.getParents(*at);
     if (parents.empty()) return false;
     const Expr *parent = parents[0].get<Expr>();
@@ -85,6 +115,7 @@ bool Uniform::sameUse(const Use &use, const VarDecl &v, const FieldDecl *only) {
       }
     } else if (const auto *op = dyn_cast<BinaryOperator>(parent)) {
       const bool set = op->isAssignmentOp() && op->getLHS()->IgnoreParens() == at->IgnoreParens();
+      if (set && !isReadAtMost(op, context)) return false;
       if (set && onlyReads_) return moves(at);
       if (set && only)
         return at->getType()->isRecordType() && samePlace() && alike(op) &&
@@ -100,15 +131,16 @@ bool Uniform::sameUse(const Use &use, const VarDecl &v, const FieldDecl *only) {
       places.push_back(op->getLHS() == at ? op->getRHS() : op->getLHS());
     } else if (const auto *unary = dyn_cast<UnaryOperator>(parent)) {
       if (unary->isIncrementDecrementOp())
-        return onlyReads_ ? moves(at) : samePlace() && alike(unary);
+        return isReadAtMost(unary, context) &&
+               (onlyReads_ ? moves(at) : samePlace() && alike(unary));
       if (unary->getOpcode() == UO_LNot) return true;
     } else if (const auto *call = dyn_cast<CallExpr>(parent)) {
       const auto argument = std::find(call->arg_begin(), call->arg_end(), at);
       if (argument == call->arg_end()) return false;
       const auto i = static_cast<unsigned>(argument - call->arg_begin());
       if (only && copiesWhole(*call))
-        return i == 1 ||
-               (!onlyReads_ && alike(call) && sameField(call->getArg(1), *only, use.in, context));
+        return i == 1 || (!onlyReads_ && isReadAtMost(call, context) && alike(call) &&
+                          sameField(call->getArg(1), *only, use.in, context));
       const bool fine = leavesAlone(call, i) || readsWithin(call, i, only) ||
                         (!onlyReads_ &&
                          (fillsAlike(call, i, use.in, stays ? ever : inFunction) ||
@@ -197,8 +229,12 @@ static bool onlyReads(const FunctionDecl &f, unsigned i) {
   const QualType pointee =
       i < f.getNumParams() ? f.getParamDecl(i)->getType()->getPointeeType() : QualType();
   const QualType result = f.getReturnType()->getPointeeType();  // strchr()
+  const bool keeps = std::ranges::any_of(f.parameters(), [](const ParmVarDecl *p) {
+    const QualType to = p->getType()->getPointeeType();  // strtoll()
+    return !to.isNull() && to->isPointerType();
+  });
   return f.isExternC() && isOfStandard(f) && !pointee.isNull() && pointee.isConstQualified() &&
-         (result.isNull() || result->isRecordType());
+         pointee->isCharType() && !keeps && (result.isNull() || result->isRecordType());
 }
 
 /// A call that is given a variable, or its address, does not change it.
