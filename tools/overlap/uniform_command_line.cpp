@@ -77,7 +77,9 @@ bool Uniform::optionsAreSame(const ASTContext &context) {
   for (const char *name : parsers)
     for (const NamedDecl *d : context.getTranslationUnitDecl()->lookup(&context.Idents.get(name))) {
       const auto *f = dyn_cast<FunctionDecl>(d);
-      if (!f || program_.addressTaken(*f)) continue;
+      if (!f) continue;
+      if (program_.addressTaken(*f))
+        return differs(f->getNameAsString() + "() may be called through a pointer");
       for (const CallSite &at : program_.callers(*f)) {
         if (!at.in || at.call->getNumArgs() < 3) return false;
         for (unsigned i = 0; i < 3; ++i)
@@ -89,6 +91,11 @@ bool Uniform::optionsAreSame(const ASTContext &context) {
         if (!reached(at.call, at.in) || !entered(at.in)) return false;
       }
     }
+  for (const char *name : {"setenv", "unsetenv", "putenv", "clearenv"})  // POSIXLY_CORRECT
+    for (const NamedDecl *d : context.getTranslationUnitDecl()->lookup(&context.Idents.get(name)))
+      if (const auto *f = dyn_cast<FunctionDecl>(d);
+          f && (program_.addressTaken(*f) || !program_.callers(*f).empty()))
+        return differs(f->getNameAsString() + "() may change how options are looked for");
   for (const char *name : left)  // where it goes on
     for (const NamedDecl *d : context.getTranslationUnitDecl()->lookup(&context.Idents.get(name)))
       if (const auto *v = dyn_cast<VarDecl>(d))
