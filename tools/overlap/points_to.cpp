@@ -10,6 +10,8 @@
 #include <clang/Index/USRGeneration.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <optional>
 
 #include "tools/overlap/known_calls.h"
 #include "tools/overlap/memory.h"
@@ -193,9 +195,7 @@ const void *PointsTo::object(const VarDecl &v) {
   if (!v.isExternallyVisible()) return canonical;
   const auto [at, fresh] = ids_.try_emplace(canonical, canonical);
   if (fresh) {
-    llvm::SmallString<64> name;
-    index::generateUSRForDecl(canonical, name);
-    at->second = names_.try_emplace(name.str().str(), canonical).first->second;
+    at->second = names_.try_emplace(nameInAll(*canonical), canonical).first->second;
     if (program_.knownElsewhere(*canonical)) escaped_.insert(at->second);
   }
   return at->second;
@@ -206,6 +206,14 @@ Places PointsTo::named(const VarDecl &v) {
   Places self = Places::one(object(v));
   self.unknown = program_.hasNames(v);
   return self;
+}
+
+/// Where it is, if that is known.
+static std::optional<std::uint64_t> offsetOf(const FieldDecl &f) {
+  const RecordDecl &record = *f.getParent();
+  if (!record.isCompleteDefinition() || record.isInvalidDecl() || record.isDependentType())
+    return std::nullopt;
+  return f.getASTContext().getFieldOffset(&f);
 }
 
 const void *PointsTo::field(const FieldDecl &f) {
@@ -220,6 +228,9 @@ const void *PointsTo::field(const FieldDecl &f) {
     llvm::SmallString<64> name;
     if (!index::generateUSRForDecl(canonical, name))
       at->second = names_.try_emplace(name.str().str(), canonical).first->second;
+    // Another source has another structure of that name.
+    const auto *other = static_cast<const FieldDecl *>(at->second);
+    if (other != canonical && offsetOf(*other) != offsetOf(*canonical)) at->second = nullptr;
   }
   return at->second;
 }

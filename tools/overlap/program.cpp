@@ -28,6 +28,9 @@ using namespace clang;
 using llvm::dyn_cast;
 
 std::string nameInAll(const NamedDecl &d) {
+  // extern "C" in a namespace is what another source has without one.
+  const auto *v = dyn_cast<VarDecl>(&d);
+  if (v && v->isExternC() && v->getIdentifier()) return "c:@" + v->getName().str();
   llvm::SmallString<64> usr;
   index::generateUSRForDecl(&d, usr);
   // Of a path the name has the last part only, and a source may be compiled in two ways.
@@ -109,9 +112,16 @@ const std::vector<CallSite> &Program::callsIn(const FunctionDecl &f) const {
   return found == calls_.end() ? none : found->second;
 }
 
+/// C's inline functions may have another body where they are called by their name.
+static bool isOtherElsewhere(const FunctionDecl &definition) {
+  return !definition.getASTContext().getLangOpts().CPlusPlus && definition.isInlined() &&
+         definition.isExternallyVisible() && !definition.isInlineDefinitionExternallyVisible();
+}
+
 const FunctionDecl *Program::body(const FunctionDecl &f) const {
   const FunctionDecl *definition = nullptr;
-  if (!f.hasBody(definition) || definition->isWeak() || definition->isDependentContext())
+  if (!f.hasBody(definition) || isOtherElsewhere(*definition) || definition->isWeak() ||
+      definition->isDependentContext())
     return nullptr;
   const auto *method = dyn_cast<CXXMethodDecl>(definition);
   if (method && method->isVirtual()) return nullptr;
