@@ -13,9 +13,9 @@ namespace {
 
 // The most bytes at once. Tests set less, to see what is cut into several.
 #ifdef NBC_PACK_UNIT
-constexpr std::int64_t most = NBC_PACK_UNIT;
+constexpr std::int64_t pack_unit = NBC_PACK_UNIT;
 #else
-constexpr std::int64_t most = INT_MAX;
+constexpr std::int64_t pack_unit = INT_MAX;
 #endif
 
 // MPI_BOTTOM, which is null, with a type that holds addresses: MPICH packs nothing from there. So
@@ -48,7 +48,7 @@ struct Somewhere {
 bool pack_part(const void *from, std::int64_t n, MPI_Datatype of, std::int64_t bytes, void *to) {
   Somewhere s(from, n, of);
 #if MPI_VERSION >= 4
-  if (bytes > most) {
+  if (bytes > pack_unit) {
     MPI_Count position = 0;
     return PMPI_Pack_c(s.buffer, s.count, s.type, to, bytes, &position, MPI_COMM_SELF) ==
            MPI_SUCCESS;
@@ -63,7 +63,7 @@ bool unpack_part(const void *from, std::int64_t bytes, void *to, std::int64_t n,
   Somewhere s(to, n, of);
   void *buffer = const_cast<void *>(s.buffer);
 #if MPI_VERSION >= 4
-  if (bytes > most) {
+  if (bytes > pack_unit) {
     MPI_Count position = 0;
     return PMPI_Unpack_c(from, bytes, &position, buffer, s.count, s.type, MPI_COMM_SELF) ==
            MPI_SUCCESS;
@@ -74,10 +74,11 @@ bool unpack_part(const void *from, std::int64_t bytes, void *to, std::int64_t n,
                                          s.type, MPI_COMM_SELF) == MPI_SUCCESS;
 }
 
-// Calls part(first element, how many) with no more than `most` bytes each, while it returns true.
+// Calls part(first element, how many) with no more than `pack_unit` bytes each, while it returns
+// true.
 template <class Part>
 bool in_parts(std::int64_t count, std::int64_t size, Part part) {
-  const std::int64_t at_once = std::max<std::int64_t>(1, most / size);
+  const std::int64_t at_once = std::max<std::int64_t>(1, pack_unit / size);
   for (std::int64_t i = 0; i < count; i += at_once)
     if (!part(i, std::min(at_once, count - i))) return false;
   return true;

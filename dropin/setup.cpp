@@ -92,14 +92,14 @@ bool same_node(const Identity &a, const Identity &b) {
 
 // By the first rank there; returns how many there are.
 int number_nodes(const std::vector<Identity> &all, std::vector<std::int32_t> &node_of) {
-  std::vector<const Identity *> first;
+  std::vector<const Identity *> firsts;
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
     std::size_t n = 0;
-    while (n < first.size() && !same_node(*first[n], all[rank])) ++n;
-    if (n == first.size()) first.push_back(&all[rank]);
+    while (n < firsts.size() && !same_node(*firsts[n], all[rank])) ++n;
+    if (n == firsts.size()) firsts.push_back(&all[rank]);
     node_of[rank] = static_cast<std::int32_t>(n);
   }
-  return static_cast<int>(first.size());
+  return static_cast<int>(firsts.size());
 }
 
 // Null: all ranks say the same.

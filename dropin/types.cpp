@@ -35,7 +35,7 @@ constexpr std::uint16_t bits(std::initializer_list<nbc_op> ops) {
 }
 
 constexpr std::uint16_t sums = bits({NBC_SUM, NBC_PROD});
-constexpr std::uint16_t numbers = sums | bits({NBC_MIN, NBC_MAX});
+constexpr std::uint16_t arithmetic = sums | bits({NBC_MIN, NBC_MAX});
 constexpr std::uint16_t bitwise = bits({NBC_BAND, NBC_BOR, NBC_BXOR});
 constexpr std::uint16_t truths = bits({NBC_LAND, NBC_LOR, NBC_LXOR});
 constexpr std::uint16_t places = bits({NBC_MINLOC, NBC_MAXLOC});
@@ -47,11 +47,11 @@ std::uint16_t operators_of(Family family) {
       return bitwise;
     case integer:
     case natural:
-      return numbers | bitwise | truths;
+      return arithmetic | bitwise | truths;
     case fortran_integer:
-      return numbers | bitwise;
+      return arithmetic | bitwise;
     case real:
-      return numbers;
+      return arithmetic;
     case complex:
       return sums;
     case boolean:

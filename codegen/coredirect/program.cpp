@@ -36,9 +36,9 @@
 namespace nbcc::crosschannel {
 namespace {
 
-class Builder {
+class ProgramBuilder {
  public:
-  Builder(const Legal &legal, const Connections &connections)
+  ProgramBuilder(const Legal &legal, const Connections &connections)
       : s_(legal.schedule),
         legal_(legal),
         protocol_(legal.protocol),
@@ -516,7 +516,7 @@ uint32_t Connections::queue(nbc_queue_kind kind, const Step &step) const {
 
 Program programOf(const Legal &legal, const Connections &connections) {
   if (connections.byWords) return programOfWords(legal, connections);
-  return Builder(legal, connections).run();
+  return ProgramBuilder(legal, connections).run();
 }
 
 Program creditsOf(const Legal &legal, const Connections &connections) {

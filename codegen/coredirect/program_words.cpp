@@ -28,9 +28,9 @@ namespace {
 
 constexpr uint8_t kWaitSegments = 3, kTellSegments = 3, kAskSegments = 3;
 
-class Builder {
+class WordsBuilder {
  public:
-  Builder(const Legal &legal, const Connections &connections)
+  WordsBuilder(const Legal &legal, const Connections &connections)
       : s_(legal.schedule),
         protocol_(legal.protocol),
         connections_(connections),
@@ -314,7 +314,7 @@ class Builder {
 }  // namespace
 
 Program programOfWords(const Legal &legal, const Connections &connections) {
-  return Builder(legal, connections).run();
+  return WordsBuilder(legal, connections).run();
 }
 
 }  // namespace nbcc::crosschannel

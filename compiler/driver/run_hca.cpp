@@ -18,7 +18,7 @@
 namespace nbcc {
 namespace {
 
-double nanoseconds(hca::Time t) {
+double hcaNanoseconds(hca::Time t) {
   return static_cast<double>(t) / hca::nanosecond;
 }
 
@@ -26,7 +26,7 @@ hca::Time time(double us) {
   return static_cast<hca::Time>(us * 1e3 * hca::nanosecond);
 }
 
-hca::Options fabricOptions(const Options &o, uint64_t seed) {
+hca::Options hcaOptions(const Options &o, uint64_t seed) {
   hca::Options h;
   h.mode = o.clock == Clock::simulated ? hca::Mode::Simulated : hca::Mode::RealTime;
   h.seed = seed;
@@ -49,7 +49,7 @@ Timeline timelineOf(const std::vector<hca::Record> &trace) {
   std::map<std::pair<uint32_t, uint32_t>, double> waits;  // (rank, queue pair): since when
   std::map<std::tuple<uint32_t, uint32_t, uint64_t>, std::deque<double>> sent;
   for (const hca::Record &e : trace) {
-    double at = nanoseconds(e.at);
+    double at = hcaNanoseconds(e.at);
     int rank = static_cast<int>(e.rank);
     if (e.event == hca::Event::WaitBegin) waits[{e.rank, e.qp}] = at;
     if (e.event == hca::Event::WaitEnd)
@@ -76,8 +76,8 @@ hca::NodeOptions nodeOptions(const Options &o, uint64_t seed) {
   return n;
 }
 
-struct State {
-  State(const hca::Options &options, const Options &o, uint64_t seed) : fabric(options) {
+struct HcaState {
+  HcaState(const hca::Options &options, const Options &o, uint64_t seed) : fabric(options) {
     const std::vector<uint32_t> nodes = nodesOf(o);
     shares = o.targetOptions.within &&
              std::set<uint32_t>(nodes.begin(), nodes.end()).size() < nodes.size();
@@ -100,7 +100,7 @@ struct State {
 };
 
 /// All but what ranks are given and what is reported.
-RunDevice onFabric(const std::shared_ptr<State> &s, const Options &o) {
+RunDevice onFabric(const std::shared_ptr<HcaState> &s, const Options &o) {
   RunDevice d;
   using Seen = std::function<bool(uint32_t)>;
   const auto run = [s](const Seen &seen, const hca::RunLimits &limits) {
@@ -113,11 +113,11 @@ RunDevice onFabric(const std::shared_ptr<State> &s, const Options &o) {
     run(seen, {.until = static_cast<hca::Time>(until * hca::nanosecond)});
   };
   d.events = [s] { return s->fabric.counters().events; };
-  d.now = [s] { return nanoseconds(s->fabric.now()); };
+  d.now = [s] { return hcaNanoseconds(s->fabric.now()); };
   d.hostBusy = [s](uint32_t rank, double ns) {
     s->fabric.hostBusy(rank, static_cast<hca::Time>(ns * hca::nanosecond));
   };
-  d.hostFree = [s](uint32_t rank) { return nanoseconds(s->fabric.hostFree(rank)); };
+  d.hostFree = [s](uint32_t rank) { return hcaNanoseconds(s->fabric.hostFree(rank)); };
   d.sleep = [s](uint32_t rank, int64_t ns) {
     s->adapters[rank]->ops->sleep(s->adapters[rank], ns);
   };
@@ -143,7 +143,7 @@ std::string messagesLine(const hca::Counters &n, int64_t messages, const char *o
 }
 
 /// An adapter as --device says; with --vary of another kind for each seed and rank.
-verbs::Options adapterOptions(const Options &o, uint64_t seed, uint64_t rank) {
+verbs::Options hcaAdapterOptions(const Options &o, uint64_t seed, uint64_t rank) {
   verbs::Options v;
   v.gather = static_cast<uint32_t>(o.targetOptions.device->maxGather);
   v.inlineBytes = static_cast<uint32_t>(o.targetOptions.device->inlineBytes);
@@ -172,7 +172,7 @@ verbs::Options adapterOptions(const Options &o, uint64_t seed, uint64_t rank) {
 }  // namespace
 
 RunDevice hcaDevice(const Options &o, uint64_t seed) {
-  auto s = std::make_shared<State>(fabricOptions(o, seed), o, seed);
+  auto s = std::make_shared<HcaState>(hcaOptions(o, seed), o, seed);
   RunDevice d = onFabric(s, o);
   d.add = [s] {
     std::vector devices = {&s->adapters.emplace_back(s->fabric.addAdapter())->device};
@@ -193,11 +193,11 @@ RunDevice hcaDevice(const Options &o, uint64_t seed) {
 RunDevice verbsDevice(const Options &o, uint64_t seed) {
   Options apart = o;  // verbs has no other way
   apart.targetOptions.within = false;
-  auto s = std::make_shared<State>(fabricOptions(o, seed), apart, seed);
+  auto s = std::make_shared<HcaState>(hcaOptions(o, seed), apart, seed);
   RunDevice d = onFabric(s, o);
   d.add = [s, o, seed] {
     nbc_hca *hca = s->adapters.emplace_back(s->fabric.addAdapter());
-    verbs::Options options = adapterOptions(o, seed, s->adapters.size());
+    verbs::Options options = hcaAdapterOptions(o, seed, s->adapters.size());
     s->sends |= options.rendezvous == NBC_VERBS_SEND || options.transfer == NBC_TRANSFER_SEND;
     return std::vector{&s->devices.emplace_back(verbs::deviceOn(hca, options))->device};
   };

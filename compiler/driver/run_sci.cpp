@@ -18,12 +18,12 @@ namespace {
 /// has to ask again after a fault, of which no event tells.
 constexpr int kLooks = 200;
 
-double nanoseconds(sisci::Time t) {
+double sciNanoseconds(sisci::Time t) {
   return static_cast<double>(t) / sisci::nanosecond;
 }
 
 /// What the device model says.
-sisci::Options fabricOptions(const Options &o, uint64_t seed) {
+sisci::Options sciOptions(const Options &o, uint64_t seed) {
   const Device &device = *o.targetOptions.device;
   sisci::Options s;
   s.mode = o.clock == Clock::simulated ? sisci::Mode::Simulated : sisci::Mode::RealTime;
@@ -47,7 +47,8 @@ sisci::Options fabricOptions(const Options &o, uint64_t seed) {
 }
 
 /// Of a rank; ranks may differ in how they send.
-nbc_sci_options adapterOptions(const Options &o, uint64_t seed, unsigned adapter, uint32_t rank) {
+nbc_sci_options sciAdapterOptions(const Options &o, uint64_t seed, unsigned adapter,
+                                  uint32_t rank) {
   nbc_sci_options s{};
   s.adapter = adapter + 1;
   s.dma_bytes = static_cast<uint64_t>(o.targetOptions.device->dma.worth);
@@ -72,14 +73,14 @@ const nbc_sci_api &software() {
   return api;
 }
 
-struct State {
-  explicit State(const sisci::Options &options) : fabric(options) {}
+struct SciState {
+  explicit SciState(const sisci::Options &options) : fabric(options) {}
   sisci::Fabric fabric;
   uint32_t ranks = 0;
   std::vector<std::string> problems;
 
   std::vector<nbc_device *> add(const Options &o, uint64_t seed) {
-    const nbc_sci_options options = adapterOptions(o, seed, fabric.addAdapter(), ranks++);
+    const nbc_sci_options options = sciAdapterOptions(o, seed, fabric.addAdapter(), ranks++);
     nbc_device *device = nullptr;
     const char *why = "";
     if (nbc_sci_open_with(&software(), &options, &device, &why))
@@ -105,7 +106,7 @@ struct State {
 }  // namespace
 
 RunDevice sciDevice(const Options &o, uint64_t seed) {
-  auto s = std::make_shared<State>(fabricOptions(o, seed));
+  auto s = std::make_shared<SciState>(sciOptions(o, seed));
   RunDevice d;
   d.slotBytes = NBC_SCI_SLOT_BYTES;
   d.rests = o.vary;
@@ -114,7 +115,7 @@ RunDevice sciDevice(const Options &o, uint64_t seed) {
     return s->run(seen, events);
   };
   d.events = [s] { return s->fabric.counters().events; };
-  d.now = [s] { return nanoseconds(s->fabric.now()); };
+  d.now = [s] { return sciNanoseconds(s->fabric.now()); };
   d.hostBusy = [s](uint32_t rank, double ns) {
     s->fabric.hostBusy(rank, static_cast<sisci::Time>(ns * sisci::nanosecond));
   };
@@ -133,7 +134,7 @@ RunDevice sciDevice(const Options &o, uint64_t seed) {
     Timeline t;
     for (const sisci::Moved &m : s->fabric.trace())
       t.messages.push_back({static_cast<int>(m.from), static_cast<int>(m.to),
-                            nanoseconds(m.started), nanoseconds(m.arrived), m.bytes});
+                            sciNanoseconds(m.started), sciNanoseconds(m.arrived), m.bytes});
     return t;
   };
   return d;

@@ -18,7 +18,7 @@ namespace nbcc {
 namespace {
 
 /// Looks of each rank in which nothing ends: then nothing is expected any more.
-constexpr uint64_t kLooks = 2000;
+constexpr uint64_t kSharedLooks = 2000;
 
 /// Between nodes, too, time is simulated only where one thread plays all ranks.
 Options inTime(Options o) {
@@ -26,8 +26,8 @@ Options inTime(Options o) {
   return o;
 }
 
-struct State {
-  explicit State(const Options &o, uint64_t seed)
+struct ShmState {
+  explicit ShmState(const Options &o, uint64_t seed)
       : ranks(static_cast<size_t>(o.ranks)), random(seed) {
     if (o.topology.ranks() == 0) return;
     nodes = nodesOf(o);
@@ -70,7 +70,7 @@ std::vector<nbc_device *> openMemory(const std::vector<uint32_t> &nodes, size_t 
 }
 
 RunDevice shmDevice(const Options &o, uint64_t seed) {
-  auto s = std::make_shared<State>(o, seed);
+  auto s = std::make_shared<ShmState>(o, seed);
   RunDevice d;
   d.threads = !o.adversarial;
   d.add = [s] {
@@ -81,7 +81,7 @@ RunDevice shmDevice(const Options &o, uint64_t seed) {
   };
   d.run = [s](const std::function<bool(uint32_t)> &seen, uint64_t events) {
     uint64_t looks = 0;
-    for (; looks < std::min(events, kLooks * s->ranks); ++looks) {
+    for (; looks < std::min(events, kSharedLooks * s->ranks); ++looks) {
       if (s->far.run) s->far.run([](uint32_t) { return true; }, 4);
       if (!seen(static_cast<uint32_t>(s->random() % s->ranks))) return false;
     }

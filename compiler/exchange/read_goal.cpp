@@ -19,9 +19,9 @@
 namespace nbcc {
 namespace {
 
-class Reader {
+class GoalReader {
  public:
-  Reader(uint16_t file, Diag &diag) : file_(file), diag_(diag) {
+  GoalReader(uint16_t file, Diag &diag) : file_(file), diag_(diag) {
     goal_.text = diag.fileText(file);
     text_ = goal_.text;
     skip();
@@ -239,7 +239,7 @@ class Reader {
 }  // namespace
 
 std::optional<Goal> readGoal(uint16_t file, Diag &diag) {
-  return Reader(file, diag).run();
+  return GoalReader(file, diag).run();
 }
 
 }  // namespace nbcc

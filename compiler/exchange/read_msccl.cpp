@@ -39,9 +39,9 @@ constexpr std::pair<std::string_view, Type> types[] = {
     {"rrc", Type::rrc}, {"rrs", Type::rrs}, {"rrcs", Type::rrcs},
     {"cpy", Type::cpy}, {"re", Type::re},   {"nop", Type::nop}};
 
-class Reader {
+class MscclReader {
  public:
-  Reader(uint16_t file, Diag &diag) : file_(file), diag_(diag), text_(diag.fileText(file)) {
+  MscclReader(uint16_t file, Diag &diag) : file_(file), diag_(diag), text_(diag.fileText(file)) {
     for (size_t i = 0; i < text_.size(); ++i)
       if (text_[i] == '\n') lines_.push_back(i + 1);
   }
@@ -274,7 +274,7 @@ class Reader {
 }  // namespace
 
 std::optional<Msccl> readMsccl(uint16_t file, Diag &diag) {
-  return Reader(file, diag).run();
+  return MscclReader(file, diag).run();
 }
 
 }  // namespace nbcc

@@ -20,10 +20,10 @@ namespace nbcc {
 
 namespace {
 
-constexpr std::streamoff kMostBytes = 1 << 28;
+constexpr std::streamoff kMostGraphBytes = 1 << 28;
 constexpr size_t kMostDimensions = 16;
 
-bool readNumber(std::string_view text, int64_t &value) {
+bool readNatural(std::string_view text, int64_t &value) {
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   return error == std::errc() && end == text.data() + text.size() && text[0] != '-';
 }
@@ -32,7 +32,7 @@ bool readNumber(std::string_view text, int64_t &value) {
 bool readDimension(std::string_view text, Graph::Dimension &d) {
   d.periodic = text.ends_with('p');
   if (d.periodic) text.remove_suffix(1);
-  return !text.empty() && readNumber(text, d.size) && d.size >= 1;
+  return !text.empty() && readNatural(text, d.size) && d.size >= 1;
 }
 
 class GraphReader {
@@ -82,7 +82,7 @@ class GraphReader {
     const std::vector<Word> words = split(line, number);
     if (words.empty()) return;
     int64_t rank = 0;
-    if (words.size() < 2 || words[1].text != ":" || !readNumber(words[0].text, rank) ||
+    if (words.size() < 2 || words[1].text != ":" || !readNatural(words[0].text, rank) ||
         rank >= kMaxBlocks)
       return diag_.error(words[0].loc, "a line begins with its rank, 0..", kMaxBlocks - 1,
                          ", and a colon, as 0: from 1 3 to 1");
@@ -99,7 +99,7 @@ class GraphReader {
         list = &entry->second.sources, hasSources = true;
       else if (words[i].text == "to" && !hasDestinations)
         list = &entry->second.destinations, hasDestinations = true;
-      else if (list && readNumber(words[i].text, neighbor))
+      else if (list && readNatural(words[i].text, neighbor))
         list->emplace_back(neighbor, words[i].loc);
       else
         return diag_.error(words[i].loc, "`", words[i].text, "` where ",
@@ -178,8 +178,8 @@ Graph readCartesian(const std::string &text, Diag &diag) {
 Graph readGraph(const std::string &path, Diag &diag) {
   std::ifstream file(path, std::ios::binary | std::ios::ate);
   std::streamoff bytes = file ? std::streamoff(file.tellg()) : -1;
-  if (bytes > kMostBytes) {
-    diag.error(Loc(), path, " has ", bytes, " bytes; at most ", kMostBytes, " are read");
+  if (bytes > kMostGraphBytes) {
+    diag.error(Loc(), path, " has ", bytes, " bytes; at most ", kMostGraphBytes, " are read");
     return {};
   }
   std::ostringstream text;

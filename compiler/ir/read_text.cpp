@@ -26,7 +26,7 @@ constexpr std::pair<std::string_view, Op> ops[] = {
 #include "compiler/ir/ops.def"
 };
 constexpr Role roles[] = {Role::in, Role::out, Role::data, Role::scratch, Role::slots};
-constexpr Unit units[] = {Unit::any, Unit::host_before, Unit::host, Unit::host_after, Unit::nic};
+constexpr Unit kUnits[] = {Unit::any, Unit::host_before, Unit::host, Unit::host_after, Unit::nic};
 
 /// One line, read from left to right. After its first mistake it reads as empty,
 /// whatever is asked of it, and says nothing more.
@@ -424,8 +424,8 @@ class Reader {
       } else if (line.take("by")) {
         const Loc at = line.here();
         const std::string_view word = line.expectWord("who executes it");
-        const auto unit = std::ranges::find(units, word, [](Unit u) { return name(u); });
-        if (unit == std::end(units)) return line.fail(at, "`", word, "` executes nothing");
+        const auto unit = std::ranges::find(kUnits, word, [](Unit u) { return name(u); });
+        if (unit == std::end(kUnits)) return line.fail(at, "`", word, "` executes nothing");
         step.unit = *unit;
       } else if (line.take("after")) {
         do {

@@ -23,7 +23,7 @@ namespace nbcc {
 
 namespace {
 
-constexpr std::streamoff kMostBytes = 1 << 28;
+constexpr std::streamoff kMostTopologyBytes = 1 << 28;
 
 bool readNumber(std::string_view text, int64_t &value) {
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -48,7 +48,7 @@ std::vector<int32_t> numbered(int64_t n) {
 constexpr std::string_view kTorus = "torus:";
 
 Topology readTorus(const std::string &text, Diag &diag) {
-  constexpr size_t kMostDimensions = 8;
+  constexpr size_t kMostOfTorus = 8;
   std::vector<int64_t> extents;
   int64_t nodes = 1;
   bool good = true;
@@ -56,7 +56,7 @@ Topology readTorus(const std::string &text, Diag &diag) {
     const size_t end = std::min(text.find('x', at), text.size());
     int64_t extent = 0;
     good = readNumber(std::string_view(text).substr(at, end - at), extent) && extent >= 1 &&
-           extent <= kMaxBlocks / nodes && extents.size() < kMostDimensions;
+           extent <= kMaxBlocks / nodes && extents.size() < kMostOfTorus;
     extents.push_back(extent);
     nodes *= extent;
     at = end + 1;
@@ -65,7 +65,7 @@ Topology readTorus(const std::string &text, Diag &diag) {
     return Topology(numbered(nodes), extents);
   }
   diag.error(Loc(), "topology ", text, ": wanted the sides of a torus, as torus:4x4, at most ",
-             kMostDimensions, " of them, of 1..", kMaxBlocks, " nodes in all");
+             kMostOfTorus, " of them, of 1..", kMaxBlocks, " nodes in all");
   return {};
 }
 
@@ -139,8 +139,8 @@ Topology readTopology(const std::string &text, Diag &diag) {
   if (looksLikeGrid(text)) return readGrid(text, diag);
   std::ifstream file(text, std::ios::binary | std::ios::ate);
   std::streamoff bytes = file ? std::streamoff(file.tellg()) : -1;
-  if (bytes > kMostBytes) {
-    diag.error(Loc(), text, " has ", bytes, " bytes; at most ", kMostBytes, " are read");
+  if (bytes > kMostTopologyBytes) {
+    diag.error(Loc(), text, " has ", bytes, " bytes; at most ", kMostTopologyBytes, " are read");
     return {};
   }
   if (bytes >= 0) file.seekg(0);

@@ -115,8 +115,9 @@ void print(const nbc_library &lib, const std::string &path, std::ostream &out) {
 }
 
 /// Where the bytes of a file are. Words, since the tables are aligned.
-struct Image {
-  explicit Image(const std::string &bytes) : words((bytes.size() + 7) / 8), size(bytes.size()) {
+struct AlignedImage {
+  explicit AlignedImage(const std::string &bytes)
+      : words((bytes.size() + 7) / 8), size(bytes.size()) {
     std::memcpy(words.data(), bytes.data(), bytes.size());
   }
   const char *data() const { return reinterpret_cast<const char *>(words.data()); }
@@ -125,13 +126,13 @@ struct Image {
 };
 
 void inspectOne(const std::string &bytes, const std::string &path, std::ostream &out, Diag &diag) {
-  const Image file(bytes);
+  const AlignedImage file(bytes);
   size_t at = 0, length = 0;
   const char *why = "";
   const auto refuse = [&] { diag.error(Loc(), path, ": ", why); };
   if (nbc_library_locate(file.data(), file.size, &at, &length, &why)) return refuse();
   // Object files align sections as they like.
-  const Image tables(bytes.substr(at, length));
+  const AlignedImage tables(bytes.substr(at, length));
   const auto &lib = *reinterpret_cast<const nbc_library *>(tables.data());
   if (nbc_library_check(&lib, length, &why)) return refuse();
   print(lib, path, out);

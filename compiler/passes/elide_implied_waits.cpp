@@ -9,7 +9,7 @@
 // to poll for on verbs, a flag to spin on for SCI.
 //
 // Touches only `after`. From a step's waits the search goes backwards, down to the
-// smallest of them, and gives up after kSearch waits looked at per wait of the
+// smallest of them, and gives up after kWaitsSearch waits looked at per wait of the
 // step: to keep one is never wrong. So it is linear in the waits.
 
 #include <algorithm>
@@ -20,7 +20,7 @@
 namespace nbcc {
 namespace {
 
-constexpr size_t kSearch = 64;
+constexpr size_t kWaitsSearch = 64;
 
 }  // namespace
 
@@ -36,7 +36,7 @@ void elideImpliedWaits(Schedule &s, const PassContext &) {
 
     // The latest waits first: they imply most.
     stack.assign(after.begin(), after.end());
-    size_t budget = kSearch * after.size();
+    size_t budget = kWaitsSearch * after.size();
     while (!stack.empty() && budget > 0) {
       const StepId at = stack.back();
       stack.pop_back();

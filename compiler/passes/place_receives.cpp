@@ -28,7 +28,7 @@
 // Of several copies of the same scratch the last is taken.
 //
 // Near-linear in extents, but for accesses that go over many placements: after
-// kSearch of those per extent everything is left as it is. What frees one scratch
+// kReceivesSearch of those per extent everything is left as it is. What frees one scratch
 // may free the next, so this is repeated, kRepeat times at most.
 
 #include <algorithm>
@@ -44,7 +44,7 @@
 namespace nbcc {
 namespace {
 
-constexpr int64_t kSearch = 64;
+constexpr int64_t kReceivesSearch = 64;
 constexpr int kRepeat = 4;
 
 /// Scratch position x is destination position (x + shift) / parts.
@@ -160,7 +160,8 @@ class Placing {
       owner.assign((*where_)(placements_[p].scratch), static_cast<int32_t>(p));
       owner.assign((*where_)(placements_[p].destination), static_cast<int32_t>(p));
     }
-    int64_t budget = kSearch * (static_cast<int64_t>(s_.steps.size() + pieces_.size()) + 64);
+    int64_t budget =
+        kReceivesSearch * (static_cast<int64_t>(s_.steps.size() + pieces_.size()) + 64);
 
     // `partner`: where a copy or reduction puts these bytes.
     const auto access = [&](const Extent &e, bool write, StepId time, const Extent *partner) {

@@ -14,8 +14,8 @@
 // first accesses. Scratch that no step names goes away.
 //
 // Reach is asked about each access to the one and each to the other; a question
-// costs what lies between the two at most. After kSearch steps looked at per step of the schedule
-// the rest is left as it is.
+// costs what lies between the two at most. After kScratchSearch steps looked at per step of the
+// schedule the rest is left as it is.
 
 #include <algorithm>
 #include <map>
@@ -26,7 +26,7 @@
 namespace nbcc {
 namespace {
 
-constexpr int64_t kSearch = 64;
+constexpr int64_t kScratchSearch = 64;
 
 class Sharing {
  public:
@@ -86,7 +86,7 @@ class Sharing {
   Schedule &s_;
   Reach reach_;
   std::vector<std::vector<StepId>> accesses_;  // to each scratch, in order
-  int64_t budget_ = kSearch * (static_cast<int64_t>(s_.steps.size()) + 64);
+  int64_t budget_ = kScratchSearch * (static_cast<int64_t>(s_.steps.size()) + 64);
 };
 
 }  // namespace

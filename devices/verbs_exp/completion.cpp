@@ -18,7 +18,7 @@ namespace verbs_exp {
 namespace {
 
 /// Who polls in vain so often gives way: the thread that executes may want the processor.
-constexpr uint32_t patience = 32;
+constexpr uint32_t kIdlePolls = 32;
 
 ibv_wc_opcode opcodeOfSend(uint8_t opcode) {
   switch (opcode) {
@@ -88,7 +88,7 @@ int take(Cq &cq, int count, Out out) {
   }
   if (cq.next != before)
     __atomic_store_n(cq.ring.consumer, __builtin_bswap32(cq.next), __ATOMIC_RELEASE);
-  bool yields = found == 0 && ++cq.idle >= patience;
+  bool yields = found == 0 && ++cq.idle >= kIdlePolls;
   if (found || yields) cq.idle = 0;
   guard.unlock();
   if (yields) sched_yield();

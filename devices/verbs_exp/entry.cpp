@@ -154,7 +154,7 @@ bool enable(const Qp &qp, const ibv_exp_send_wr &wr, bool receives, Aim &aim) {
   return true;
 }
 
-void write(Qp &qp, const Entry &entry) {
+void writeEntry(Qp &qp, const Entry &entry) {
   uint32_t ring = 1u << qp.ring.log_sq;
   for (uint32_t at = 0; at < entry.segments * MLX5_SEGMENT; at += MLX5_WQEBB)
     memcpy(qp.ring.sq + size_t(qp.blocks++ & (ring - 1)) * MLX5_WQEBB, entry.bytes + at,
@@ -219,7 +219,7 @@ int append(Qp &qp, const ibv_exp_send_wr &wr) {
 
   uint32_t request = qp.sends.posted;
   qp.sends.put(qp.blocks, wr.wr_id, operation->entry);
-  write(qp, entry);
+  writeEntry(qp, entry);
   qp.ends[request % qp.ends.size()] = qp.blocks;
   return 0;
 }

@@ -30,7 +30,7 @@ int postShared(ibv_srq *, ibv_recv_wr *wr, ibv_recv_wr **bad) {
   return refused();
 }
 
-ibv_context_ops operations() {
+ibv_context_ops refusing() {
   ibv_context_ops ops = {};
   ops.alloc_mw = allocateWindow;
   ops.bind_mw = bindWindow;
@@ -45,7 +45,7 @@ ibv_context_ops operations() {
 
 }  // namespace
 
-const ibv_context_ops contextOps = operations();
+const ibv_context_ops contextOps = refusing();
 
 }  // namespace verbs_exp
 

@@ -42,23 +42,23 @@ struct Fake : nbc_hca {
   }
 };
 
-char memory[4096];
+char registered[4096];
 
 TEST(Comm, memoryIsRegisteredOnce) {
   Fake hca;
-  EXPECT_EQ(nbc_register(hca.comm, memory + 100, 1000), 0);
-  EXPECT_EQ(nbc_register(hca.comm, memory + 100, 1000), 0);
-  EXPECT_EQ(nbc_register(hca.comm, memory + 200, 900), 0);
+  EXPECT_EQ(nbc_register(hca.comm, registered + 100, 1000), 0);
+  EXPECT_EQ(nbc_register(hca.comm, registered + 100, 1000), 0);
+  EXPECT_EQ(nbc_register(hca.comm, registered + 200, 900), 0);
   EXPECT_EQ(hca.registered, 1);
-  EXPECT_EQ(nbc_register(hca.comm, memory + 200, 901), 0);
+  EXPECT_EQ(nbc_register(hca.comm, registered + 200, 901), 0);
   EXPECT_EQ(hca.registered, 2);
 }
 
 TEST(Comm, theOldestMakesRoom) {
   Fake hca;
   for (int i = 0; i < 1000; ++i) {
-    EXPECT_EQ(nbc_register(hca.comm, memory, 1), 0);  // used again and again: it stays
-    EXPECT_EQ(nbc_register(hca.comm, memory + 1 + i, 1), 0);
+    EXPECT_EQ(nbc_register(hca.comm, registered, 1), 0);  // used again and again: it stays
+    EXPECT_EQ(nbc_register(hca.comm, registered + 1 + i, 1), 0);
   }
   EXPECT_EQ(hca.registered, 1001);
   EXPECT_EQ(hca.keys.size(), 256u);
@@ -67,12 +67,12 @@ TEST(Comm, theOldestMakesRoom) {
 
 TEST(Comm, whatOverlapsIsForgotten) {
   Fake hca;
-  for (int i = 0; i < 10; ++i) EXPECT_EQ(nbc_register(hca.comm, memory + 10 * i, 10), 0);
-  EXPECT_EQ(nbc_deregister(hca.comm, memory + 19, 2), 0);
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(nbc_register(hca.comm, registered + 10 * i, 10), 0);
+  EXPECT_EQ(nbc_deregister(hca.comm, registered + 19, 2), 0);
   EXPECT_EQ(hca.keys.size(), 8u);
-  EXPECT_EQ(nbc_register(hca.comm, memory, 10), 0);
+  EXPECT_EQ(nbc_register(hca.comm, registered, 10), 0);
   EXPECT_EQ(hca.registered, 10);
-  EXPECT_EQ(nbc_register(hca.comm, memory + 10, 10), 0);
+  EXPECT_EQ(nbc_register(hca.comm, registered + 10, 10), 0);
   EXPECT_EQ(hca.registered, 11);
 }
 
@@ -80,8 +80,8 @@ TEST(Comm, withoutDevicesNothingHasToBeKnown) {
   nbc_comm *comm = nullptr;
   nbc_bootstrap alone = {0, 1, nullptr, nullptr, nullptr, nullptr};
   ASSERT_EQ(nbc_comm_create(&alone, nullptr, 0, &comm), 0);
-  EXPECT_EQ(nbc_register(comm, memory, 10), 0);
-  EXPECT_EQ(nbc_deregister(comm, memory, 10), 0);
+  EXPECT_EQ(nbc_register(comm, registered, 10), 0);
+  EXPECT_EQ(nbc_deregister(comm, registered, 10), 0);
   EXPECT_EQ(nbc_comm_free(comm), 0);
 }
 
@@ -113,7 +113,7 @@ TEST(Comm, whatCannotBeIsRefused) {
   nbc_device tin = {"tin"}, *unknown = &tin;
   EXPECT_EQ(nbc_comm_create(&one, &unknown, 1, &comm), NBC_ERROR_ARGUMENT);
   EXPECT_EQ(nbc_register(hca.comm, nullptr, 1), NBC_ERROR_ARGUMENT);
-  EXPECT_EQ(nbc_register(hca.comm, memory, SIZE_MAX), NBC_ERROR_ARGUMENT);
+  EXPECT_EQ(nbc_register(hca.comm, registered, SIZE_MAX), NBC_ERROR_ARGUMENT);
   EXPECT_EQ(nbc_comm_free(nullptr), 0);
 }
 

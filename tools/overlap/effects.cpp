@@ -104,10 +104,6 @@ void Walk::whole(const Stmt *s, const Stmt *parent) {
         Lexer::getImmediateMacroName(s->getBeginLoc(), files, context_.getLangOpts()).str());
 }
 
-static bool isLoop(const Stmt *s) {
-  return isa<ForStmt, WhileStmt, DoStmt, CXXForRangeStmt>(s);
-}
-
 /// `broken`: a break within leads out.
 static bool hasWayOut(const Stmt *s, bool broken) {
   if (isa<ReturnStmt, GotoStmt, IndirectGotoStmt, CXXThrowExpr>(s)) return true;

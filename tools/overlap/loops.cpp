@@ -123,7 +123,7 @@ bool turnsAtLeastOnce(const Stmt *loop, const Site &site, Program &program) {
 bool endsTurn(const Stmt *s, bool ofThisLoop = true, bool ofThisSwitch = true) {
   if (isa<ContinueStmt>(s)) return ofThisLoop;
   if (isa<BreakStmt>(s)) return ofThisLoop && ofThisSwitch;
-  const bool loop = isa<ForStmt, WhileStmt, DoStmt, CXXForRangeStmt>(s);
+  const bool loop = isLoop(s);
   return std::ranges::any_of(s->children(), [&](const Stmt *child) {
     return child && endsTurn(child, ofThisLoop && !loop, ofThisSwitch && !isa<SwitchStmt>(s));
   });

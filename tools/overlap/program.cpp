@@ -27,6 +27,10 @@ namespace nbcc::overlap {
 using namespace clang;
 using llvm::dyn_cast;
 
+bool isLoop(const Stmt *s) {
+  return isa<ForStmt, WhileStmt, DoStmt, CXXForRangeStmt>(s);
+}
+
 std::string nameInAll(const NamedDecl &d) {
   // extern "C" in a namespace is what another source has without one.
   const auto *v = dyn_cast<VarDecl>(&d);
@@ -313,7 +317,7 @@ bool Program::once(const Stmt *s, const FunctionDecl *in, int depth) const {
   if (!in || depth == 0 || addressTaken(*in)) return false;
   ASTContext &context = in->getASTContext();
   for (const Stmt *at = s; at;) {
-    if (isa<ForStmt, WhileStmt, DoStmt, CXXForRangeStmt, LabelStmt, LambdaExpr>(at)) return false;
+    if (isLoop(at) || isa<LabelStmt, LambdaExpr>(at)) return false;
     at = parentOf(at, context);
   }
   if (in->isMain()) return true;

@@ -245,4 +245,7 @@ bool isOfStandard(const clang::Decl &);
 /// its own there.
 std::string nameInAll(const clang::NamedDecl &);
 
+/// Whether it repeats what is in it. A goto may, too.
+bool isLoop(const clang::Stmt *);
+
 }  // namespace nbcc::overlap

@@ -27,10 +27,6 @@ const Stmt *parentOf(const Stmt *s, const FunctionDecl *in) {
   return overlap::parentOf(s, in->getASTContext());
 }
 
-bool isLoop(const Stmt *s) {
-  return isa<ForStmt, WhileStmt, DoStmt, CXXForRangeStmt>(s);
-}
-
 /// Ways out of a function, or out of what encloses them.
 class Exits : public RecursiveASTVisitor<Exits> {
  public:

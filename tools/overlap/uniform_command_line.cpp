@@ -46,10 +46,10 @@ bool Uniform::parsesOptions(const FunctionDecl &f) const {
   return isAmong(f, parsers) && f.isExternC() && !program_.definition(f);
 }
 
-static constexpr const char *left[] = {"optarg", "optind", "opterr", "optopt"};
+static constexpr const char *whereItGoesOn[] = {"optarg", "optind", "opterr", "optopt"};
 
 bool Uniform::isOfParser(const VarDecl &v) {
-  return v.hasExternalStorage() && isAmong(v, left);
+  return v.hasExternalStorage() && isAmong(v, whereItGoesOn);
 }
 
 /// The long options: constants, and looked at by nothing but these functions.
@@ -96,7 +96,7 @@ bool Uniform::optionsAreSame(const ASTContext &context) {
       if (const auto *f = dyn_cast<FunctionDecl>(d);
           f && (program_.addressTaken(*f) || !program_.callers(*f).empty()))
         return differs(f->getNameAsString() + "() may change how options are looked for");
-  for (const char *name : left)  // where it goes on
+  for (const char *name : whereItGoesOn)  // where it goes on
     for (const NamedDecl *d : context.getTranslationUnitDecl()->lookup(&context.Idents.get(name)))
       if (const auto *v = dyn_cast<VarDecl>(d))
         for (const Use &use : program_.uses(*v))

@@ -180,10 +180,6 @@ class Count {
   std::vector<const FunctionDecl *> unseen_;
 };
 
-bool isLoop(const Stmt *s) {
-  return isa<ForStmt, WhileStmt, DoStmt, CXXForRangeStmt>(s);
-}
-
 }  // namespace
 
 /// `before`: what stands before it in the function, or is repeated with it; null: all of it.

@@ -196,7 +196,7 @@ bool Uniform::filledBefore(const DeclRefExpr *ref, const VarDecl *v, const Funct
   for (const Stmt *p = parentOf(at, context); p; at = p, p = parentOf(p, context)) {
     const auto *block = dyn_cast<CompoundStmt>(p);
     if (!block) {
-      const bool repeats = isa<ForStmt, WhileStmt, DoStmt, CXXForRangeStmt>(p);
+      const bool repeats = isLoop(p);
       const bool ends = isa<Expr, DeclStmt, ReturnStmt>(p);
       if ((repeats || ends) && changes(p)) return false;
       const auto *i = dyn_cast<IfStmt>(p);
@@ -224,8 +224,7 @@ static bool isInLoop(const VarDecl &v, const FunctionDecl &in) {
     if (const auto *declared = dyn_cast<DeclStmt>(s); declared && within)
       for (const Decl *d : declared->decls())
         if (d == &v) return true;
-    const bool again =
-        within || isa<ForStmt, WhileStmt, DoStmt, CXXForRangeStmt, LabelStmt, LambdaExpr>(s);
+    const bool again = within || isLoop(s) || isa<LabelStmt, LambdaExpr>(s);
     for (const Stmt *child : s->children()) left.emplace_back(child, again);
   }
   return false;

@@ -12,3 +12,13 @@ inline const Target &tested = coredirect;
 }
 
 #include "test/codegen/stages.h"
+
+namespace nbcc {
+
+/// After a change, so that nothing but the change is refused.
+inline void seal(Template &t) {
+  auto *header = reinterpret_cast<nbc_template *>(t.words.data());
+  header->checksum = nbc_template_checksum(t.words.data(), t.bytes);
+}
+
+}  // namespace nbcc

@@ -11,11 +11,6 @@ namespace {
 
 using namespace crosschannel;
 
-void seal(Template &t) {
-  auto *header = reinterpret_cast<nbc_template *>(t.words.data());
-  header->checksum = nbc_template_checksum(t.words.data(), t.bytes);
-}
-
 /// A table's entry, to be changed.
 template <class T>
 T &changed(const T &entry) {

@@ -10,13 +10,13 @@ namespace {
 
 using namespace crosschannel;
 
-struct Case {
+struct TemplateCase {
   const char *name;
   std::string (*make)(int P, int me);
   std::vector<int> ranks;
 };
 
-const Case cases[] = {
+const TemplateCase templateCases[] = {
     {"ring", ring, {2, 3, 5, 8}},
     {"bruck", bruck, {2, 3, 5, 8, 13}},
     {"standard exchange", standardExchange, {2, 4, 8, 16}},
@@ -25,11 +25,6 @@ const Case cases[] = {
 
 unsigned char *bytesOf(Template &t) {
   return reinterpret_cast<unsigned char *>(t.words.data());
-}
-
-void seal(Template &t) {
-  auto *header = reinterpret_cast<nbc_template *>(bytesOf(t));
-  header->checksum = nbc_template_checksum(t.words.data(), t.bytes);
 }
 
 /// Changes the limit of an entry of the management queue, in its bytes and in what is filled in.
@@ -99,7 +94,7 @@ std::vector<std::string> survivors(const Schedule &s, const TargetOptions &optio
 
 TEST(VerifyTemplate, NoticesEveryBrokenEntry) {
   int mutants = 0;
-  for (const Case &c : cases)
+  for (const TemplateCase &c : templateCases)
     for (const int P : c.ranks)
       for (const int me : {0, P / 2, P - 1})
         for (const int way : {0, 1, 2}) {

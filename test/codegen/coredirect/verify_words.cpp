@@ -13,13 +13,13 @@ namespace {
 using namespace crosschannel;
 using Kind = WordEntry::Kind;
 
-struct Case {
+struct WordsCase {
   const char *name;
   std::string (*make)(int P, int me);
   std::vector<int> ranks;
 };
 
-const Case cases[] = {
+const WordsCase wordsCases[] = {
     {"ring", ring, {2, 3, 5, 8}},
     {"bruck", bruck, {2, 3, 5, 8, 13}},
     {"standard exchange", standardExchange, {2, 4, 8}},
@@ -116,7 +116,7 @@ std::vector<std::string> survivors(const Schedule &s, int &mutants, int &later) 
 
 TEST(VerifyWords, NoticesEveryBrokenEntry) {
   int mutants = 0, later = 0;
-  for (const Case &c : cases)
+  for (const WordsCase &c : wordsCases)
     for (const int P : c.ranks)
       for (const int me : {0, P / 2, P - 1}) {
         const std::vector<std::string> left = survivors(passed(c.make(P, me)), mutants, later);

@@ -9,11 +9,6 @@ namespace {
 
 using namespace crosschannel;
 
-void seal(Template &t) {
-  auto *header = reinterpret_cast<nbc_template *>(t.words.data());
-  header->checksum = nbc_template_checksum(t.words.data(), t.bytes);
-}
-
 struct Mutants {
   int all = 0;
   std::vector<std::string> unnoticed;

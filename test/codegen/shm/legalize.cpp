@@ -9,7 +9,7 @@ namespace {
 const TargetOptions each{.lengths = Blocks::each};
 
 /// Apart: out[1], out[3] and in[1], in[3]; with rank 1 and with rank 2.
-const char *const apart = R"(schedule @a alltoall rank 0 of 4 root 0 order waits rounds 2
+const char *const crossing = R"(schedule @a alltoall rank 0 of 4 root 0 order waits rounds 2
   in in[4]
   out out[4]
   %0 = recv out[1], out[3] from 1 round 0
@@ -21,7 +21,7 @@ end
 )";
 
 TEST(ShmLegalize, LeavesMessagesWhereTheyLie) {
-  EXPECT_EQ(legal(schedule(apart)), R"(  in in[4]
+  EXPECT_EQ(legal(schedule(crossing)), R"(  in in[4]
   out out[4]
   %0 = recv out[1], out[3] from 1 round 0
   %1 = send in[1], in[3] to 1 round 0
@@ -33,7 +33,7 @@ TEST(ShmLegalize, LeavesMessagesWhereTheyLie) {
 
 TEST(ShmLegalize, PacksOnlyWhatGoesToAnotherNode) {
   const Topology topology({0, 0, 1, 0});
-  EXPECT_EQ(legal(schedule(apart), {.topology = &topology}), R"(  in in[4]
+  EXPECT_EQ(legal(schedule(crossing), {.topology = &topology}), R"(  in in[4]
   out out[4]
   scratch packed0[2] like in[0 +: 2]
   scratch packed1[2] like in[0 +: 2]

@@ -116,10 +116,10 @@ TEST(Runs, argumentsAndTheirOwnValues) {
 std::string said(const std::string &text, const Request &request, Limits limits = {}) {
   return Program(text, limits).mistake(request);
 }
-const Request rank3of8 = {.ranks = 8, .rank = 3};
+const Request fourth = {.ranks = 8, .rank = 3};
 
 TEST(Runs, groupsAreRefused) {
-  auto at = [](const std::string &s) { return said("barrier a {\n" + s + "\n}", rank3of8); };
+  auto at = [](const std::string &s) { return said("barrier a {\n" + s + "\n}", fourth); };
   EXPECT_EQ(at("group g[i in 0 ..< 2] = i + 7;"),
             "2:1: member 1 of this group is rank 8, which is not in 0..7 (rank 3 of 8)");
   EXPECT_EQ(at("group g[i in 0 ..< 4] = i mod 3;"),
@@ -139,7 +139,7 @@ TEST(Runs, mistakesInACalleeSayBothRanks) {
   check(*file, diag);
   ASSERT_TRUE(diag.ok()) << out.str();
   Elaborator e(*file, diag);
-  EXPECT_FALSE(e.elaborate(*file->algorithms[0], rank3of8));
+  EXPECT_FALSE(e.elaborate(*file->algorithms[0], fourth));
   EXPECT_NE(out.str().find("6:17: error: rank 3 of 8, which is rank 1 of 4 in barrier.b, signals "
                            "rank 4, which is not in 0..3"),
             std::string::npos)
@@ -149,7 +149,7 @@ TEST(Runs, mistakesInACalleeSayBothRanks) {
 
 TEST(Runs, areRefused) {
   auto at = [](const std::string &s, const std::string &callee) {
-    return said("allgather a {\n" + s + "\n}\n" + callee, rank3of8);
+    return said("allgather a {\n" + s + "\n}\n" + callee, fourth);
   };
   EXPECT_EQ(at("run gather.linear(root = P) with in = in, out = out;", kGather),
             "2:1: root 8 of gather.linear is not in 0..7 (rank 3 of 8)");
@@ -169,7 +169,7 @@ TEST(Runs, chainsOfRunsEnd) {
   std::string text = "barrier a0 { }\n";
   for (int i = 1; i < 60; ++i)
     text = cat("barrier a", i, " { run barrier.a", i - 1, "; run barrier.a", i - 1, "; }\n") + text;
-  EXPECT_NE(said(text, rank3of8, {.iterations = 10'000}).find("more than 10000 iterations"),
+  EXPECT_NE(said(text, fourth, {.iterations = 10'000}).find("more than 10000 iterations"),
             std::string::npos);
 }
 
@@ -184,7 +184,7 @@ TEST(Runs, whereTheRanksAre) {
             "%0 = signal to 4 round 0 port 21\n"
             "%1 = signal to 4 round 0 port 22\n"
             "%2 = signal to 4 round 0 port 2\n");
-  EXPECT_EQ(said("barrier a { let x = nodes; }", rank3of8),
+  EXPECT_EQ(said("barrier a { let x = nodes; }", fourth),
             "1:21: asks where the ranks are: say it with --topology=4x8 (nodes x ranks on each) or "
             "a file");
   EXPECT_EQ(said("barrier a { let x = node_of(P); }", {.ranks = 5, .topology = &topology}),

@@ -77,7 +77,7 @@ TEST(Graph, anEdgeAtOneEndOnlyIsFound) {
   EXPECT_FALSE(mismatch({zero, one}).any());
 }
 
-struct Reading {
+struct GraphReading {
   std::ostringstream said;
   Diag diag{said};
   Graph file(const std::string &text) {
@@ -88,14 +88,14 @@ struct Reading {
 };
 
 TEST(Graph, readsAGrid) {
-  Reading r;
+  GraphReading r;
   const Graph g = readCartesian("4px3", r.diag);
   EXPECT_TRUE(r.diag.ok()) << r.said.str();
   EXPECT_EQ(g.of(0).destinations, Graph::cartesian({{4, true}, {3, false}}).of(0).destinations);
   for (std::string text :
        {"", "0", "4x", "x4", "4xx4", "p", "4pp", "-4", "+4", "4x3 ", "4p3", "65536x65536",
         "99999999999999999999", "1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1"}) {
-    Reading wrong;
+    GraphReading wrong;
     EXPECT_EQ(readCartesian(text, wrong.diag).ranks(), 0) << text;
     EXPECT_NE(wrong.said.str().find("grid " + text + ": wanted the ranks of each dimension"),
               std::string::npos)
@@ -104,7 +104,7 @@ TEST(Graph, readsAGrid) {
 }
 
 TEST(Graph, readsAFile) {
-  Reading r;
+  GraphReading r;
   const Graph g = r.file("# two and one apart\n\n1:to 0 from 0 0 # again\r\n0:from 1 to 1 1\n2:\n");
   EXPECT_TRUE(r.diag.ok()) << r.said.str();
   ASSERT_EQ(g.ranks(), 3);
@@ -116,18 +116,18 @@ TEST(Graph, readsAFile) {
 
 TEST(Graph, whatIsDescribedIsReadBack) {
   const Graph g = sampleGraphs(20)[5].graph;
-  Reading r;
+  GraphReading r;
   const Graph again = r.file(describe(g, 20));
   ASSERT_TRUE(r.diag.ok()) << r.said.str();
   for (int64_t rank = 0; rank < 20; ++rank) EXPECT_EQ(again.of(rank), g.of(rank)) << rank;
 }
 
 TEST(Graph, refusesAFileThatIsNone) {
-  Reading r;
+  GraphReading r;
   EXPECT_EQ(readGraph("/nowhere/at/all", r.diag).ranks(), 0);
   EXPECT_NE(r.said.str().find("cannot read the graph /nowhere/at/all"), std::string::npos)
       << r.said.str();
-  Reading folder;
+  GraphReading folder;
   EXPECT_EQ(readGraph(testing::TempDir(), folder.diag).ranks(), 0);
   EXPECT_FALSE(folder.diag.ok());
 }

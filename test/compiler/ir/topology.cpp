@@ -32,14 +32,14 @@ TEST(Topology, amongSomeRanksNumbersAnew) {
   EXPECT_EQ(t.ranksOn(0), (std::vector<int32_t>{0, 2}));
 }
 
-struct Reading {
+struct TopologyReading {
   std::ostringstream said;
   Diag diag{said};
   Topology read(const std::string &text) { return readTopology(text, diag); }
 };
 
 TEST(Topology, readsAGrid) {
-  Reading r;
+  TopologyReading r;
   EXPECT_EQ(nodesOf(r.read("2x3")), (std::vector<int32_t>{0, 0, 0, 1, 1, 1}));
   EXPECT_TRUE(r.diag.ok()) << r.said.str();
 }
@@ -47,7 +47,7 @@ TEST(Topology, readsAGrid) {
 TEST(Topology, readsAFile) {
   std::string name = testing::TempDir() + "topology.txt";
   std::ofstream(name) << "# rank by rank\nblue red\n  blue # again\n\ngreen\tred\n";
-  Reading r;
+  TopologyReading r;
   EXPECT_EQ(nodesOf(r.read(name)), (std::vector<int32_t>{0, 1, 0, 2, 1}));
   EXPECT_TRUE(r.diag.ok()) << r.said.str();
   std::ofstream(name) << "# nothing\n";
@@ -56,7 +56,7 @@ TEST(Topology, readsAFile) {
 }
 
 TEST(Topology, readsATorusAndKnowsItsWays) {
-  Reading r;
+  TopologyReading r;
   const Topology t = r.read("torus:2x3x4");
   EXPECT_EQ(t.nodes(), 24);
   EXPECT_EQ(t.extents(), (std::vector<int64_t>{2, 3, 4}));
@@ -76,7 +76,7 @@ TEST(Topology, nodesWithoutATorusAreNearlyASquare) {
 TEST(Topology, refusesWhatIsNoTorus) {
   for (std::string text : {"torus:", "torus:4x", "torus:x4", "torus:0x4", "torus:4x-1",
                            "torus:5000x5000", "torus:1x1x1x1x1x1x1x1x1"}) {
-    Reading r;
+    TopologyReading r;
     EXPECT_EQ(r.read(text).ranks(), 0) << text;
     EXPECT_NE(r.said.str().find("wanted the sides of a torus, as torus:4x4"), std::string::npos)
         << text << r.said.str();
@@ -87,12 +87,12 @@ TEST(Topology, refusesWhatIsNoTopology) {
   const std::string grid = ": wanted nodes x ranks on each, as 4x8, of 1..16777216 ranks in all";
   for (std::string text :
        {"0x4", "4x0", "4x4x4", "65536x65536", "9223372036854775807x3", "99999999999999999999x1"}) {
-    Reading r;
+    TopologyReading r;
     EXPECT_EQ(r.read(text).ranks(), 0);
     EXPECT_NE(r.said.str().find("topology " + text + grid), std::string::npos) << r.said.str();
   }
   for (std::string text : {"/nowhere/at/all", "", "4x", "/tmp"}) {
-    Reading r;
+    TopologyReading r;
     EXPECT_EQ(r.read(text).ranks(), 0);
     EXPECT_FALSE(r.diag.ok()) << text;
   }

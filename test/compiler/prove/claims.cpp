@@ -10,20 +10,21 @@ using What = ast::Claim::What;
 using Operator = ast::Operator;
 
 /// Three ranks in a chain: rank 1 sends two halves of a vector on, in two rounds.
-const std::string chain = text("bcast rounds 3", {"data data[1]\n%0 = send data to 1 round 0\n",
-                                                  "data data[1]\n%0 = recv data from 0 round 0\n"
-                                                  "%1 = send data[0 of 3] to 2 round 1\n"
-                                                  "%2 = send data[1 +: 2 of 3] to 2 round 2\n",
-                                                  "data data[1]\n%0 = recv data[0 of 3] from 1\n"
-                                                  "%1 = recv data[1 +: 2 of 3] from 1 round 1\n"});
+const std::string inAChain =
+    text("bcast rounds 3", {"data data[1]\n%0 = send data to 1 round 0\n",
+                            "data data[1]\n%0 = recv data from 0 round 0\n"
+                            "%1 = send data[0 of 3] to 2 round 1\n"
+                            "%2 = send data[1 +: 2 of 3] to 2 round 2\n",
+                            "data data[1]\n%0 = recv data[0 of 3] from 1\n"
+                            "%1 = recv data[1 +: 2 of 3] from 1 round 1\n"});
 
 std::string claim(What what, Operator op, int64_t bound) {
-  return said(chain, nullptr, {{what, op, bound, {}}});
+  return said(inAChain, nullptr, {{what, op, bound, {}}});
 }
 
 TEST(Claims, WhatIsCounted) {
   Proof proof;
-  EXPECT_EQ(said(chain, &proof), "");
+  EXPECT_EQ(said(inAChain, &proof), "");
   EXPECT_EQ(proof.ranks, 3);
   EXPECT_EQ(proof.rounds, 3);
   EXPECT_EQ(proof.messages, 3);
@@ -96,21 +97,21 @@ const std::string leftFirst =
     "%5 = reduce t[0] with t[1] -> out round 1\n%6 = reduce out with t[2] -> out round 1\n";
 const std::string rightFirst =
     "%5 = reduce t[1] with t[2] -> out round 1\n%6 = reduce t[0] with out -> out round 1\n";
-const std::string swapped =
+const std::string otherWayRound =
     "%5 = reduce t[1] with t[0] -> out round 1\n%6 = reduce t[2] with out -> out round 1\n";
 
 TEST(Claims, RankOrder) {
   const std::vector<ClaimValue> claims{{What::rank_order, Operator::eq, 0, {}}};
   EXPECT_EQ(said(combine(leftFirst, leftFirst), nullptr, claims), "");
   EXPECT_EQ(said(combine(leftFirst, rightFirst), nullptr, claims), "");
-  EXPECT_EQ(said(combine(leftFirst, swapped), nullptr, claims),
+  EXPECT_EQ(said(combine(leftFirst, otherWayRound), nullptr, claims),
             "error: claims rank_order, but with 3 ranks rank 1 combines out as (2 (1 0))\n");
 }
 
 TEST(Claims, BitwiseSame) {
   const std::vector<ClaimValue> claims{{What::bitwise_same, Operator::eq, 0, {}}};
   EXPECT_EQ(said(combine(leftFirst, leftFirst), nullptr, claims), "");
-  EXPECT_EQ(said(combine(leftFirst, swapped), nullptr, claims), "");
+  EXPECT_EQ(said(combine(leftFirst, otherWayRound), nullptr, claims), "");
   EXPECT_EQ(said(combine(leftFirst, rightFirst), nullptr, claims),
             "error: claims bitwise_same, but with 3 ranks rank 0 combines as ((0 1) 2) what rank 1 "
             "combines as (0 (1 2))\n");

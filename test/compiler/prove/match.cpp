@@ -7,7 +7,7 @@ namespace nbcc {
 namespace {
 
 /// Two ranks exchange their blocks.
-const std::string exchange = text("allgather", {"in in[1]\nout out[2]\n"
+const std::string bothWays = text("allgather", {"in in[1]\nout out[2]\n"
                                                 "%0 = copy in -> out[0]\n"
                                                 "%1 = send in to 1\n%2 = recv out[1] from 1\n",
                                                 "in in[1]\nout out[2]\n"
@@ -16,33 +16,33 @@ const std::string exchange = text("allgather", {"in in[1]\nout out[2]\n"
 
 TEST(Match, AcceptsAnExchange) {
   Proof proof;
-  EXPECT_EQ(said(exchange, &proof), "");
+  EXPECT_EQ(said(bothWays, &proof), "");
   EXPECT_TRUE(proof.anyLengths);
   EXPECT_EQ(proof.messages, 2);
 }
 
 TEST(Match, ASendThatNobodyReceives) {
-  EXPECT_EQ(broken(exchange, "%2 = send in to 0\n", "%2 = send in to 0\n%3 = send in to 0\n"),
+  EXPECT_EQ(broken(bothWays, "%2 = send in to 0\n", "%2 = send in to 0\n%3 = send in to 0\n"),
             "error: rank 1 sends in to rank 0 in round 0, which does not receive it\n"
             "note: rank 0 receives from rank 1 once, the last time in round 0\n");
 }
 
 TEST(Match, AReceiveOfWhatNobodySends) {
-  EXPECT_EQ(broken(exchange, "%1 = send in to 1\n%2 = recv", "%1 = recv"),
+  EXPECT_EQ(broken(bothWays, "%1 = send in to 1\n%2 = recv", "%1 = recv"),
             "error: rank 1 receives out[0] from rank 0 in round 0, which does not send it\n");
 }
 
 TEST(Match, AMessageIsNoSignal) {
-  EXPECT_EQ(broken(exchange, "%1 = send in to 1", "%1 = signal to 1"),
+  EXPECT_EQ(broken(bothWays, "%1 = send in to 1", "%1 = signal to 1"),
             "error: rank 1 receives out[0] from rank 0 in round 0, but what comes is a signal\n"
             "note: rank 0 signals rank 1 in round 0\n");
-  EXPECT_EQ(broken(exchange, "%1 = recv out[0] from 0", "%1 = await from 0"),
+  EXPECT_EQ(broken(bothWays, "%1 = recv out[0] from 0", "%1 = await from 0"),
             "error: rank 1 awaits rank 0 in round 0, but what comes is a message with data\n"
             "note: rank 0 sends in to rank 1 in round 0\n");
 }
 
 TEST(Match, LengthsInBlocks) {
-  EXPECT_EQ(broken(exchange, "%1 = recv out[0] from 0", "%1 = recv out[0 +: 2] from 0"),
+  EXPECT_EQ(broken(bothWays, "%1 = recv out[0] from 0", "%1 = recv out[0 +: 2] from 0"),
             "error: rank 1 receives out[0 +: 2] from rank 0 in round 0: 2 blocks, but 1 block is "
             "sent\n"
             "note: rank 0 sends in to rank 1 in round 0\n");

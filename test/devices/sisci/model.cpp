@@ -13,7 +13,7 @@ using namespace sisci;
 namespace {
 
 constexpr uint32_t ranks = 3;
-constexpr size_t region = 5000 / 8 * 8, whole = region * ranks;
+constexpr size_t region = 5000 / 8 * 8, everything = region * ranks;
 
 /// What one rank does to its own region of one segment; of which rank, and what, follow from
 /// numbers.
@@ -47,16 +47,16 @@ struct World {
 
   explicit World(const Options &o) : rig(o, ranks), remote(ranks), far(ranks) {
     for (uint32_t r = 0; r < ranks; ++r) {
-      memory.push_back(mapped<uint8_t>(rig.exported(r, 1, whole), whole));
-      own.push_back(rig.prepared(r, 2, whole, SCI_FLAG_PRIVATE));
-      source.push_back(mapped<uint8_t>(own[r], whole));
+      memory.push_back(mapped<uint8_t>(rig.exported(r, 1, everything), everything));
+      own.push_back(rig.prepared(r, 2, everything, SCI_FLAG_PRIVATE));
+      source.push_back(mapped<uint8_t>(own[r], everything));
       queues.push_back(rig.queue(r));
-      model.emplace_back(whole);
+      model.emplace_back(everything);
     }
     for (uint32_t r = 0; r < ranks; ++r)
       for (uint32_t t = 0; t < ranks; ++t) {
         remote[r].push_back(rig.connected(r, t, 1));
-        far[r].push_back(std::make_unique<Far<uint8_t>>(remote[r][t], whole));
+        far[r].push_back(std::make_unique<Far<uint8_t>>(remote[r][t], everything));
       }
   }
 
@@ -144,7 +144,7 @@ void check(const Options &base) {
     for (const Action &a : actions) w.act(a);
     w.finish();
     for (uint32_t r = 0; r < ranks; ++r)
-      for (size_t i = 0; i < whole; ++i)
+      for (size_t i = 0; i < everything; ++i)
         if (w.memory[r][i] != w.model[r][i])
           RC_FAIL("rank " + std::to_string(r) + ", byte " + std::to_string(i) + ": " +
                   std::to_string(w.memory[r][i]) + ", not " + std::to_string(w.model[r][i]));
