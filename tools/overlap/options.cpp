@@ -7,8 +7,10 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <filesystem>
 #include <iostream>
 #include <map>
+#include <system_error>
 
 namespace nbcc::overlap {
 namespace {
@@ -105,6 +107,12 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
   o.promises.local.insert(local.begin(), local.end());
   o.promises.alike.insert(alike.begin(), alike.end());
   if (o.explain) return std::nullopt;
+
+  std::error_code error;
+  if (std::filesystem::current_path(error).empty()) {
+    std::cerr << "nbc-overlap: the working directory: " << error.message() << '\n';
+    return 2;
+  }
 
   std::string why;
   if (fixed)
