@@ -237,6 +237,20 @@ class Collector : public RecursiveASTVisitor<Collector> {
     return true;
   }
 
+  bool VisitRecordDecl(RecordDecl *record) {
+    if (!record->isThisDeclarationADefinition() || record->isInvalidDecl() ||
+        record->isDependentType())
+      return true;
+    std::string layout;
+    for (const FieldDecl *f : record->fields())
+      layout += f->getNameAsString() + ' ' + f->getType().getCanonicalType().getAsString() + ' ' +
+                std::to_string(record->getASTContext().getFieldOffset(f)) + '\n';
+    // Of another layout in another source, a field lies there under others.
+    if (program_.layouts_.try_emplace(nameInAll(*record), layout).first->second != layout)
+      underUnion(record);
+    return true;
+  }
+
   bool VisitFieldDecl(FieldDecl *f) {
     if (f->getParent()->isUnion()) underUnion(f->getType());
     if (f->hasInClassInitializer() && f->getInClassInitializer())
@@ -474,7 +488,9 @@ class Collector : public RecursiveASTVisitor<Collector> {
   }
 
   void underUnion(QualType type) {
-    const RecordDecl *record = type->getBaseElementTypeUnsafe()->getAsRecordDecl();
+    underUnion(type->getBaseElementTypeUnsafe()->getAsRecordDecl());
+  }
+  void underUnion(const RecordDecl *record) {
     if (!record || !program_.inUnion_.insert(nameInAll(*record)).second) return;
     for (const FieldDecl *f : record->fields()) underUnion(f->getType());
   }

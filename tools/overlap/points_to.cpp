@@ -10,8 +10,6 @@
 #include <clang/Index/USRGeneration.h>
 
 #include <algorithm>
-#include <cstdint>
-#include <optional>
 
 #include "tools/overlap/known_calls.h"
 #include "tools/overlap/memory.h"
@@ -208,14 +206,6 @@ Places PointsTo::named(const VarDecl &v) {
   return self;
 }
 
-/// Where it is, if that is known.
-static std::optional<std::uint64_t> offsetOf(const FieldDecl &f) {
-  const RecordDecl &record = *f.getParent();
-  if (!record.isCompleteDefinition() || record.isInvalidDecl() || record.isDependentType())
-    return std::nullopt;
-  return f.getASTContext().getFieldOffset(&f);
-}
-
 const void *PointsTo::field(const FieldDecl &f) {
   // Another field may lie in the padding of such a one.
   if (std::ranges::any_of(f.getParent()->fields(), [](const FieldDecl *other) {
@@ -228,9 +218,6 @@ const void *PointsTo::field(const FieldDecl &f) {
     llvm::SmallString<64> name;
     if (!index::generateUSRForDecl(canonical, name))
       at->second = names_.try_emplace(name.str().str(), canonical).first->second;
-    // Another source has another structure of that name.
-    const auto *other = static_cast<const FieldDecl *>(at->second);
-    if (other != canonical && offsetOf(*other) != offsetOf(*canonical)) at->second = nullptr;
   }
   return at->second;
 }

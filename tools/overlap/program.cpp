@@ -116,10 +116,11 @@ const std::vector<CallSite> &Program::callsIn(const FunctionDecl &f) const {
   return found == calls_.end() ? none : found->second;
 }
 
-/// C's inline functions may have another body where they are called by their name.
-static bool isOtherElsewhere(const FunctionDecl &definition) {
-  return !definition.getASTContext().getLangOpts().CPlusPlus && definition.isInlined() &&
-         definition.isExternallyVisible() && !definition.isInlineDefinitionExternallyVisible();
+/// C's inline functions may have another body in another source, and either may run.
+bool Program::isOtherElsewhere(const FunctionDecl &withBody) const {
+  return !withBody.getASTContext().getLangOpts().CPlusPlus && withBody.isInlined() &&
+         withBody.isExternallyVisible() && !withBody.isInlineDefinitionExternallyVisible() &&
+         definedOften(withBody);
 }
 
 const FunctionDecl *Program::body(const FunctionDecl &f) const {
@@ -193,7 +194,7 @@ bool Program::elementsApart(const ValueDecl &array, const Places &places) {
 
 const FunctionDecl *Program::definition(const FunctionDecl &f) const {
   const FunctionDecl *here = nullptr;
-  if (f.hasBody(here)) return isOfSystem(*here) ? nullptr : here;
+  if (f.hasBody(here)) return isOfSystem(*here) || isOtherElsewhere(*here) ? nullptr : here;
   const auto found = definitions_.find(nameInAll(f));
   return found == definitions_.end() ? nullptr : found->second;
 }

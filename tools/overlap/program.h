@@ -147,7 +147,8 @@ class Program {
   const clang::Preprocessor &macros(const clang::ASTContext &) const;
   /// Whether its body holds a macro of nothing: emptyMacro().
   bool holdsEmptyMacro(const clang::FunctionDecl &withBody);
-  /// Whether a structure is a part of a union, where its fields may lie under others.
+  /// Whether a structure is a part of a union, or has another layout in another source: its fields
+  /// may lie under others.
   bool inUnion(const clang::RecordDecl &) const;
 
   /// Whether a variable or field gets a value at one place at most, which is in no loop and in a
@@ -189,6 +190,7 @@ class Program {
   friend class Collector;
 
   void findMissing();
+  bool isOtherElsewhere(const clang::FunctionDecl &withBody) const;
   /// The same one for all sources that mean the same variable or function by a name.
   const clang::Decl *inAll(const clang::ValueDecl &) const;
   bool keeps(const clang::FunctionDecl &, unsigned argument);
@@ -218,6 +220,7 @@ class Program {
   std::vector<const clang::VarDecl *> globals_;
   std::map<const clang::Decl *, std::vector<const clang::VarDecl *>> declarations_;  // by inAll()
   std::set<std::string> inUnion_;
+  std::map<std::string, std::string> layouts_;  // of structures, as the first source has them
   std::vector<const clang::FunctionDecl *> lambdas_;
   std::set<const clang::CXXRecordDecl *> givenToLibrary_;  // as arguments of its templates
   std::optional<std::vector<const clang::FunctionDecl *>> unseenCollectives_;
