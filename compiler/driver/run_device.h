@@ -53,6 +53,11 @@ RunDevice shmDevice(const Options &, uint64_t seed);
 RunDevice sciDevice(const Options &, uint64_t seed);
 RunDevice verbsDevice(const Options &, uint64_t seed);
 
+/// Of time as the software devices count it.
+inline double nanoseconds(int64_t picoseconds) {
+  return static_cast<double>(picoseconds) / 1000;
+}
+
 /// The node of each rank, as --topology says; nothing where it does not.
 std::vector<uint32_t> nodesOf(const Options &);
 /// Devices of target shm, one for each rank, in real time; without nodes all are on one.

@@ -18,10 +18,6 @@
 namespace nbcc {
 namespace {
 
-double hcaNanoseconds(hca::Time t) {
-  return static_cast<double>(t) / hca::nanosecond;
-}
-
 hca::Time time(double us) {
   return static_cast<hca::Time>(us * 1e3 * hca::nanosecond);
 }
@@ -49,7 +45,7 @@ Timeline timelineOf(const std::vector<hca::Record> &trace) {
   std::map<std::pair<uint32_t, uint32_t>, double> waits;  // (rank, queue pair): since when
   std::map<std::tuple<uint32_t, uint32_t, uint64_t>, std::deque<double>> sent;
   for (const hca::Record &e : trace) {
-    double at = hcaNanoseconds(e.at);
+    double at = nanoseconds(e.at);
     int rank = static_cast<int>(e.rank);
     if (e.event == hca::Event::WaitBegin) waits[{e.rank, e.qp}] = at;
     if (e.event == hca::Event::WaitEnd)
@@ -113,11 +109,11 @@ RunDevice onFabric(const std::shared_ptr<HcaState> &s, const Options &o) {
     run(seen, {.until = static_cast<hca::Time>(until * hca::nanosecond)});
   };
   d.events = [s] { return s->fabric.counters().events; };
-  d.now = [s] { return hcaNanoseconds(s->fabric.now()); };
+  d.now = [s] { return nanoseconds(s->fabric.now()); };
   d.hostBusy = [s](uint32_t rank, double ns) {
     s->fabric.hostBusy(rank, static_cast<hca::Time>(ns * hca::nanosecond));
   };
-  d.hostFree = [s](uint32_t rank) { return hcaNanoseconds(s->fabric.hostFree(rank)); };
+  d.hostFree = [s](uint32_t rank) { return nanoseconds(s->fabric.hostFree(rank)); };
   d.sleep = [s](uint32_t rank, int64_t ns) {
     s->adapters[rank]->ops->sleep(s->adapters[rank], ns);
   };

@@ -9,10 +9,6 @@
 namespace nbcc {
 namespace {
 
-double p2pNanoseconds(p2p::Time t) {
-  return static_cast<double>(t) / p2p::nanosecond;
-}
-
 p2p::Options p2pOptions(const Options &o, uint64_t seed) {
   auto time = [](double us) { return static_cast<p2p::Time>(us * 1e6); };
   return {.mode = o.clock == Clock::simulated ? p2p::Mode::Simulated : p2p::Mode::RealTime,
@@ -28,19 +24,19 @@ p2p::Options p2pOptions(const Options &o, uint64_t seed) {
 }  // namespace
 
 RunDevice p2pDevice(const Options &o, uint64_t seed) {
-  struct P2pState {
-    explicit P2pState(const p2p::Options &options) : fabric(options) {}
+  struct State {
+    explicit State(const p2p::Options &options) : fabric(options) {}
     p2p::Fabric fabric;
     std::vector<nbc_p2p *> ends;
   };
-  auto s = std::make_shared<P2pState>(p2pOptions(o, seed));
+  auto s = std::make_shared<State>(p2pOptions(o, seed));
   RunDevice d;
   d.add = [s] { return std::vector{&s->ends.emplace_back(s->fabric.addEndpoint())->device}; };
   d.run = [s](const std::function<bool(uint32_t)> &seen, uint64_t events) {
     return s->fabric.run(seen, {.events = events}) == p2p::Run::Quiet;
   };
   d.events = [s] { return s->fabric.counters().events; };
-  d.now = [s] { return p2pNanoseconds(s->fabric.now()); };
+  d.now = [s] { return nanoseconds(s->fabric.now()); };
   d.hostBusy = [s](uint32_t rank, double ns) {
     s->fabric.hostBusy(rank, static_cast<p2p::Time>(ns * p2p::nanosecond));
   };
@@ -57,8 +53,8 @@ RunDevice p2pDevice(const Options &o, uint64_t seed) {
   d.timeline = [s] {
     Timeline t;
     for (const p2p::Transfer &m : s->fabric.trace())
-      t.messages.push_back({static_cast<int>(m.from), static_cast<int>(m.to),
-                            p2pNanoseconds(m.sent), p2pNanoseconds(m.arrived), m.bytes});
+      t.messages.push_back({static_cast<int>(m.from), static_cast<int>(m.to), nanoseconds(m.sent),
+                            nanoseconds(m.arrived), m.bytes});
     return t;
   };
   return d;

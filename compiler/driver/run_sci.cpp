@@ -18,10 +18,6 @@ namespace {
 /// has to ask again after a fault, of which no event tells.
 constexpr int kLooks = 200;
 
-double sciNanoseconds(sisci::Time t) {
-  return static_cast<double>(t) / sisci::nanosecond;
-}
-
 /// What the device model says.
 sisci::Options sciOptions(const Options &o, uint64_t seed) {
   const Device &device = *o.targetOptions.device;
@@ -115,7 +111,7 @@ RunDevice sciDevice(const Options &o, uint64_t seed) {
     return s->run(seen, events);
   };
   d.events = [s] { return s->fabric.counters().events; };
-  d.now = [s] { return sciNanoseconds(s->fabric.now()); };
+  d.now = [s] { return nanoseconds(s->fabric.now()); };
   d.hostBusy = [s](uint32_t rank, double ns) {
     s->fabric.hostBusy(rank, static_cast<sisci::Time>(ns * sisci::nanosecond));
   };
@@ -134,7 +130,7 @@ RunDevice sciDevice(const Options &o, uint64_t seed) {
     Timeline t;
     for (const sisci::Moved &m : s->fabric.trace())
       t.messages.push_back({static_cast<int>(m.from), static_cast<int>(m.to),
-                            sciNanoseconds(m.started), sciNanoseconds(m.arrived), m.bytes});
+                            nanoseconds(m.started), nanoseconds(m.arrived), m.bytes});
     return t;
   };
   return d;
