@@ -61,7 +61,7 @@ static bool asksForErrno(const Program &program) {
   return std::ranges::any_of(program.sources(), [](const auto &source) {
     ASTContext &context = source->getASTContext();
     for (const char *name : {"perror", "__errno_location", "__errno", "__error"})
-      for (const NamedDecl *d : context.getTranslationUnitDecl()->lookup(&context.Idents.get(name)))
+      for (const NamedDecl *d : declared(name, context))
         if (d->isReferenced()) return true;
     return false;
   });

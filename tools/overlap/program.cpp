@@ -27,6 +27,10 @@ namespace nbcc::overlap {
 using namespace clang;
 using llvm::dyn_cast;
 
+DeclContextLookupResult declared(const char *name, const ASTContext &context) {
+  return context.getTranslationUnitDecl()->lookup(&context.Idents.get(name));
+}
+
 bool isLoop(const Stmt *s) {
   return isa<ForStmt, WhileStmt, DoStmt, CXXForRangeStmt>(s);
 }

@@ -248,6 +248,9 @@ bool isOfStandard(const clang::Decl &);
 /// its own there.
 std::string nameInAll(const clang::NamedDecl &);
 
+/// What a source declares by a name in no namespace.
+clang::DeclContextLookupResult declared(const char *name, const clang::ASTContext &);
+
 /// Whether it repeats what is in it. A goto may, too.
 bool isLoop(const clang::Stmt *);
 

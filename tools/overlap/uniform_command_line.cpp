@@ -75,7 +75,7 @@ static bool isConstant(const Expr *table, const Program &program, const ASTConte
 bool Uniform::optionsAreSame(const ASTContext &context) {
   if (!ask(parsers)) return true;
   for (const char *name : parsers)
-    for (const NamedDecl *d : context.getTranslationUnitDecl()->lookup(&context.Idents.get(name))) {
+    for (const NamedDecl *d : declared(name, context)) {
       const auto *f = dyn_cast<FunctionDecl>(d);
       if (!f) continue;
       if (program_.addressTaken(*f))
@@ -92,12 +92,12 @@ bool Uniform::optionsAreSame(const ASTContext &context) {
       }
     }
   for (const char *name : {"setenv", "unsetenv", "putenv", "clearenv"})  // POSIXLY_CORRECT
-    for (const NamedDecl *d : context.getTranslationUnitDecl()->lookup(&context.Idents.get(name)))
+    for (const NamedDecl *d : declared(name, context))
       if (const auto *f = dyn_cast<FunctionDecl>(d);
           f && (program_.addressTaken(*f) || !program_.callers(*f).empty()))
         return differs(f->getNameAsString() + "() may change how options are looked for");
-  for (const char *name : whereItGoesOn)  // where it goes on
-    for (const NamedDecl *d : context.getTranslationUnitDecl()->lookup(&context.Idents.get(name)))
+  for (const char *name : whereItGoesOn)
+    for (const NamedDecl *d : declared(name, context))
       if (const auto *v = dyn_cast<VarDecl>(d))
         for (const Use &use : program_.uses(*v))
           if (!sameUse(use, *v)) return differsBy(use, "'" + v->getNameAsString() + "'", *v);
