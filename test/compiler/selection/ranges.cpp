@@ -16,7 +16,7 @@ Ranges ranges(std::string_view text) {
   return result;
 }
 
-std::string refusal(std::string_view text) {
+std::string refusalOfRanges(std::string_view text) {
   Ranges result;
   std::string why;
   EXPECT_FALSE(Ranges::read(text, result, why)) << text;
@@ -54,12 +54,12 @@ TEST(Ranges, OfAllNumbersAreAll) {
 TEST(Ranges, AreRefusedWithWhatWasFound) {
   const std::string wanted = "is no range; wanted is one as 8, 2..8, 64K.. or ..1M";
   for (const char *text : {"", "..", "2...8", "-1", "2..x", "8k", "K", "0x8", "8 8", "1e3"})
-    EXPECT_EQ(refusal(text), "'" + std::string(text) + "' " + wanted);
-  EXPECT_EQ(refusal("2,,8"), "'' " + wanted);
-  EXPECT_EQ(refusal("18446744073709551616"), "'18446744073709551616' " + wanted);
-  EXPECT_EQ(refusal("17179869184G"), "'17179869184G' " + wanted);
-  EXPECT_EQ(refusal("8..2"), "the range 8..2 is empty");
-  EXPECT_EQ(refusal("1, 1K..512"), "the range 1K..512 is empty");
+    EXPECT_EQ(refusalOfRanges(text), "'" + std::string(text) + "' " + wanted);
+  EXPECT_EQ(refusalOfRanges("2,,8"), "'' " + wanted);
+  EXPECT_EQ(refusalOfRanges("18446744073709551616"), "'18446744073709551616' " + wanted);
+  EXPECT_EQ(refusalOfRanges("17179869184G"), "'17179869184G' " + wanted);
+  EXPECT_EQ(refusalOfRanges("8..2"), "the range 8..2 is empty");
+  EXPECT_EQ(refusalOfRanges("1, 1K..512"), "the range 1K..512 is empty");
 }
 
 /// Ranges that touch, overlap and leave gaps, of small numbers.

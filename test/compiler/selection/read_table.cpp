@@ -8,7 +8,7 @@
 namespace nbcc {
 namespace {
 
-std::string refusalOfTable(const std::string &text) {
+std::string refusal(const std::string &text) {
   std::string why;
   EXPECT_FALSE(Table::read(text, "t.json", why)) << text;
   return why;
@@ -16,8 +16,8 @@ std::string refusalOfTable(const std::string &text) {
 
 /// Of a table with this row in line 2, and one that fits every call.
 std::string ofRow(const std::string &row) {
-  return refusalOfTable("{\"rows\": [\n" + row +
-                        ",\n{\"collective\": \"bcast\", \"algorithm\": \"linear\"}]}");
+  return refusal("{\"rows\": [\n" + row +
+                 ",\n{\"collective\": \"bcast\", \"algorithm\": \"linear\"}]}");
 }
 
 TEST(ReadTable, TakesWhatItSays) {
@@ -89,7 +89,7 @@ TEST(ReadTable, TellsAllMistakesOfItsRows) {
             "parameters as bruck:k=3");
   std::string many;
   for (int i = 0; i < 1000; ++i) many += "{},";
-  const std::string why = refusalOfTable("{\"rows\": [" + many + "{}]}");
+  const std::string why = refusal("{\"rows\": [" + many + "{}]}");
   EXPECT_EQ(std::count(why.begin(), why.end(), '\n'), 20);
   EXPECT_TRUE(why.ends_with("\nand more"));
 }
@@ -98,50 +98,42 @@ TEST(ReadTable, WantsARowForEveryCall) {
   for (const char *condition : {R"("ranks": "2..")", R"("nodes": 1)", R"("bytes": "1..")",
                                 R"("each": false)", R"("target": "mpi")", R"("blocking": true)"}) {
     EXPECT_EQ(
-        refusalOfTable(
-            std::string("{\"rows\": [{\"collective\": \"gather\", \"algorithm\": \"linear\"},\n"
-                        "{\"collective\": \"gather\", \"algorithm\": \"binomial\", ") +
-            condition + "}]}"),
+        refusal(std::string("{\"rows\": [{\"collective\": \"gather\", \"algorithm\": \"linear\"},\n"
+                            "{\"collective\": \"gather\", \"algorithm\": \"binomial\", ") +
+                condition + "}]}"),
         "t.json:2: the last row of gather does not fit every call; one is to end them that says "
         "nothing but its algorithm");
   }
 }
 
 TEST(ReadTable, WantsATable) {
-  EXPECT_EQ(refusalOfTable("{}"), "t.json:1: it has no rows");
-  EXPECT_EQ(refusalOfTable("[]"), "t.json:1: found a list; a table is an object with rows");
-  EXPECT_EQ(refusalOfTable("\n8"), "t.json:2: found 8; a table is an object with rows");
-  EXPECT_EQ(refusalOfTable("{\"rows\": {}}"),
-            "t.json:1: found an object; rows are a list of objects");
-  EXPECT_EQ(refusalOfTable("{\"rows\": [[]]}"),
-            "t.json:1: found a list; rows are a list of objects");
-  EXPECT_EQ(refusalOfTable("{\"rows\": [true]}"),
-            "t.json:1: found true; rows are a list of objects");
-  EXPECT_EQ(refusalOfTable("{\"about\": 3}"),
-            "t.json:1: found 3; about is text, or a list of texts");
-  EXPECT_EQ(refusalOfTable("{\"about\": [[]]}"),
+  EXPECT_EQ(refusal("{}"), "t.json:1: it has no rows");
+  EXPECT_EQ(refusal("[]"), "t.json:1: found a list; a table is an object with rows");
+  EXPECT_EQ(refusal("\n8"), "t.json:2: found 8; a table is an object with rows");
+  EXPECT_EQ(refusal("{\"rows\": {}}"), "t.json:1: found an object; rows are a list of objects");
+  EXPECT_EQ(refusal("{\"rows\": [[]]}"), "t.json:1: found a list; rows are a list of objects");
+  EXPECT_EQ(refusal("{\"rows\": [true]}"), "t.json:1: found true; rows are a list of objects");
+  EXPECT_EQ(refusal("{\"about\": 3}"), "t.json:1: found 3; about is text, or a list of texts");
+  EXPECT_EQ(refusal("{\"about\": [[]]}"),
             "t.json:1: found a list; about is text, or a list of texts");
-  EXPECT_EQ(refusalOfTable("{\"row\": []}"),
-            "t.json:1: unknown key 'row'; a table has about and rows");
-  EXPECT_EQ(refusalOfTable("{\"rows\": [],\n\"rows\": []}"), "t.json:2: rows are there twice");
+  EXPECT_EQ(refusal("{\"row\": []}"), "t.json:1: unknown key 'row'; a table has about and rows");
+  EXPECT_EQ(refusal("{\"rows\": [],\n\"rows\": []}"), "t.json:2: rows are there twice");
 }
 
 TEST(ReadTable, StandsWhatIsHostile) {
-  EXPECT_TRUE(refusalOfTable("").starts_with("t.json:1: no JSON: ")) << refusalOfTable("");
-  EXPECT_TRUE(refusalOfTable("{\"rows\": [],\n}").starts_with("t.json:2: no JSON: "));
-  EXPECT_TRUE(refusalOfTable("{\"rows\": []} []").starts_with("t.json:1: no JSON: "));
+  EXPECT_TRUE(refusal("").starts_with("t.json:1: no JSON: ")) << refusal("");
+  EXPECT_TRUE(refusal("{\"rows\": [],\n}").starts_with("t.json:2: no JSON: "));
+  EXPECT_TRUE(refusal("{\"rows\": []} []").starts_with("t.json:1: no JSON: "));
   const std::string deep(1 << 20, '[');
-  EXPECT_EQ(refusalOfTable("{\"rows\": " + deep),
-            "t.json:1: found a list; rows are a list of objects");
-  EXPECT_TRUE(refusalOfTable("{\"about\": \"\xff\xfe\"}").find("UTF-8") != std::string::npos);
-  EXPECT_TRUE(refusalOfTable(std::string("{\0}", 3)).starts_with("t.json:1: no JSON: "));
-  EXPECT_TRUE(
-      refusalOfTable("{\"rows\": [{\"ranks\": 1e999}]}").starts_with("t.json:1: no JSON: "));
-  EXPECT_EQ(refusalOfTable(std::string((16 << 20) + 1, ' ')),
+  EXPECT_EQ(refusal("{\"rows\": " + deep), "t.json:1: found a list; rows are a list of objects");
+  EXPECT_TRUE(refusal("{\"about\": \"\xff\xfe\"}").find("UTF-8") != std::string::npos);
+  EXPECT_TRUE(refusal(std::string("{\0}", 3)).starts_with("t.json:1: no JSON: "));
+  EXPECT_TRUE(refusal("{\"rows\": [{\"ranks\": 1e999}]}").starts_with("t.json:1: no JSON: "));
+  EXPECT_EQ(refusal(std::string((16 << 20) + 1, ' ')),
             "t.json: it has 16777217 bytes; a table has at most 16777216");
   // Nothing of the file goes to a terminal as it is.
   const std::string why =
-      refusalOfTable("{\"rows\": [], \"\\u001b[2J" + std::string(1000, 'x') + "\": 1}");
+      refusal("{\"rows\": [], \"\\u001b[2J" + std::string(1000, 'x') + "\": 1}");
   EXPECT_LT(why.size(), 200u);
   EXPECT_EQ(why.find('\x1b'), std::string::npos);
 
@@ -151,7 +143,7 @@ TEST(ReadTable, StandsWhatIsHostile) {
       "1,\n"
       "\"algorithm\": \"chain:segments=4\"}, {\"collective\": \"bcast\", \"algorithm\": "
       "\"linear\"}]}";
-  for (size_t n = 0; n < whole.size(); ++n) EXPECT_NE(refusalOfTable(whole.substr(0, n)), "");
+  for (size_t n = 0; n < whole.size(); ++n) EXPECT_NE(refusal(whole.substr(0, n)), "");
 }
 
 }  // namespace
