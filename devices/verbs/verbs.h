@@ -35,7 +35,7 @@ struct Options {
   nbc_transfer transfer = NBC_TRANSFER_AUTO;
   nbc_verbs_offers offers = NBC_VERBS_KEPT;
   uint32_t patience = 0;  // nanoseconds, which do not pass in simulated time
-  uint32_t rnrTimer = 1;  // a code: 10 us
+  uint32_t rnrTimer = 0;  // a code; 0: as the number of peers makes it
   uint64_t longest = 1u << 30;
   uint32_t gather = 30;
   uint32_t queue = 4096;

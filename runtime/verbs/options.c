@@ -9,7 +9,7 @@
 #include "runtime/verbs/adapter.h"
 
 enum { PATIENCE = 4, MOST_PATIENCE = 1000000 /* microseconds */ };
-enum { RNR_TIMER = 1 /* 0.01 ms */, MOST_RNR_TIMER = 31 };
+enum { MOST_RNR_TIMER = 31 };
 
 static bool read_number(const char *text, long most, long *number) {
   char *end;
@@ -187,7 +187,6 @@ bool complete_options(const struct nbc_verbs_options *given, struct nbc_verbs_op
     }
     o->rnr_timer = (uint32_t)number;
   }
-  if (!o->rnr_timer) o->rnr_timer = RNR_TIMER;
   if (!o->memory && (text = getenv("NBC_VERBS_MEMORY")) && !read_memory(text, o)) {
     *why = say("NBC_VERBS_MEMORY is '%.64s'; it is to be pinned or demand", text);
     return false;

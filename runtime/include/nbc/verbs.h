@@ -115,7 +115,8 @@ struct nbc_verbs_options {
    * to say where to, or from, before anything long can move; at most 1000000. -1: 0 [4] */
   int patience;
   /* Of send: when a message comes again that finds no receive, by InfiniBand's code for
-   * min_rnr_timer, 1 to 31 [1: 0.01 ms] */
+   * min_rnr_timer, 1 to 31 [of 0.01 ms for each peer of the plan the next one, 20 (10.24 ms) at
+   * most] */
   uint32_t rnr_timer;
   /* [pinned, while it can be and is seen to go; else on demand, where all adapters can] */
   enum nbc_verbs_memory memory;
@@ -157,8 +158,9 @@ struct nbc_verbs_facts {
   enum nbc_verbs_rendezvous rendezvous; /* as the options have it; likewise: */
   enum nbc_transfer transfer;           /* of all plans; auto: each says */
   enum nbc_verbs_offers offers;
-  uint32_t patience;  /* nanoseconds */
-  uint32_t rnr_timer; /* code of min_rnr_timer, of receives that come late */
+  uint32_t patience; /* nanoseconds */
+  /* Code of min_rnr_timer, of receives that come late; 0: as many peers as there are make it */
+  uint32_t rnr_timer;
   /* Whether memory may be registered with IBV_ACCESS_ON_DEMAND: then it need not be watched */
   uint32_t on_demand;
   enum nbc_verbs_memory memory; /* as the options have it */

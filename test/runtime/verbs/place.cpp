@@ -2,6 +2,8 @@
 // Long messages that are sent into their place: what goes on without a look of either host, what
 // waits for a receive, and what a peer may not send.
 
+#include <set>
+
 #include "test/runtime/gather.h"
 #include "test/runtime/verbs/stranger.h"
 
@@ -102,6 +104,36 @@ TEST(VerbsPlace, moreRunsThanAnAdapterGathersAreRefused) {
         << nbc_plan_why();
     EXPECT_EQ(nbc_plan_free(plan), 0);
   }
+}
+
+/// Of queue pairs that are to have one of their own.
+std::set<uint32_t> timers;
+const nbc_verbs_ops *without;
+
+int noteTimer(nbc_verbs *v, const nbc_verbs_queue_wish *wish, void **qp, uint32_t *number) {
+  if (wish->rnr_timer) timers.insert(wish->rnr_timer);
+  return without->create_qp(v, wish, qp, number);
+}
+
+void watchTimers(nbc_verbs &v) {
+  static nbc_verbs_ops with;
+  if (v.ops != &with) without = v.ops;
+  with = *without;
+  with.create_qp = noteTimer;
+  v.ops = &with;
+}
+
+TEST(VerbsPlace, theMorePeersTheLaterEachComesAgain) {
+  // 0.01, 0.04, 0.06, 0.08 and 0.12 ms, and ten that are 0.12, by InfiniBand's codes.
+  const std::pair<uint32_t, uint32_t> expected[] = {{2, 1}, {5, 4},  {6, 5},  {7, 5},
+                                                    {8, 6}, {10, 7}, {13, 7}, {14, 8}};
+  for (const auto &[ranks, code] : expected)
+    for (const uint32_t said : {0u, 12u}) {
+      timers.clear();
+      VerbsWorld w(ranks, {.rendezvous = NBC_VERBS_SEND, .rnrTimer = said}, 0, watchTimers);
+      w.addPlans([&](uint32_t r) { return build::allBarrier(ranks, r); });
+      EXPECT_EQ(timers, std::set{said ? said : code}) << ranks;
+    }
 }
 
 }  // namespace
