@@ -16,12 +16,14 @@ With --mpi ranks are those of Open MPI, or of MPICH where their number is odd, w
 (mpi-check) are. For each number all messages go one way, forced by the environment; a quarter of the algorithms takes
 its turn, so that each meets each MPI once: most of the time is that of starting ranks.
 
-With --long all algorithms are called with 1 MiB and 4 MiB and a bit, not three of them on two ranks; an hour.
+With --long all algorithms are called with 1 MiB and 4 MiB and a bit, not three of them on two ranks: up to four
+ranks each way, on more each algorithm one of the ways in turn. That takes hours: SECONDS_LEFT=20000.
 
 Prints what the program says; exits with its status.
 """
 
 import argparse
+import os
 import pathlib
 import subprocess
 import sys
@@ -42,6 +44,7 @@ LONG_WAYS = ["--thread --depth=2 --lengths=131073,524289", "--read --depth=1 --l
              "--copied --depth=1 --lengths=131073", "--send --depth=2 --lengths=131073,524289"]
 # Of many ranks on the guest's few processors fewer lengths: none, odd, more than is copied.
 MANY_RANKS, FEW_LENGTHS = 6, "--lengths=3,0,1001"
+FEW_WAYS = 5  # so many ranks, and more, with 4 MiB: each algorithm goes one way
 # Who sends to a peer that is late comes again after so long: 20 ms. The guest's adapter makes 4 ms of anything shorter,
 # and then a fifth of all packets of 8 ranks were refusals, which the processor is too slow for.
 RNR_TIMER = 22
@@ -69,6 +72,15 @@ def templates(compiler, ranks, folder):
     return [file for file in made if file]
 
 
+def in_turn(files, ranks, way):
+    """Those of the files that go this way on so many ranks."""
+    return [file for i, file in enumerate(files) if (i + ranks) % len(WAYS) == way]
+
+
+def names(files):
+    return " ".join(f"templates/{file.name}" for file in files)
+
+
 def by_mpi(a, compiler, output):
     """The lines of a script that calls all algorithms under both MPIs."""
     lines = []
@@ -77,10 +89,9 @@ def by_mpi(a, compiler, output):
         files = templates(compiler, ranks, output / "templates")
         turn = ranks // len(LAUNCHERS)
         mpi, launcher = list(LAUNCHERS.items())[ranks % len(LAUNCHERS)]
-        mine = " ".join(f"templates/{file.name}" for file in files[turn % 4::4])
         lines.append(f"export NBC_VERBS_TRANSFER={FORCED[turn % len(FORCED)]}")
         lines.append(f"{launcher.format(yields=yields)} {ranks} {a.plans}-{mpi} --verbs --in-place --by-definition "
-                     f"--most=1000 {mine} || status=1")
+                     f"--most=1000 {names(files[turn % 4::4])} || status=1")
     return lines
 
 
@@ -98,21 +109,20 @@ def by_files(a, compiler, output):
     for ranks in a.ranks:
         files = templates(compiler, ranks, output / "templates")
         if ranks == 5:
-            ports = [f"templates/{file.name}" for file in files if file.name.startswith(PORTED)]
+            ports = names(file for file in files if file.name.startswith(PORTED))
         for number, way in enumerate(WAYS):
-            mine = [f"templates/{file.name}" for i, file in enumerate(files) if (i + ranks) % len(WAYS) == number]
             few = "" if a.long or ranks < MANY_RANKS else FEW_LENGTHS
-            call(ranks, f"{way} {few} {' '.join(mine)}")
+            call(ranks, f"{way} {few} {names(in_turn(files, ranks, number))}")
         if a.long or ranks == 2:
             long = files if a.long else [file for file in files if file.name.startswith(LONG_ONES)]
-            for way in LONG_WAYS:
-                call(ranks, f"{way} {' '.join(f'templates/{file.name}' for file in long)}")
+            for number, way in enumerate(LONG_WAYS):
+                call(ranks, f"{way} {names(in_turn(long, ranks, number) if ranks >= FEW_WAYS else long)}")
     # Two adapters: what says `on port` goes over both.
     if not a.pair and 5 in a.ranks:
         lines.append("ip link add dummy1 type dummy && ip link set dummy1 mtu 4500 && ip addr add 10.0.1.1/24 dev "
                      "dummy1 && ip link set dummy1 up && rdma link add rxe1 type rxe netdev dummy1 || status=1")
         lines.append("export NBC_VERBS_DEVICE=rxe0,rxe1")
-        call(5, f"--eager=64 --thread {' '.join(ports)}")
+        call(5, f"--eager=64 --thread {ports}")
         lines.append("sent=$(cat /sys/class/infiniband/rxe1/ports/1/hw_counters/sent_pkts)")
         lines.append("[ $sent -gt 20 ] && echo two adapters || status=1")
     return lines
@@ -136,6 +146,8 @@ def main():
         lines = (by_mpi if a.mpi else by_files)(a, compiler, output)
     calls = output / "calls"
     begin = ["status=0", f"export NBC_VERBS_RNR_TIMER={RNR_TIMER}"]
+    if a.long:  # of 8 ranks, in all ways of calling
+        os.environ.setdefault("MEMORY", "3072")
     calls.write_text("\n".join([*begin, *lines, "exit $status"]) + "\n")
     sys.exit(subprocess.run([a.run, a.folder, output, f"cd {output} && bash {calls}"], check=False).returncode)
 
