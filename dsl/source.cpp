@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <sstream>
 #include <string_view>
 
 #include "dsl/parse.h"
@@ -53,6 +54,23 @@ std::optional<std::string> readSource(const fs::path &path, Loc at, Diag &diag) 
   }
   if (text.starts_with(kByteOrderMark)) text.erase(0, kByteOrderMark.size());
   return text;
+}
+
+std::optional<std::string> readInput(const std::string &path, std::streamoff most,
+                                     std::string_view is, std::string_view wanted, Diag &diag) {
+  std::ifstream file(path, std::ios::binary | std::ios::ate);
+  const std::streamoff bytes = file ? std::streamoff(file.tellg()) : -1;
+  if (bytes > most) {
+    diag.error(Loc(), path, " has ", bytes, " bytes; at most ", most, " are read");
+    return {};
+  }
+  std::ostringstream text;
+  if (bytes > 0) text << (file.seekg(0), file.rdbuf());
+  if (bytes < 0 || !file) {
+    diag.error(Loc(), "cannot read ", is, path, wanted);
+    return {};
+  }
+  return text.str();
 }
 
 namespace {

@@ -5,9 +5,11 @@
 #pragma once
 
 #include <filesystem>
+#include <iosfwd>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "dsl/ast.h"
@@ -18,6 +20,11 @@ namespace nbcc {
 /// A file's text, without the byte order mark it may begin with. Reads at most kMaxSourceBytes and
 /// one more. Reports what is wrong at `at`: the import, or no place.
 std::optional<std::string> readSource(const std::filesystem::path &path, Loc at, Diag &);
+
+/// All bytes of an input that is no source, with what it `is` ("the graph ") and what was `wanted`
+/// in its place for the report that it cannot be read. At most `most` bytes.
+std::optional<std::string> readInput(const std::string &path, std::streamoff most,
+                                     std::string_view is, std::string_view wanted, Diag &);
 
 /// Whether the text is small enough, UTF-8 and without a byte order mark. Reports the
 /// first thing that is wrong.

@@ -3,25 +3,13 @@
 
 #include "compiler/driver/compile.h"
 
-#include <fstream>
-#include <sstream>
+#include "dsl/source.h"
 
 namespace nbcc {
 std::optional<uint16_t> readFile(const std::string &path, Diag &diag) {
-  constexpr std::streamoff kMostBytes = 1 << 30;
-  std::ifstream file(path, std::ios::binary | std::ios::ate);
-  std::streamoff bytes = file ? std::streamoff(file.tellg()) : -1;
-  std::ostringstream text;
-  if (bytes > kMostBytes) {
-    diag.error(Loc(), path, " has ", bytes, " bytes; at most ", kMostBytes, " are read");
-    return std::nullopt;
-  }
-  if (bytes > 0) text << (file.seekg(0), file.rdbuf());
-  if (bytes < 0 || !file) {
-    diag.error(Loc(), "cannot read ", path);
-    return std::nullopt;
-  }
-  return diag.addFile(path, text.str());
+  const std::optional<std::string> text = readInput(path, 1 << 30, "", "", diag);
+  if (!text) return std::nullopt;
+  return diag.addFile(path, *text);
 }
 
 Compilation::Compilation(const ast::File &file, const Options &options, Diag &diag)

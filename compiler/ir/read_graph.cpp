@@ -9,18 +9,17 @@
 
 #include <algorithm>
 #include <charconv>
-#include <fstream>
 #include <sstream>
 #include <unordered_map>
 
 #include "compiler/ir/graph.h"
 #include "compiler/ir/schedule.h"
+#include "dsl/source.h"
 
 namespace nbcc {
 
 namespace {
 
-constexpr std::streamoff kMostGraphBytes = 1 << 28;
 constexpr size_t kMostDimensions = 16;
 
 bool readNatural(std::string_view text, int64_t &value) {
@@ -176,20 +175,11 @@ Graph readCartesian(const std::string &text, Diag &diag) {
 }
 
 Graph readGraph(const std::string &path, Diag &diag) {
-  std::ifstream file(path, std::ios::binary | std::ios::ate);
-  std::streamoff bytes = file ? std::streamoff(file.tellg()) : -1;
-  if (bytes > kMostGraphBytes) {
-    diag.error(Loc(), path, " has ", bytes, " bytes; at most ", kMostGraphBytes, " are read");
-    return {};
-  }
-  std::ostringstream text;
-  if (bytes > 0) text << (file.seekg(0), file.rdbuf());
-  if (bytes < 0 || !file) {
-    diag.error(Loc(), "cannot read the graph ", path,
-               ": wanted a file with a line for each rank, as 0: from 1 3 to 1");
-    return {};
-  }
-  return GraphReader(diag.addFile(path, text.str()), diag).read();
+  const std::optional<std::string> text =
+      readInput(path, 1 << 28, "the graph ",
+                ": wanted a file with a line for each rank, as 0: from 1 3 to 1", diag);
+  if (!text) return {};
+  return GraphReader(diag.addFile(path, *text), diag).read();
 }
 
 }  // namespace nbcc

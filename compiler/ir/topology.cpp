@@ -11,19 +11,17 @@
 #include "compiler/ir/topology.h"
 
 #include <charconv>
-#include <fstream>
 #include <numeric>
 #include <set>
 #include <sstream>
 #include <unordered_map>
 
 #include "compiler/ir/schedule.h"
+#include "dsl/source.h"
 
 namespace nbcc {
 
 namespace {
-
-constexpr std::streamoff kMostTopologyBytes = 1 << 28;
 
 bool readNumber(std::string_view text, int64_t &value) {
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -137,25 +135,19 @@ Topology oneOnEach(int64_t ranks) {
 Topology readTopology(const std::string &text, Diag &diag) {
   if (text.starts_with(kTorus)) return readTorus(text, diag);
   if (looksLikeGrid(text)) return readGrid(text, diag);
-  std::ifstream file(text, std::ios::binary | std::ios::ate);
-  std::streamoff bytes = file ? std::streamoff(file.tellg()) : -1;
-  if (bytes > kMostTopologyBytes) {
-    diag.error(Loc(), text, " has ", bytes, " bytes; at most ", kMostTopologyBytes, " are read");
-    return {};
-  }
-  if (bytes >= 0) file.seekg(0);
+  const std::optional<std::string> read =
+      readInput(text, 1 << 28, "the topology ",
+                ": wanted nodes x ranks on each, as 4x8, a torus of nodes, as torus:4x4, or a file "
+                "with the node of each rank",
+                diag);
+  if (!read) return {};
+  std::istringstream file(*read);
   std::unordered_map<std::string, int32_t> numbers;
   std::vector<int32_t> nodeOf;
-  for (std::string line; bytes >= 0 && std::getline(file, line);) {
+  for (std::string line; std::getline(file, line);) {
     std::istringstream words(line.substr(0, line.find('#')));
     for (std::string node; words >> node;)
       nodeOf.push_back(numbers.emplace(node, static_cast<int32_t>(numbers.size())).first->second);
-  }
-  if (bytes < 0 || file.bad()) {
-    diag.error(Loc(), "cannot read the topology ", text,
-               ": wanted nodes x ranks on each, as 4x8, a torus of nodes, as torus:4x4, or a file "
-               "with the node of each rank");
-    return {};
   }
   if (nodeOf.empty() || static_cast<int64_t>(nodeOf.size()) > kMaxBlocks) {
     diag.error(Loc(), "topology ", text, " names the nodes of ", nodeOf.size(),
