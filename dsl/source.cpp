@@ -58,6 +58,11 @@ std::optional<std::string> readSource(const fs::path &path, Loc at, Diag &diag) 
 
 std::optional<std::string> readInput(const std::string &path, std::streamoff most,
                                      std::string_view is, std::string_view wanted, Diag &diag) {
+  std::error_code ignored;
+  if (fs::is_directory(path, ignored)) {
+    diag.error(Loc(), "cannot read ", is, path, ": it is a directory");
+    return {};
+  }
   std::ifstream file(path, std::ios::binary | std::ios::ate);
   const std::streamoff bytes = file ? std::streamoff(file.tellg()) : -1;
   if (bytes > most) {
