@@ -172,14 +172,21 @@ bool runsOnce(const Site &site) {
   return true;
 }
 
+/// What a check does it is to do with the same values behind the wait.
+void takeHandled(Site &site, const Effects &check) {
+  for (const Effect &e : check.all)
+    if (e.kind == Effect::reads || e.kind == Effect::writes) site.handled.add(e.objects);
+}
+
 /// Whether a statement does nothing that the wait's check may not do as well, and nothing runs
 /// behind it. Else what it does, or nothing, if it goes on.
-bool onlyStops(const Stmt *s, const Site &site, Program &program, std::string &does) {
+bool onlyStops(const Stmt *s, Site &site, Program &program, std::string &does) {
   const Effects effects = effectsOf(s, *site.in, program);
   if (const Effect *e = moreThanStop(site, effects, program.memory(*site.in), true)) {
     does = ": " + e->what;
     return false;
   }
+  takeHandled(site, effects);
   return neverPassed(s, program, true) && leadsOn(s, site);
 }
 
@@ -229,6 +236,7 @@ void readCheckingMacro(Site &site, Program &program) {
   if (const std::optional<std::string> what = doneTwice(site.statement(site.index), site, program))
     site.against.push_back({site.call->getBeginLoc(), site.checkedBy + "() would do " + *what +
                                                           " twice, for the start and the wait"});
+  takeHandled(site, effects);
   for (const Effect &e : effects.all) {  // who looks at the code wants that of the wait
     if (!keepsCode(e, site) || staysWithin(e, site)) continue;
     site.keepsCode = true;

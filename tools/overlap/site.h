@@ -37,6 +37,7 @@ struct Site {
   const clang::Stmt *check = nullptr;   // stops where rc is an error, and stands next to the call
   const clang::IfStmt *asks = nullptr;  // if (MPI_... != MPI_SUCCESS), which stops at an error
   unsigned behind = 0;                  // the first statement that may be in the way
+  Objects handled;  // what a check, which is repeated with the wait, reads or changes at an error
 
   /// Memory that is the call's until it completes.
   struct Buffer {

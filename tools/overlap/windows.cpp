@@ -46,6 +46,7 @@ class Obstacle {
     if (e.kind == Effect::writes) {
       if (meets(e, true)) return touches(e, "written", site_.writes, "writes");
       if (meets(e, false)) return touches(e, "written", site_.reads, "reads");
+      if (isHandled(e)) return changesCheck(e);
       return seenByOthers(e);
     }
     return otherwise(e);
@@ -66,6 +67,7 @@ class Obstacle {
         return touches(e, "written", named, "reads");
       }
       if (meets(e, true)) return touches(e, "written", site_.writes, "writes");
+      if (isHandled(e)) return changesCheck(e);
       return seenByOthers(e);
     }
     if (e.kind == Effect::collective)
@@ -82,6 +84,15 @@ class Obstacle {
       return b.written == written && memory_.mayOverlap(e.objects, b.objects) &&
              !(regions_ && regions_->apart(e.access, b));
     });
+  }
+
+  bool isHandled(const Effect &e) const {
+    return !site_.handled.empty() && memory_.mayOverlap(e.objects, site_.handled);
+  }
+
+  Remark changesCheck(const Effect &e) const {
+    return {e.at,
+            e.what + " is written, which is looked at, or changed, where " + name_ + " has failed"};
   }
 
   Remark touches(const Effect &e, const char *how, const Objects &ours, const char *does) const {
