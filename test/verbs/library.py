@@ -46,7 +46,7 @@ LONG_WAYS = ["--thread --depth=2 --lengths=131073,524289", "--read --depth=1 --l
 MANY_RANKS, FEW_LENGTHS = 6, "--lengths=3,0,1001"
 FEW_WAYS = 5  # so many ranks, and more, with 4 MiB: each algorithm goes one way
 # Who sends to a peer that is late comes again after so long: 20 ms. The guest's adapter makes 4 ms of anything shorter,
-# and then a fifth of all packets of 8 ranks were refusals, which the processor is too slow for.
+# and then a fifth of all packets of 8 ranks were refusals.
 RNR_TIMER = 22
 MOST_SECONDS = 400  # of one program, which otherwise would take the time of all
 LONG_ONES = ("allreduce-ring", "alltoall-pairwise", "bcast-binomial")

@@ -172,7 +172,7 @@ bool runsOnce(const Site &site) {
   return true;
 }
 
-/// What a check does it is to do with the same values behind the wait.
+/// A check that is repeated behind the wait is to find there what it would have found before.
 void takeHandled(Site &site, const Effects &check) {
   for (const Effect &e : check.all)
     if (e.kind == Effect::reads || e.kind == Effect::writes) site.handled.add(e.objects);

@@ -1,7 +1,7 @@
 // Functions to which ways are as many as sets of functions: which call each other, or two times the next one each. They are
 // not gone through to the end.
 // REQUIRES: openmpi
-// RUN: timeout 300 nbc-overlap %s -- mpicc.openmpi | FileCheck %s
+// RUN: timeout %if sanitizer %{300%} %else %{60%} nbc-overlap %s -- mpicc.openmpi | FileCheck %s
 // CHECK: many_ways.c:[[#@LINE+27]]:3: remark: MPI_Allreduce: nothing can run meanwhile
 // CHECK: many_ways.c:[[#@LINE+27]]:3: note: it must be complete here: {{d[0-9]+}}(), which does too much to go through, in {{d[0-9]+}}() cannot be seen into
 // CHECK: many_ways.c:[[#@LINE+27]]:3: remark: MPI_Allreduce: nothing can run meanwhile
