@@ -14,15 +14,10 @@
 #include <string.h>
 #include <time.h>
 
-enum {
-  MOST_LOG_READS = 4,
-  MOST_GID = 255,
-  YIELDED = 100000,      // nanoseconds
-  LONGEST_REST = 50000,  // likewise
-  PART = 8,              // a rest is that part of the time in which nothing has happened
-  PATIENCE = 4,
-  MOST_PATIENCE = 1000000
-};  // microseconds
+#include "runtime/devx/rest.h"
+
+enum { MOST_LOG_READS = 4, MOST_GID = 255 };
+enum { PATIENCE = 4, MOST_PATIENCE = 1000000 };  // microseconds
 
 static void tell_facts(struct nbc_hca *hca, struct nbc_hca_facts *facts) {
   *facts = devx_adapter_of(hca)->facts;
@@ -76,24 +71,15 @@ static int64_t clock_now(void) {
   return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
 }
 
-// No CQ is armed: hosts look at one entry for each stage of a call, and come again soon. A call
-// takes some microseconds, and what a kernel calls a rest of one is fifty and more: so at first
-// others may have the core, then rests get longer with the time that a thread has been at it. Who
-// comes again at once goes on with the rest before.
 static void rest(struct nbc_hca *hca, int64_t nanoseconds) {
-  static _Thread_local int64_t began, ended;
+  static _Thread_local struct devx_rests rests;
   (void)hca;
-  const int64_t now = clock_now();
-  if (now - ended > YIELDED / PART) began = now;
-  int64_t part = (now - began) / PART;
-  if (part > LONGEST_REST) part = LONGEST_REST;
-  if (part > nanoseconds) part = nanoseconds;
-  const struct timespec time = {0, part};
-  if (now - began < YIELDED || part <= 0)
+  const struct timespec time = {0, devx_rest_from(&rests, clock_now(), nanoseconds)};
+  if (time.tv_nsec <= 0)
     sched_yield();
   else
     nanosleep(&time, NULL);
-  ended = clock_now();
+  rests.ended = clock_now();
 }
 
 static const struct nbc_hca_ops adapter_ops = {

@@ -3,6 +3,7 @@
 //
 //   choose.c    which adapter, port and GID
 //   adapter.c   nbc_devx_open: all that queues share; registration of memory
+//   rest.c      how long a thread rests that has found nothing done
 //   memory.c    memory that queues are made in
 //   queues.c    completion queues and queue pairs: made, destroyed
 //   connect.c   where peers find each other

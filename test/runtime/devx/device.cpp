@@ -5,13 +5,9 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <string>
-#include <thread>
-#include <vector>
 
 #include "nbc/devx.h"
 #include "nbc/hca.h"
@@ -265,34 +261,6 @@ TEST(Devx, withoutCrossChannelNoneIsMade) {
                                    .flags = NBC_HCA_QP_CROSS_CHANNEL,
                                    .port = 0};
   EXPECT_EQ(d.hca->ops->create_qp(d.hca, &want, &qp), NBC_ERROR_UNSUPPORTED);
-}
-
-// A call of some microseconds must not wait for a nap to end, nor a long one keep a core.
-TEST(Devx, restsAreShortAtFirst) {
-  Device d;
-  using Clock = std::chrono::steady_clock;
-  const auto rest = [&] {
-    const auto begin = Clock::now();
-    d.hca->ops->sleep(d.hca, 1000000);
-    return Clock::now() - begin;
-  };
-  auto first = Clock::duration::max();
-  for (int i = 0; i < 500 && first >= std::chrono::microseconds(20); ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    first = std::min(first, rest());
-  }
-  EXPECT_LT(first, std::chrono::microseconds(20));
-  // Who loses its core between two rests begins anew, as one who has done something.
-  auto later = Clock::duration::zero();
-  for (int i = 0; i < 20 && later < std::chrono::microseconds(40); ++i) {
-    for (const auto begin = Clock::now(); Clock::now() - begin < std::chrono::milliseconds(5);)
-      rest();
-    std::vector<Clock::duration> rests;
-    while (rests.size() < 51) rests.push_back(rest());
-    std::ranges::nth_element(rests, rests.begin() + 25);
-    later = rests[25];
-  }
-  EXPECT_GE(later, std::chrono::microseconds(40));
 }
 
 struct Refusal {
