@@ -42,13 +42,19 @@ bool needsSemicolon(const Stmt *s) {
   return !isa<CompoundStmt, CXXTryStmt, DeclStmt, NullStmt>(s);
 }
 
-/// Where the newline is that ends a line, and those that go on behind a backslash.
+/// Where a line ends: of CR LF at the CR, so that what is put there ends as it does.
+unsigned lineEnd(StringRef text, size_t at) {
+  const size_t newline = std::min(text.find('\n', at), text.size());
+  return static_cast<unsigned>(text.slice(at, newline).ends_with("\r") ? newline - 1 : newline);
+}
+
+/// Where it ends with those that go on behind a backslash.
 unsigned endOfLine(StringRef text, size_t at) {
   for (;;) {
-    const size_t newline = std::min(text.find('\n', at), text.size());
+    const size_t newline = text.find('\n', at);
     const StringRef line = text.slice(at, newline).rtrim();
-    if (newline == text.size() || !(line.ends_with("\\") || line.ends_with("?\?/")))
-      return static_cast<unsigned>(newline);
+    if (newline == StringRef::npos || !(line.ends_with("\\") || line.ends_with("?\?/")))
+      return lineEnd(text, at);
     at = newline + 1;
   }
 }
@@ -118,14 +124,13 @@ bool shareText(const Stmt &s, const Stmt &next, const ASTContext &context) {
 }
 
 unsigned behindComment(StringRef text, unsigned end) {
-  const size_t newline = std::min(text.find('\n', end), text.size());
-  const StringRef rest = text.slice(end, newline);
-  const StringRef comment = rest.ltrim();
+  const unsigned lineEnds = lineEnd(text, end);
+  const StringRef comment = text.slice(end, lineEnds).ltrim();
   const bool whole =
       comment.starts_with("//") || (comment.starts_with("/*") && comment.rtrim().ends_with("*/") &&
                                     comment.find("*/") == comment.rtrim().size() - 2);
   // A comment that goes on in the next line would take in what is put there.
-  return whole && newline == endOfLine(text, end) ? static_cast<unsigned>(newline) : end;
+  return whole && lineEnds == endOfLine(text, end) ? lineEnds : end;
 }
 
 bool declaresFirst(const ASTContext &context) {
@@ -146,7 +151,7 @@ Extent withLine(StringRef text, Extent e) {
   const size_t newline = std::min(text.find('\n', e.end), text.size());
   const bool alone =
       text.slice(begin, e.begin).trim().empty() && text.slice(e.end, newline).trim().empty();
-  return alone && begin > 0 ? Extent{static_cast<unsigned>(begin - 1), e.end} : e;
+  return alone && begin > 0 ? Extent{lineEnd(text, lineBegin(text, begin - 1)), e.end} : e;
 }
 
 SourceLocation nameOfCall(const CallExpr &call) {
