@@ -257,6 +257,18 @@ static struct nbc_template *own_template(char **memory) {
   return t;
 }
 
+int read_lengths(const char *list, size_t lengths[MOST_LENGTHS]) {
+  for (int count = 0; count < MOST_LENGTHS;) {
+    char *end;
+    lengths[count++] = strtoull(list, &end, 10);
+    if (end == list) return 0;
+    if (*end == 0) return count;
+    if (*end != ',') return 0;
+    list = end + 1;
+  }
+  return 0;
+}
+
 int check_file(nbc_comm *comm, const char *name, const struct variation *v) {
   char *memory;
   world.file_name = name;
@@ -268,7 +280,8 @@ int check_file(nbc_comm *comm, const char *name, const struct variation *v) {
   must(nbc_plan_connect(plan), "connect");
   int calls = 0;
   uint32_t kind = t->kind;
-  for (int flights = 1; flights <= v->flights; flights += v->flights - 1)
+  const int several = v->flights < v->count ? v->flights : v->count;
+  for (int flights = 1; flights <= several; flights += several > 1 ? several - 1 : 1)
     for (int first = 0; first + flights <= v->count; first += flights) {
       struct flight flight[MOST_FLIGHTS];
       // Some ranks come late, some look before others do.

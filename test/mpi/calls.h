@@ -19,7 +19,7 @@
 extern "C" {
 #endif
 
-enum { MOST_FLIGHTS = 6 };
+enum { MOST_FLIGHTS = 6, MOST_LENGTHS = 16 };
 
 /* This process. */
 struct world {
@@ -39,9 +39,11 @@ struct variation {
   struct nbc_plan_options options;
   const size_t *lengths;
   int count;   /* of lengths */
-  int flights; /* under way at once, 2 to MOST_FLIGHTS; after all lengths one by one */
+  int flights; /* under way at once: 2 to MOST_FLIGHTS, `count` at most; after all one by one */
 };
 
+/* Of `3,0,1001`; how many, 0: that is no list of up to MOST_LENGTHS. */
+int read_lengths(const char *list, size_t lengths[MOST_LENGTHS]);
 /* A status must be 0, or all ends. */
 void must(int status, const char *what);
 /* The templates of all ranks, one behind the other, as nbcc --emit=template --rank=all writes them.

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // check.c - templates on an MPI, against its own collectives and against what they mean.
 //
-//   mpirun -n P check [--in-place] [--nodes=N] [--by-definition] [--most=N] [--DEVICE] FILE...
+//   mpirun -n P check [--in-place] [--nodes=N] [--by-definition] [--lengths=N,N,...] [--DEVICE]
+//   FILE...
 //
-// What is called is in calls.h, up to N elements. With --by-definition the MPI is not asked.
+// What is called is in calls.h, of so many elements. With --by-definition the MPI is not asked.
 // DEVICE: there is one of target sci or verbs, or for coredirect a software HCA (hca) or an mlx5
 // adapter (devx), too. Prints a line on rank 0 and exits with 1 on all ranks if anything was wrong
 // on one.
@@ -120,11 +121,10 @@ static nbc_comm *create(int nodes, const struct opens *with) {
 }
 
 int main(int argc, char **argv) {
-  static const size_t lengths[] = {3, 0, 1, 1000, 17, 2, 0, 40001, 5, 63, 1, 4096};
-  size_t short_ones[sizeof lengths / sizeof *lengths];
+  size_t lengths[MOST_LENGTHS] = {3, 0, 1, 1000, 17, 2, 0, 40001, 5, 63, 1, 4096};
   struct variation all = {
-      .options = {.max_bytes = 400000}, .lengths = short_ones, .flights = MOST_FLIGHTS};
-  int calls = 0, files = 0, nodes = 1, most = 40001, level;
+      .options = {.max_bytes = 400000}, .lengths = lengths, .count = 12, .flights = MOST_FLIGHTS};
+  int calls = 0, files = 0, nodes = 1, level;
   const struct opens *with = NULL, *opens;
   // NBC_PROGRESS=thread in the environment wants it.
   MPI_Init_thread(&argc, &argv, getenv("NBC_PROGRESS") ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE,
@@ -141,13 +141,11 @@ int main(int argc, char **argv) {
       world.by_another = NULL;
     } else if ((opens = opens_by(argv[i]))) {
       with = opens;
-    } else if (sscanf(argv[i], "--nodes=%d", &nodes) != 1 &&
-               sscanf(argv[i], "--most=%d", &most) != 1) {
-      if (!comm) {
-        for (size_t l = 0; l < sizeof lengths / sizeof *lengths; ++l)
-          if (lengths[l] <= (size_t)most) short_ones[all.count++] = lengths[l];
-        comm = create(nodes, with);
-      }
+    } else if (strncmp(argv[i], "--lengths=", 10) == 0) {
+      all.count = read_lengths(argv[i] + 10, lengths);
+      if (!all.count) must(NBC_ERROR_ARGUMENT, argv[i]);
+    } else if (sscanf(argv[i], "--nodes=%d", &nodes) != 1) {
+      if (!comm) comm = create(nodes, with);
       calls += check_file(comm, argv[i], &all);
       ++files;
     }

@@ -42,8 +42,8 @@ WAYS = ["--eager=4096 --flights=4 --depth=2", "--eager=64 --flights=3 --depth=4"
 # Of more than an adapter sends at once, and of parts of such; also copied, which no default does.
 LONG_WAYS = ["--thread --depth=2 --lengths=131073,524289", "--read --depth=1 --lengths=131073,524289",
              "--copied --depth=1 --lengths=131073", "--send --depth=2 --lengths=131073,524289"]
-# Of many ranks on the guest's few processors fewer lengths: none, odd, more than is copied.
-MANY_RANKS, FEW_LENGTHS = 6, "--lengths=3,0,1001"
+# Elements; of many ranks on the guest's few processors fewer lengths: none, odd, more than is copied.
+MANY_RANKS, FEW_LENGTHS, LENGTHS = 6, "--lengths=3,0,1001", "--lengths=3,0,1,257,1000"
 FEW_WAYS = 5  # so many ranks, and more, with 4 MiB: each algorithm goes one way
 # Who sends to a peer that is late comes again after so long: 20 ms. The guest's adapter makes 4 ms of anything shorter,
 # and then a fifth of all packets of 8 ranks were refusals.
@@ -51,10 +51,11 @@ RNR_TIMER = 22
 MOST_SECONDS = 400  # of one program, which otherwise would take the time of all
 LONG_ONES = ("allreduce-ring", "alltoall-pairwise", "bcast-binomial")
 
-# Under an MPI. Loops that wait have to yield.
+# Under an MPI. Loops that wait have to yield. A third of Open MPI's start is the opening of components without use here.
 FORCED = ["eager", "write", "read", "send"]
 LAUNCHERS = {
-    "openmpi": "mpirun.openmpi --allow-run-as-root --oversubscribe --mca mpi_yield_when_idle 1 -n",
+    "openmpi": "mpirun.openmpi --allow-run-as-root --oversubscribe --mca mpi_yield_when_idle 1 --mca pml ob1 "
+               "--mca btl self,vader --mca osc rdma --mca io ompio --mca coll basic,libnbc,tuned -n",
     "mpich": "mpiexec.mpich -genv UCX_TLS tcp,sm,self -genv LD_PRELOAD {yields} -n",
 }
 
@@ -77,6 +78,10 @@ def in_turn(files, ranks, way):
     return [file for i, file in enumerate(files) if (i + ranks) % len(WAYS) == way]
 
 
+def lengths_on(ranks):
+    return FEW_LENGTHS if ranks >= MANY_RANKS else LENGTHS
+
+
 def names(files):
     return " ".join(f"templates/{file.name}" for file in files)
 
@@ -91,7 +96,7 @@ def by_mpi(a, compiler, output):
         mpi, launcher = list(LAUNCHERS.items())[ranks % len(LAUNCHERS)]
         lines.append(f"export NBC_VERBS_TRANSFER={FORCED[turn % len(FORCED)]}")
         lines.append(f"{launcher.format(yields=yields)} {ranks} {a.plans}-{mpi} --verbs --in-place --by-definition "
-                     f"--most=1000 {names(files[turn % 4::4])} || status=1")
+                     f"{lengths_on(ranks)} {names(files[turn % 4::4])} || status=1")
     return lines
 
 
@@ -111,8 +116,8 @@ def by_files(a, compiler, output):
         if ranks == 5:
             ports = names(file for file in files if file.name.startswith(PORTED))
         for number, way in enumerate(WAYS):
-            few = "" if a.long or ranks < MANY_RANKS else FEW_LENGTHS
-            call(ranks, f"{way} {few} {names(in_turn(files, ranks, number))}")
+            lengths = LENGTHS if a.long else lengths_on(ranks)
+            call(ranks, f"{way} {lengths} {names(in_turn(files, ranks, number))}")
         if a.long or ranks == 2:
             long = files if a.long else [file for file in files if file.name.startswith(LONG_ONES)]
             for number, way in enumerate(LONG_WAYS):

@@ -108,9 +108,9 @@ bool read(int argc, char **argv, Wish &wish) {
     } else if (std::sscanf(word, "--here=%d..%d", &wish.first, &wish.last) == 2) {
       continue;
     } else if (!std::strncmp(word, "--lengths=", 10)) {
-      wish.lengths.clear();
-      for (const char *at = word + 9; at && *at; at = std::strchr(at + 1, ','))
-        wish.lengths.push_back(std::strtoull(at + 1, nullptr, 10));
+      wish.lengths.resize(MOST_LENGTHS);
+      wish.lengths.resize(size_t(read_lengths(word + 10, wish.lengths.data())));
+      if (wish.lengths.empty()) return false;
     } else if (word[0] == '-') {
       return false;
     } else {
