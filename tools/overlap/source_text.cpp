@@ -124,13 +124,17 @@ bool shareText(const Stmt &s, const Stmt &next, const ASTContext &context) {
 }
 
 unsigned behindComment(StringRef text, unsigned end) {
-  const unsigned lineEnds = lineEnd(text, end);
-  const StringRef comment = text.slice(end, lineEnds).ltrim();
-  const bool whole =
-      comment.starts_with("//") || (comment.starts_with("/*") && comment.rtrim().ends_with("*/") &&
-                                    comment.find("*/") == comment.rtrim().size() - 2);
-  // A comment that goes on in the next line would take in what is put there.
-  return whole && lineEnds == endOfLine(text, end) ? lineEnds : end;
+  for (size_t at = end;;) {
+    at = std::min(text.find_first_not_of(" \t\v\f", at), text.size());
+    if (at == lineEnd(text, at)) return static_cast<unsigned>(at);
+    const StringRef rest = text.substr(at);
+    // A comment that goes on in the next line would take in what is put there.
+    if (rest.starts_with("//"))
+      return lineEnd(text, at) == endOfLine(text, at) ? lineEnd(text, at) : end;
+    const size_t length = rest.starts_with("/*") ? rest.find("*/", 2) : StringRef::npos;
+    if (length == StringRef::npos) return end;
+    at += length + 2;
+  }
 }
 
 bool declaresFirst(const ASTContext &context) {

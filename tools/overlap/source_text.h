@@ -29,7 +29,7 @@ bool shareText(const clang::Stmt &, const clang::Stmt &next, const clang::ASTCon
 
 llvm::StringRef mainFile(const clang::ASTContext &);
 
-/// Where a line of its own may follow what ends at `end`: behind a comment on the same line.
+/// Where a line of its own may follow what ends at `end`: behind comments that begin on that line.
 unsigned behindComment(llvm::StringRef text, unsigned end);
 
 /// Whether declarations stand at the beginning of their block, as in C90, or as
