@@ -15,6 +15,7 @@
 #include "tools/overlap/buffers.h"
 #include "tools/overlap/changes.h"
 #include "tools/overlap/known_calls.h"
+#include "tools/overlap/known_faults.h"
 #include "tools/overlap/returned_code.h"
 #include "tools/overlap/source_text.h"
 
@@ -200,6 +201,9 @@ const Stmt *invariantIn(const Site &site, Program &program, Persistent names, st
     return no("the extension has no calls for large counts");
   if (names == Persistent::mpix && !includes("mpi.h", site.context()))
     return no("there is no #include <mpi.h> that one of <mpi-ext.h> could follow");
+  if (std::string fault = persistentFault(*site.collective, site.context(), program);
+      names != Persistent::mpix && !fault.empty())
+    return no(std::move(fault));
   const std::string init =
       (names == Persistent::mpix ? "MPIX" : "MPI") + site.collective->persistent().substr(3);
   for (const std::string &name : {init, std::string("MPI_Start"), std::string("MPI_Request_free")})

@@ -12,6 +12,7 @@
 #include <algorithm>
 
 #include "tools/overlap/buffers.h"
+#include "tools/overlap/known_faults.h"
 #include "tools/overlap/meetings.h"
 #include "tools/overlap/returned_code.h"
 #include "tools/overlap/source_text.h"
@@ -233,6 +234,9 @@ Site makeSite(const Collective &collective, const CallExpr *call, const Function
     refuse("a jump may lead into the statement, past the request");
   if (program.joinsOthers() && !isOfThisProgram(collective, *call, *in))
     refuse("ranks of another program may take part in it");
+  if (std::string fault = nonblockingFault(collective, in->getASTContext(), program);
+      !fault.empty())
+    refuse(std::move(fault));
   if (!memory.notUnderstood().empty())
     site.against.push_back(
         {memory.notUnderstoodAt(),
