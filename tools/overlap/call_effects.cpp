@@ -79,6 +79,9 @@ void Walk::known(const CallExpr *call, const KnownCall &k) {
     touches(argument, how, objects, here);
   }
   const std::string name(k.name);
+  if (const std::optional<Handles> what = mayBeHandled(k); what && program_.handles(*what))
+    add(Effect::opaque, call, "a handler of the program's that " + name + " may run",
+        Objects::anything());
   if (formatMayHold(*call, k, 'm')) add(Effect::orders, call, "errno, by %m,");
   const bool setsErrno = k.kind == CallKind::makes || name.starts_with("strto") || name == "sscanf";
   if (setsErrno && asksForErrno(program_)) add(Effect::orders, call, "errno, by " + name + "(),");

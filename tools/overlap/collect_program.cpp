@@ -153,6 +153,7 @@ class Collector : public RecursiveASTVisitor<Collector> {
     if (const auto *label = d->getAttr<AsmLabelAttr>()) otherName(label->getLabel());
     if (const auto *chosen = d->getAttr<IFuncAttr>()) otherName(chosen->getResolver());
     if (const auto *weak = d->getAttr<WeakRefAttr>()) otherName(weak->getAliasee());
+    if (d->hasAttr<DestructorAttr>()) program_.handles_.insert(Handles::exit);
     if (const auto *assembly = dyn_cast<FileScopeAsmDecl>(d))
       this->assembly(assembly->getAsmString()->getString());
     return true;
@@ -169,6 +170,11 @@ class Collector : public RecursiveASTVisitor<Collector> {
       program_.globals_.push_back(v);
       program_.declarations_[program_.inAll(*v)].push_back(v);
     }
+    const CXXRecordDecl *record =
+        v->hasGlobalStorage() ? v->getType()->getAsCXXRecordDecl() : nullptr;
+    if (record && record->hasDefinition() && !record->hasTrivialDestructor() &&
+        !isOfSystem(*record))
+      program_.handles_.insert(Handles::exit);
     if (const auto *attribute = v->getAttr<CleanupAttr>())  // called where the variable ends
       program_.addressTaken_.insert(nameInAll(*attribute->getFunctionDecl()));
     return true;
@@ -279,6 +285,7 @@ class Collector : public RecursiveASTVisitor<Collector> {
       for (const char *gives : {"freopen", "freopen64", "dup2", "dup3"})
         program_.redirects_ = program_.redirects_ || name == gives;
       program_.sharesMemory_ = program_.sharesMemory_ || (isMpi(*f) && name.contains("_Win_"));
+      if (const std::optional<Handles> what = handled(*f)) program_.handles_.insert(*what);
       program_.lendsMemory_ =
           program_.lendsMemory_ || (!called_.contains(ref) && keepsMemory(name));
       // It keeps what is thrown in it for whoever asks.

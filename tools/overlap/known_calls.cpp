@@ -101,6 +101,28 @@ const KnownCall *findKnownCall(const clang::FunctionDecl &f) {
   return nullptr;
 }
 
+std::optional<Handles> handled(const clang::FunctionDecl &f) {
+  const llvm::StringRef name = nameOf(f);
+  if (isMpi(f) && (name.contains("reate_errhandler") || name.contains("rrhandler_create")))
+    return Handles::errors;
+  if ((!f.isExternC() && !f.isInStdNamespace()) || isOwn(f)) return std::nullopt;
+  for (const char *sets : {"signal", "__sysv_signal", "sysv_signal", "bsd_signal", "ssignal",
+                           "sigset", "sigaction", "sigvec"})
+    if (name == sets) return Handles::abort;
+  for (const char *sets : {"atexit", "on_exit", "at_quick_exit"})
+    if (name == sets) return Handles::exit;
+  if (name.starts_with("register_printf_")) return Handles::prints;
+  return std::nullopt;
+}
+
+std::optional<Handles> mayBeHandled(const KnownCall &k) {
+  if (k.name == "MPI_Abort") return Handles::exit;  // as MPICH ends
+  if (k.kind == CallKind::stops) return Handles::abort;
+  if (k.name.starts_with("MPI_") && k.kind == CallKind::plain) return Handles::errors;
+  if (k.arguments.find('F') != k.arguments.npos && k.name != "sscanf") return Handles::prints;
+  return std::nullopt;
+}
+
 bool isMathematics(const clang::FunctionDecl &f) {
   return (f.hasAttr<clang::ConstAttr>() && !f.hasBody()) || (!isOwn(f) && isConstBuiltin(f));
 }

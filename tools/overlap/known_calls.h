@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -28,6 +29,15 @@ struct KnownCall {
   char argument(unsigned i) const { return i < arguments.size() ? arguments[i] : arguments.back(); }
 };
 
+/// When a library calls a function that it was given long before.
+enum class Handles { abort, exit, errors, prints };
+
+/// What a library function has another function called at: signal(), atexit() ...
+std::optional<Handles> handled(const clang::FunctionDecl &);
+
+/// Where one of these may run, so that the call does what nobody knows.
+std::optional<Handles> mayBeHandled(const KnownCall &);
+
 /// The same for a call, by its format if it has one.
 char argumentOf(const clang::CallExpr &, const KnownCall &, unsigned i);
 
@@ -51,7 +61,8 @@ bool isMathematics(const clang::FunctionDecl &);
 /// same numbers. What else is const may still be a thread's own address, or what a rank is.
 bool isOfNumbers(const clang::FunctionDecl &);
 
-/// std::min() and std::max() of two numbers: what they return refers to one of their arguments.
+/// std::min() and std::max() of two numbers: what they return refers to one
+/// of their arguments.
 bool isChoice(const clang::FunctionDecl &);
 
 /// Whether a header of the system declares it.

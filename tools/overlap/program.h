@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "tools/overlap/elements.h"
+#include "tools/overlap/known_calls.h"
 #include "tools/overlap/memory.h"
 
 namespace nbcc::overlap {
@@ -108,6 +109,9 @@ class Program {
 
   /// Some memory was given to streams, or to what makes random numbers, which write there later.
   bool lendsMemory() const { return lendsMemory_; }
+
+  /// Some function is called by the library where one of its calls ends, fails, or prints.
+  bool handles(Handles what) const { return handles_.contains(what); }
 
   /// What it prints may go to a file, which another rank reads.
   bool redirects() const { return redirects_; }
@@ -234,6 +238,7 @@ class Program {
   bool sharesMemory_ = false, takesAddresses_ = false, catches_ = false, ownsNew_ = false,
        hasSides_ = false, joinsOthers_ = false, writesStreams_ = false, redirects_ = false,
        lendsMemory_ = false;
+  std::set<Handles> handles_;
 };
 
 /// Whether the language itself calls a function, or the standard library by its name: for another
