@@ -27,6 +27,7 @@ std::string written(const Stmt *s, const ASTContext &context) {
   const CharSourceRange range =
       files.getExpansionRange(CharSourceRange::getTokenRange(s->getSourceRange()));
   std::string text = Lexer::getSourceText(range, files, context.getLangOpts()).str();
+  if (text == ":") return "what the loop goes through";  // for (x : container), by its iterator
   if (const size_t end = text.find('\n'); end != std::string::npos)
     text = text.substr(0, end) + "...";
   constexpr size_t most = 60;

@@ -132,9 +132,14 @@ bool isOfNumbers(const clang::FunctionDecl &f) {
 }
 
 bool isChoice(const clang::FunctionDecl &f) {
-  return f.isInStdNamespace() && !hasOwnBody(f) && (nameOf(f) == "min" || nameOf(f) == "max") &&
-         f.getNumParams() == 2 && f.getReturnType().getNonReferenceType()->isArithmeticType() &&
-         f.getParamDecl(1)->getType().getNonReferenceType()->isArithmeticType();
+  const llvm::StringRef name = nameOf(f);
+  const bool chooses = name == "clamp" ? f.getNumParams() == 3
+                                       : (name == "min" || name == "max") && f.getNumParams() == 2;
+  return chooses && f.isInStdNamespace() && !hasOwnBody(f) &&
+         f.getReturnType().getNonReferenceType()->isArithmeticType() &&
+         llvm::all_of(f.parameters(), [](const clang::ParmVarDecl *p) {
+           return p->getType().getNonReferenceType()->isArithmeticType();
+         });
 }
 
 bool isOfSystem(const clang::Decl &d) {

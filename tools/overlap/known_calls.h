@@ -61,7 +61,7 @@ bool isMathematics(const clang::FunctionDecl &);
 /// same numbers. What else is const may still be a thread's own address, or what a rank is.
 bool isOfNumbers(const clang::FunctionDecl &);
 
-/// std::min() and std::max() of two numbers: what they return refers to one
+/// std::min() and std::max() of two numbers, std::clamp() of three: what they return refers to one
 /// of their arguments.
 bool isChoice(const clang::FunctionDecl &);
 

@@ -22,7 +22,7 @@ struct Money {
 
 void work(double least) {
   for (int i = 0; i < n; ++i) {
-    other[i] = std::max(other[i], least) + std::min(1.0, std::abs(other[i])) + std::pow(other[i], 2.0);
+    other[i] = std::max(other[i], least) + std::clamp(other[i], 0.0, least) + std::min(1.0, std::abs(other[i])) + std::pow(other[i], 2.0);
     single[i] = std::sqrt(single[i]) + std::fmod(single[i], 2.f);
   }
 }
