@@ -21,6 +21,9 @@ The call
   - It stands in no handler, and in a try only if who comes to its handlers ends there: an exception would lead past the
     wait. A try elsewhere does not matter.
   - Its operator is one of MPI's own: one of the program's runs at any time until the call is complete.
+  - The other form of it is not one that the MPI at hand is known to have wrong: Open MPI 4's of MPI_Neighbor_alltoall,
+    -v and -w, but where all communicators with neighbors are made in these sources, and no grid is periodic; persistent
+    ones of MPI_Allgather, MPI_Gather and MPI_Scatter with MPICH 4.0.
   - No buffer is MPI_BOTTOM: then the datatype says which memory it is.
 
 All ranks
