@@ -3,8 +3,10 @@
 // (test/devx/software).
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <string>
@@ -261,6 +263,22 @@ TEST(Devx, withoutCrossChannelNoneIsMade) {
                                    .flags = NBC_HCA_QP_CROSS_CHANNEL,
                                    .port = 0};
   EXPECT_EQ(d.hca->ops->create_qp(d.hca, &want, &qp), NBC_ERROR_UNSUPPORTED);
+}
+
+// How long rests are is in rest.cpp; here, that they are slept, and the core is not kept. A yield
+// is no voluntary switch. Nothing else is done in between, or the thread would begin anew.
+TEST(Devx, restsBecomeSleeps) {
+  Device d;
+  const auto switches = [] {
+    rusage usage;
+    getrusage(RUSAGE_THREAD, &usage);
+    return usage.ru_nvcsw;
+  };
+  const auto latest = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  const long before = switches();
+  while (switches() == before && std::chrono::steady_clock::now() < latest)
+    d.hca->ops->sleep(d.hca, 1000000);
+  EXPECT_GT(switches(), before);
 }
 
 struct Refusal {
