@@ -2,6 +2,8 @@
 // REQUIRES: openmpi
 // RUN: nbc-overlap %s -- mpicc.openmpi -DGIVE='signal(SIGABRT, save)' | FileCheck %s --check-prefixes=CHECK,ABORT
 // RUN: nbc-overlap %s -- mpicc.openmpi -DGIVE='atexit(end)' | FileCheck %s --check-prefixes=CHECK,EXIT
+// RUN: nbc-overlap %s -- mpicc.openmpi -DGIVE='(void)handler' -DENDS='__attribute__((destructor))' | FileCheck %s --check-prefixes=CHECK,EXIT
+// RUN: nbc-overlap %s -- mpicxx.openmpi -DOMPI_SKIP_MPICXX -x c++ -DGIVE='(void)handler' | FileCheck %s --check-prefixes=CHECK,EXIT
 // RUN: nbc-overlap %s -- mpicc.openmpi -DGIVE='MPI_Comm_create_errhandler(fail, &handler)' | FileCheck %s --check-prefixes=CHECK,FAIL
 // RUN: nbc-overlap %s -- mpicc.openmpi -D_GNU_SOURCE -DGIVE="register_printf_specifier('d', print, size)" | FileCheck %s --check-prefixes=CHECK,PRINT
 // RUN: nbc-overlap %s -- mpicc.openmpi -DGIVE='(void)handler' | FileCheck %s --check-prefix=NONE --implicit-check-not="cannot be seen into"
@@ -19,7 +21,15 @@ void save(int signal) {
   printf("saved %d\n", out);
   _Exit(signal);
 }
-void end(void) { printf("ended with %d\n", out); }
+#ifndef ENDS
+#define ENDS
+#endif
+ENDS void end(void) { printf("ended with %d\n", out); }
+#ifdef __cplusplus
+struct Told {
+  ~Told() { end(); }
+} told;
+#endif
 void fail(MPI_Comm *comm, int *code, ...) {
   (void)comm, (void)code;
   in += out;
