@@ -17,7 +17,6 @@
 #include <array>
 #include <optional>
 
-#include "tools/overlap/communicators.h"
 #include "tools/overlap/site.h"
 
 namespace nbcc::overlap {
@@ -49,7 +48,7 @@ bool isZeros(const Expr *init, const ASTContext &context) {
          });
 }
 
-/// Whether a variable is given to functions of MPI alone, as an array.
+/// Whether nothing but what makes grids is given an array.
 bool isOnlyGiven(const VarDecl &v, Program &program) {
   return std::ranges::all_of(program.uses(v), [](const Use &use) {
     if (!use.in) return false;

@@ -201,9 +201,10 @@ const Stmt *invariantIn(const Site &site, Program &program, Persistent names, st
     return no("the extension has no calls for large counts");
   if (names == Persistent::mpix && !includes("mpi.h", site.context()))
     return no("there is no #include <mpi.h> that one of <mpi-ext.h> could follow");
-  if (std::string fault = persistentFault(*site.collective, site.context(), program);
-      names != Persistent::mpix && !fault.empty())
-    return no(std::move(fault));
+  if (names != Persistent::mpix)
+    if (std::string fault = persistentFault(*site.collective, site.context(), program);
+        !fault.empty())
+      return no(std::move(fault));
   const std::string init =
       (names == Persistent::mpix ? "MPIX" : "MPI") + site.collective->persistent().substr(3);
   for (const std::string &name : {init, std::string("MPI_Start"), std::string("MPI_Request_free")})
