@@ -53,7 +53,8 @@ const Way ways[] = {{"auto", {}},
                     {"eager", {.transfer = NBC_TRANSFER_EAGER}},
                     {"write", {.transfer = NBC_TRANSFER_WRITE}},
                     {"read", {.transfer = NBC_TRANSFER_READ}},
-                    {"send", {.transfer = NBC_TRANSFER_SEND}}};
+                    {"send", {.transfer = NBC_TRANSFER_SEND}},
+                    {"direct", {.transfer = NBC_TRANSFER_DIRECT}}};
 
 /// The templates of a file, all ranks' behind one another; aligned.
 class Templates {

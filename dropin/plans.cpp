@@ -109,6 +109,7 @@ int Communicator::create(Made &p, const void *template_data, std::size_t bytes, 
   options.slot_memory = slot_memory;
   options.max_bytes = p.most;
   options.transfer = p.transfer;
+  options.persistent = p.own;
   int status = nbc_plan_create(ours_, template_data, bytes, &options, &p.plan);
   why.clear();
   try {

@@ -234,14 +234,15 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
   app.add_option("--eager-bytes", o.eagerBytes, "blocks up to this long go eager")->group(run);
   app.add_option("--rendezvous", rendezvous,
                  "verbs, long messages: the sender writes, the receiver reads, or they are sent to "
-                 "receives in place [write]")
+                 "receives in place; direct: written where the receiver has said in time that they "
+                 "may be, else sent [write]")
       ->group(run)
-      ->check(CLI::IsMember({"write", "read", "send"}));
+      ->check(CLI::IsMember({"write", "read", "send", "direct"}));
   app.add_option("--transfer", transfer,
                  "sci: the host stores (pio), or the adapter copies (dma); verbs: all messages are "
-                 "copied (eager), written, read or sent; auto: by length [auto]")
+                 "copied (eager), written, read, sent or direct; auto: by length [auto]")
       ->group(run)
-      ->check(CLI::IsMember({"auto", "pio", "dma", "eager", "write", "read", "send"}));
+      ->check(CLI::IsMember({"auto", "pio", "dma", "eager", "write", "read", "send", "direct"}));
   app.add_option("--compute", o.compute,
                  "microseconds that each host computes between start and wait, looking at nothing; "
                  "of targets coredirect and verbs, in simulated time")
@@ -325,9 +326,10 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
   if (!wantedRanks.empty()) o.ranks = wantedRanks.front();
   o.clock = clock == "real" ? Clock::real : Clock::simulated;
   if (!rendezvous.empty())
-    o.rendezvous = rendezvous == "read"   ? Rendezvous::read
-                   : rendezvous == "send" ? Rendezvous::send
-                                          : Rendezvous::write;
+    o.rendezvous = rendezvous == "read"     ? Rendezvous::read
+                   : rendezvous == "send"   ? Rendezvous::send
+                   : rendezvous == "direct" ? Rendezvous::direct
+                                            : Rendezvous::write;
   for (int way = NBC_TRANSFER_AUTO; way < NBC_TRANSFERS; ++way)
     if (transfer == nbc_transfer_name(nbc_transfer(way))) o.transfer = nbc_transfer(way);
   const std::map<std::string, Emit> emits{{"", Emit::nothing},

@@ -30,8 +30,8 @@ enum class Emit {
   header
 };
 enum class Input { source, schedule, goal, msccl };
+enum class Rendezvous { write, read, send, direct };
 enum class Clock { simulated, real };
-enum class Rendezvous { write, read, send };
 
 struct Options {
   std::string file;

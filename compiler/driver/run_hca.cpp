@@ -144,13 +144,15 @@ verbs::Options hcaAdapterOptions(const Options &o, uint64_t seed, uint64_t rank)
   v.gather = static_cast<uint32_t>(o.targetOptions.device->maxGather);
   v.inlineBytes = static_cast<uint32_t>(o.targetOptions.device->inlineBytes);
   v.firstIndex = o.firstIndex;
-  constexpr nbc_verbs_rendezvous rendezvous[] = {NBC_VERBS_WRITE, NBC_VERBS_READ, NBC_VERBS_SEND};
+  constexpr nbc_verbs_rendezvous rendezvous[] = {NBC_VERBS_WRITE, NBC_VERBS_READ, NBC_VERBS_SEND,
+                                                 NBC_VERBS_DIRECT};
   v.rendezvous = rendezvous[int(o.rendezvous.value_or(Rendezvous::write))];
   if (o.vary) {
     std::mt19937_64 random(seed);
-    if (!o.rendezvous) v.rendezvous = rendezvous[random() % 3];  // all ranks alike, as the next
+    // All ranks alike, as the next.
+    if (!o.rendezvous) v.rendezvous = rendezvous[random() % std::size(rendezvous)];
     constexpr nbc_transfer ways[] = {NBC_TRANSFER_AUTO, NBC_TRANSFER_EAGER, NBC_TRANSFER_WRITE,
-                                     NBC_TRANSFER_READ, NBC_TRANSFER_SEND};
+                                     NBC_TRANSFER_READ, NBC_TRANSFER_SEND,  NBC_TRANSFER_DIRECT};
     if (!o.transfer) v.transfer = ways[random() % std::size(ways)];
     random.seed(seed ^ (rank + 1) << 32);
     auto below = [&](uint64_t n) { return static_cast<uint32_t>(random() % n); };
@@ -194,7 +196,7 @@ RunDevice verbsDevice(const Options &o, uint64_t seed) {
   d.add = [s, o, seed] {
     nbc_hca *hca = s->adapters.emplace_back(s->fabric.addAdapter());
     verbs::Options options = hcaAdapterOptions(o, seed, s->adapters.size());
-    s->sends |= options.rendezvous == NBC_VERBS_SEND || options.transfer == NBC_TRANSFER_SEND;
+    s->sends |= options.rendezvous >= NBC_VERBS_SEND || options.transfer >= NBC_TRANSFER_SEND;
     return std::vector{&s->devices.emplace_back(verbs::deviceOn(hca, options))->device};
   };
   d.report = [s](int64_t messages) {

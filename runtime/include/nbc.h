@@ -237,7 +237,8 @@ struct nbc_call;
 /* How bytes get into a peer's memory where there are several ways. Of target sci: the processor
  * stores them, or the adapter copies them while the processor computes. Of target verbs: they are
  * copied at both ends, and need nothing of the receiver to go; or go from place to place, written
- * by who sends, or read by who receives, or sent into a receive that is posted there. */
+ * by who sends, or read by who receives, or sent into a receive that is posted there; direct:
+ * written, if the peer has said by then that it may be, else sent. */
 enum nbc_transfer {
   NBC_TRANSFER_AUTO,
   NBC_TRANSFER_PIO, /* sci */
@@ -246,6 +247,7 @@ enum nbc_transfer {
   NBC_TRANSFER_WRITE,
   NBC_TRANSFER_READ,
   NBC_TRANSFER_SEND,
+  NBC_TRANSFER_DIRECT,
   NBC_TRANSFERS
 };
 
@@ -272,6 +274,10 @@ struct nbc_plan_options {
    * ranks may differ. Of verbs it is for all messages, whatever eager_bytes are: what is copied
    * then goes in parts of eager_bytes [64 KiB, by the same rule]. [each message by its length] */
   enum nbc_transfer transfer;
+  /* 1: calls come again and again with the same buffers, and their program has other work
+   * meanwhile, as MPI's persistent calls. Then target verbs moves long messages direct, where it
+   * would write them (nbc/verbs.h). [0] */
+  uint32_t persistent;
 };
 
 /* Makes a plan of a template, which must be aligned to 8 and is copied. `options` may be null.

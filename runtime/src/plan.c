@@ -67,6 +67,7 @@ static int set_options(nbc_plan *plan, const struct nbc_plan_options *given) {
   if (status) return status;
   if (plan->direct) plan->depth = 1;
   plan->sets = 3 * plan->depth;
+  plan->persistent = o->persistent != 0;
   status = set_transfer(plan, o->transfer);
   if (status) return status;
   plan->eager_bytes = o->eager_bytes;

@@ -126,6 +126,7 @@ struct nbc_plan {
   uint32_t first_cq_index;
   uint64_t eager_bytes, max_bytes, slot_memory;
   enum nbc_transfer transfer;
+  bool persistent;
   uint64_t caller_blocks[2][CALLER_ROLES];  // [in place]
 
   struct nbc_call bound;  // direct

@@ -82,8 +82,9 @@ struct target {
   // The same for a little of it: asked often enough, it sees what `failed` does. Cheap.
   bool (*glance)(nbc_plan *);
   // Behind a start: whether to look again for what peers say that start now, too; again and again
-  // until it says no, soon. Null: never.
+  // until it says no, soon. Null: never. And whether behind a test of what is not done, too.
   bool (*expects)(nbc_plan *, bool first);
+  bool tests_expect;
   // A descriptor that becomes readable when the device has more for the plan than was looked at
   // when this returns; by calls of the plan nothing else happens. Negative: there is none. Null:
   // there never is.

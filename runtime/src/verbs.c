@@ -216,11 +216,13 @@ static int64_t now(void) {
   return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
 }
 
-// Offers, for all messages at once.
+// Offers, for all messages at once. Direct: what has none behind that is sent.
 static bool expects(nbc_plan *plan, bool first) {
   struct verbs *v = verbs_of(plan);
-  return v && !v->status &&
-         is_patient(&v->patience, v->adapter->facts.patience, first, v->stalled != 0);
+  if (!v || v->status || (!plan->postponing && v->way != NBC_VERBS_DIRECT)) return false;
+  if (is_patient(&v->patience, v->adapter->facts.patience, first, v->stalled != 0)) return true;
+  if (v->stalled && v->way == NBC_VERBS_DIRECT) verbs_send_unoffered(v);
+  return false;
 }
 
 // --- who is silent ---
@@ -309,7 +311,7 @@ const struct target verbs = {
     .attach = attach,
     .detach = detach,
     .transfers = 1u << NBC_TRANSFER_EAGER | 1u << NBC_TRANSFER_WRITE | 1u << NBC_TRANSFER_READ |
-                 1u << NBC_TRANSFER_SEND,
+                 1u << NBC_TRANSFER_SEND | 1u << NBC_TRANSFER_DIRECT,
     .transfer = transfer,
     .make_known = make_known,
     .forget = forget,
@@ -332,6 +334,7 @@ const struct target verbs = {
     .failed = failed,
     .glance = glance,
     .expects = expects,
+    .tests_expect = true,
     .arm = arm,
     .sleep = sleep_a_while,
     .destroy = verbs_destroy,

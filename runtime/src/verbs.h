@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // verbs.h - target verbs, in the runtime: lanes over queue pairs, and what of them is under way.
 //
-// verbs.c is the target, verbs_create.c makes lanes, verbs_lane.c is the protocol, verbs_direct.c
-// knows what was offered before, verbs_place.c sends into receives in place, verbs_detour.c goes
+// verbs.c is the target, verbs_create.c makes lanes, verbs_lane.c is the protocol, verbs_kept.c
+// knows what was offered before, verbs_place.c moves into receives in place, verbs_detour.c goes
 // round what cannot be registered, verbs_queue.c posts work requests and takes completions in.
 // messages.c carries calls out.
 //
@@ -18,6 +18,8 @@
 //   either, again       AGAIN    instead of OFFER: of memory that was offered before
 //   longer, send        PLACED   its bytes, into receives that are posted where they are to be; on
 //                                a queue pair of their own (verbs_place.c)
+//   longer, direct      OFFER    of the receiver, besides such receives; DATA where it has come in
+//                                time, else PLACED; both end such receives
 //
 // A plan may say that all go one way (nbc_plan_options.transfer): then eager_bytes are without
 // bound, or 0.
@@ -27,8 +29,8 @@
 // long one, however the two are mixed. Nothing that the peer says is believed: kind, number and
 // length are looked at before anything is written, and what does not fit ends the plan.
 //
-// Direct. Calls tend to come again with the same buffers: persistent ones always. So an OFFER of
-// one run of memory also says under which number the peer is to keep it, and from then on a byte
+// Kept offers. Calls tend to come again with the same buffers: persistent ones always. So an OFFER
+// of one run of memory also says under which number the peer is to keep it, and from then on a byte
 // stands for it: all that a lane has to offer at once goes in one AGAIN, a byte each. It says
 // that the memory is the peer's again, not where it is; the data go to their place by what was
 // kept. Who offers alone decides, from a copy of what the peer keeps: a place that is registered
@@ -37,6 +39,12 @@
 //
 // PLACED is the third way: nobody offers anything, as receives are posted where messages are to be,
 // and the adapters wait for them (verbs_place.c).
+//
+// Direct is both: who sends writes if the offer is there, and otherwise sends as soon as its host
+// is about to go and do something else. While somebody waits or a thread looks, an offer is a
+// microsecond away, and what is refused is dear. So an offer may come of what has been sent: it is
+// for nothing. And a message may come that was not offered yet: its offer is left out, and the next
+// one says in full which it is.
 //
 // Receives. Any of these but PLACED, and CREDIT, takes a receive of the peer's; all of them are in
 // one queue and alike, with a slot each. There is always one, so that no adapter has to try again:
@@ -106,7 +114,7 @@ struct verbs_message {
   struct verbs_message *next;  // in its list
   const struct message *of;
   uint64_t moved;  // bytes for which there are work requests; of one that comes in parts, copied
-  bool done;
+  bool done, written;  // written: it has an offer, though it need not
 };
 struct verbs_list {
   struct verbs_message *first, *last;
@@ -179,9 +187,10 @@ struct verbs_lane {
   // Long: messages whose memory is offered here, and those that are moved from here.
   struct verbs_list unoffered, offered, unmoved, unfinished;  // unfinished: read, and not told
   uint32_t offers_made, offers_answered;
+  bool skipped;     // an offer, as the message has come without
   uint8_t *offers;  // the peer's
   uint32_t offers_room, offers_came, offers_taken, offers_finished;
-  // Direct: what the peer keeps of this end's offers, and what is kept of the peer's. No bytes:
+  // What the peer keeps of this end's offers, and what is kept of the peer's. No bytes:
   // none.
   struct offered_run *known_there, *kept;
   uint32_t known_count, kept_count;  // powers of two, or 0
@@ -190,7 +199,8 @@ struct verbs_lane {
   // Of long messages that are sent: the second queue pair. And of that one: what its receives are
   // for, and the peer's word, which is read to know that one is there.
   struct verbs_lane *second;
-  struct placed *placed;  // [receive_count]
+  struct placed *placed;          // [receive_count]
+  struct verbs_message *placing;  // some of it
   uint32_t placed_count, placed_came;
   uint64_t word;
   uint32_t word_rkey;
@@ -271,6 +281,7 @@ struct verbs {
   int hint[CALLER_ROLES];           // where it was found last
   bool ended;                       // a message, since lanes were settled last
   uint32_t stalled;                 // messages that could be moved, had the peer offered memory
+  bool leaves;                      // nobody will look for offers for a while
   struct patience patience;         // for such offers
   uint32_t idle, glances;
   int64_t looked;  // at who is silent, last
@@ -281,6 +292,10 @@ struct verbs {
 static inline struct verbs *verbs_of(const nbc_plan *plan) {
   const struct messages *s = messages_of(plan);
   return s ? (struct verbs *)s->own : NULL;
+}
+// Whether long messages have receives where they are to be, on queue pairs of their own.
+static inline bool verbs_places(enum nbc_verbs_rendezvous way) {
+  return way == NBC_VERBS_SEND || way == NBC_VERBS_DIRECT;
 }
 static inline bool is_second(const struct verbs_lane *l) {
   return l->index >= l->of->lane_count;
@@ -334,6 +349,8 @@ bool verbs_waits(const struct verbs_lane *);
 uint64_t verbs_segments(const struct verbs_lane *, const struct message *, uint64_t moved,
                         uint64_t most, struct ibv_sge *, int *count);
 bool verbs_in_order(uint32_t immediate, uint32_t number);
+// What the peer has offered for the message that is moved next; null: nothing yet.
+const struct offer *verbs_next_offer(const struct verbs_lane *);
 
 // verbs_place.c: of a lane's second queue pair
 
@@ -341,8 +358,10 @@ bool verbs_in_order(uint32_t immediate, uint32_t number);
 void verbs_move_places(struct verbs_lane *);
 // False: it is not what is expected.
 bool verbs_place_came(struct verbs_lane *, uint32_t receive, const struct ibv_wc *);
+// Direct: sends what no peer has offered a place for.
+void verbs_send_unoffered(struct verbs *);
 
-// verbs_direct.c
+// verbs_kept.c
 
 // Chooses the number under which the peer is to keep a place that it is told now; from 1. 0: it
 // keeps none.

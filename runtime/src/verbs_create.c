@@ -114,7 +114,7 @@ static void *cut(uintptr_t *at, size_t bytes) {
 static void place_arrays(struct verbs_lane *l, uintptr_t *at) {
   const size_t requests = l->request_count, receives = l->receive_count;
   const uint32_t runs = l->of->way == NBC_VERBS_READ ? MOST_OFFERED : 1;
-  l->offers_room = l->of->way == NBC_VERBS_SEND ? 0 : (uint32_t)offer_bytes(runs);
+  l->offers_room = l->of->way == NBC_VERBS_SEND || is_second(l) ? 0 : (uint32_t)offer_bytes(runs);
   l->requests = (struct ibv_send_wr *)cut(at, requests * sizeof *l->requests);
   l->segments = (struct ibv_sge *)cut(at, requests * l->of->gather * sizeof *l->segments);
   l->purposes = (struct purpose *)cut(at, requests * sizeof *l->purposes);
@@ -159,7 +159,7 @@ static int make_memory(struct verbs *v) {
                                        IBV_ACCESS_LOCAL_WRITE, &v->known.region, &v->known.lkey,
                                        &v->known.rkey);
   v->memory_known = !status;
-  if (status || v->way != NBC_VERBS_SEND) return status;
+  if (status || !verbs_places(v->way)) return status;
   status = v->ops->register_memory(v->adapter->device, v->words, sizeof *v->words,
                                    IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ, &v->word.region,
                                    &v->word.lkey, &v->word.rkey);
@@ -258,7 +258,7 @@ static int make_lanes(struct verbs *v) {
     v->lanes[i] = (struct verbs_lane){.of = v, .index = i, .longest = v->adapter->facts.longest};
   for (uint32_t i = 0; i < v->lane_count; ++i) {
     struct verbs_lane *l = &v->lanes[i];
-    if (v->way == NBC_VERBS_SEND) l->second = &v->lanes[v->lane_count + i];
+    if (verbs_places(v->way)) l->second = &v->lanes[v->lane_count + i];
     s->lanes[i] = (struct lane){&verbs_lane_ops, l, t->peers[i], i};
   }
   deal_ports(v);
@@ -334,7 +334,8 @@ static int measure_messages(struct verbs *v) {
   }
   // Both ends have to cut a message into the same parts.
   const uint32_t most = v->way == NBC_VERBS_SEND ? v->adapter->facts.gather : MOST_OFFERED;
-  return v->way != NBC_VERBS_WRITE && v->gather > most ? NBC_ERROR_RESOURCES : 0;
+  const bool cuts = v->way == NBC_VERBS_WRITE || v->way == NBC_VERBS_DIRECT;
+  return !cuts && v->gather > most ? NBC_ERROR_RESOURCES : 0;
 }
 
 // --- the plan ---
@@ -344,10 +345,15 @@ static void choose_way(struct verbs *v) {
   const nbc_plan *plan = v->plan;
   v->way = v->adapter->facts.rendezvous;
   v->eager_bytes = v->part_bytes = (uint32_t)plan->eager_bytes;
-  if (plan->transfer == NBC_TRANSFER_AUTO) return;
-  v->way = plan->transfer == NBC_TRANSFER_READ   ? NBC_VERBS_READ
-           : plan->transfer == NBC_TRANSFER_SEND ? NBC_VERBS_SEND
-                                                 : NBC_VERBS_WRITE;
+  if (plan->transfer == NBC_TRANSFER_AUTO) {
+    if (plan->persistent && v->way == NBC_VERBS_WRITE && v->adapter->facts.reads)
+      v->way = NBC_VERBS_DIRECT;
+    return;
+  }
+  v->way = plan->transfer == NBC_TRANSFER_READ     ? NBC_VERBS_READ
+           : plan->transfer == NBC_TRANSFER_SEND   ? NBC_VERBS_SEND
+           : plan->transfer == NBC_TRANSFER_DIRECT ? NBC_VERBS_DIRECT
+                                                   : NBC_VERBS_WRITE;
   v->eager_bytes = plan->transfer == NBC_TRANSFER_EAGER ? UINT64_MAX : 0;
   if (v->eager_bytes == 0) v->part_bytes = 0;
 }
@@ -377,7 +383,7 @@ int verbs_create(nbc_plan *plan) {
   v->ops = v->adapter->device->ops;
   choose_way(v);
   v->lane_count = plan->tables.header->peers.count;
-  v->queue_count = v->way == NBC_VERBS_SEND ? 2 * v->lane_count : v->lane_count;
+  v->queue_count = verbs_places(v->way) ? 2 * v->lane_count : v->lane_count;
   v->lanes = (struct verbs_lane *)calloc(v->queue_count, sizeof *v->lanes);
   if (v->way != NBC_VERBS_WRITE && v->adapter->facts.reads == 0) return NBC_ERROR_UNSUPPORTED;
   status = v->lanes ? measure_messages(v) : NBC_ERROR_MEMORY;

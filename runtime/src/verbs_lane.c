@@ -135,6 +135,7 @@ static bool offer(struct verbs_lane *l, struct verbs_message *x) {
   struct iovec one;
   uint32_t runs = runs_of(x->of, &run, &one);
   o->number = l->offers_made;
+  l->skipped = false;
   o->bytes = x->of->bytes;
   o->runs = 0;
   for (uint32_t i = 0; i < runs; ++i) {
@@ -151,8 +152,9 @@ static bool offer(struct verbs_lane *l, struct verbs_message *x) {
 }
 
 // Offers what comes first, as far as it was offered before. False: nothing of it was, or there is
-// no room.
+// no room, or the peer has to be told of which message it is.
 static bool offer_again(struct verbs_lane *l) {
+  if (l->skipped) return false;
   struct ibv_send_wr *wr = NULL;
   uint32_t n = 0;
   uint8_t number;
@@ -168,7 +170,13 @@ static bool offer_again(struct verbs_lane *l) {
   return true;
 }
 
-static const struct offer *next_offer(const struct verbs_lane *l) {
+// How many messages offers are ahead of; with direct also behind.
+static int32_t ahead(const struct verbs_lane *l) {
+  return (int32_t)(l->offers_came - l->offers_taken);
+}
+
+const struct offer *verbs_next_offer(const struct verbs_lane *l) {
+  if (ahead(l) <= 0) return NULL;
   return (const struct offer *)(l->offers + (size_t)(l->offers_taken % WINDOW) * l->offers_room);
 }
 
@@ -203,7 +211,8 @@ uint64_t verbs_segments(const struct verbs_lane *l, const struct message *m, uin
 // Work requests of a message that the peer has offered memory for. False: some are missing.
 static bool move(struct verbs_lane *l, struct verbs_message *x) {
   const struct verbs *v = l->of;
-  const struct offer *o = next_offer(l);
+  const struct offer *o = verbs_next_offer(l);
+  if (!o) return false;
   if (o->bytes != x->of->bytes) {
     verbs_fail(l->of, NBC_ERROR_DEVICE);
     return false;
@@ -252,7 +261,7 @@ void verbs_move_on(struct verbs_lane *l) {
   }
   while (l->unsent.first && send_short(l, l->unsent.first->of, &l->unsent.first->moved))
     list_take(&l->unsent)->done = l->of->ended = true;
-  while (l->unmoved.first && l->offers_taken != l->offers_came && move(l, l->unmoved.first)) {
+  while (l->unmoved.first && move(l, l->unmoved.first)) {
     list_take(&l->unmoved);
     ++l->offers_taken;
     --l->of->stalled;
@@ -285,7 +294,7 @@ static int send_message(const struct lane *lane, struct message *m) {
   }
   const enum nbc_verbs_rendezvous way = l->of->way;
   struct verbs_lane *queue = queue_for(l, brief);
-  if (!brief && way == NBC_VERBS_WRITE) ++l->of->stalled;
+  if (!brief && (way == NBC_VERBS_WRITE || way == NBC_VERBS_DIRECT)) ++l->of->stalled;
   list_put(brief                   ? &l->unsent
            : way == NBC_VERBS_READ ? &queue->unoffered
                                    : &queue->unmoved,
@@ -351,12 +360,20 @@ static bool eager_came(struct verbs_lane *l, uint32_t immediate, struct held in)
   return true;
 }
 
+// Whether it is the number of the next offer. Direct: those of messages that have gone without are
+// not made.
+static bool is_next(const struct verbs_lane *l, uint32_t number) {
+  const uint32_t left_out = number - l->offers_came;
+  return left_out == 0 || (l->of->way == NBC_VERBS_DIRECT && ahead(l) < 0 &&
+                           left_out <= l->offers_taken - l->offers_came);
+}
+
 static bool is_offer(const struct verbs_lane *l, const struct offer *o, uint32_t bytes) {
   uint64_t sum = 0;
   if (l->of->way == NBC_VERBS_SEND || bytes < offer_bytes(1) || o->runs == 0 ||
       o->runs > (l->of->way == NBC_VERBS_READ ? MOST_OFFERED : 1) ||
-      bytes != offer_bytes(o->runs) || o->number != l->offers_came || o->kept > l->kept_count ||
-      (o->kept && o->runs != 1) || l->offers_came - l->offers_taken == WINDOW)
+      bytes != offer_bytes(o->runs) || !is_next(l, o->number) || o->kept > l->kept_count ||
+      (o->kept && o->runs != 1) || ahead(l) >= WINDOW)
     return false;
   for (uint32_t i = 0; i < o->runs; ++i)
     if (o->run[i].bytes == 0 || __builtin_add_overflow(sum, o->run[i].bytes, &sum)) return false;
@@ -366,6 +383,7 @@ static bool is_offer(const struct verbs_lane *l, const struct offer *o, uint32_t
 static bool offer_came(struct verbs_lane *l, const void *slot, uint32_t bytes) {
   const struct offer *o = (const struct offer *)slot;
   if (!is_offer(l, o, bytes)) return false;
+  l->offers_came = o->number;
   memcpy(l->offers + (size_t)(l->offers_came++ % WINDOW) * l->offers_room, slot, bytes);
   if (o->kept) l->kept[o->kept - 1] = o->run[0];
   return true;
@@ -374,7 +392,7 @@ static bool offer_came(struct verbs_lane *l, const void *slot, uint32_t bytes) {
 // So many bytes, each of which stands for an offer that came before.
 static bool again_came(struct verbs_lane *l, uint32_t immediate, const uint8_t *slot,
                        uint32_t count) {
-  if (count == 0 || count > WINDOW - (l->offers_came - l->offers_taken) ||
+  if (count == 0 || count > WINDOW || (int32_t)count > WINDOW - ahead(l) ||
       !verbs_in_order(immediate, l->offers_came + count))
     return false;
   for (uint32_t i = 0; i < count; ++i) {
@@ -436,6 +454,7 @@ static bool take_arrival(struct verbs_lane *l, uint32_t receive, const struct ib
 void verbs_arrive(struct verbs_lane *l, uint32_t receive, const struct ibv_wc *wc) {
   const bool second = is_second(l);
   verbs_mark_busy(l);
+  if (l->second) verbs_mark_busy(l->second);  // what was offered is moved there
   if (!(second ? verbs_place_came : take_arrival)(l, receive, wc))
     verbs_fail(l->of, NBC_ERROR_DEVICE);
   else if (!second && ntohl(wc->imm_data) >> KIND_SHIFT != VERBS_EAGER)
@@ -464,7 +483,7 @@ static size_t card_bytes(uint32_t rails) {
   return offsetof(struct card, address) + addresses_bytes(rails);
 }
 static size_t second_bytes(uint32_t way, uint32_t rails) {
-  if (way != NBC_VERBS_SEND) return 0;
+  if (!verbs_places(way)) return 0;
   return offsetof(struct second_card, address) + addresses_bytes(rails);
 }
 
@@ -475,7 +494,7 @@ static void describe_second(const struct verbs_lane *l, void *card) {
   verbs_put_keys(v, &keys, v->words, sizeof *v->words, &v->word);
   memcpy(mine.word_rkey, keys.rkey, sizeof keys.rkey);
   memcpy(mine.address, l->second->address, sizeof mine.address);
-  memcpy(card, &mine, second_bytes(NBC_VERBS_SEND, v->rails));
+  memcpy(card, &mine, second_bytes(v->way, v->rails));
 }
 
 static size_t describe_lane(const struct lane *lane, void *card) {
@@ -491,7 +510,7 @@ static size_t describe_lane(const struct lane *lane, void *card) {
                       .rail = l->rail};
   memcpy(mine.address, l->address, sizeof mine.address);
   memcpy(card, &mine, card_bytes(v->rails));
-  if (v->way == NBC_VERBS_SEND) describe_second(l, (uint8_t *)card + card_bytes(v->rails));
+  if (l->second) describe_second(l, (uint8_t *)card + card_bytes(v->rails));
   return card_bytes(v->rails) + second_bytes(mine.way, v->rails);
 }
 
@@ -499,7 +518,7 @@ static int connect_second(const struct verbs_lane *l, const void *card) {
   const struct verbs *v = l->of;
   struct verbs_lane *s = l->second;
   struct second_card theirs;
-  memcpy(&theirs, card, second_bytes(NBC_VERBS_SEND, v->rails));
+  memcpy(&theirs, card, second_bytes(v->way, v->rails));
   s->rail = l->rail;
   s->longest = l->longest;
   s->word = theirs.word;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// verbs_place.c - long messages sent into their place: by the lane's second queue pair, whose
-// receives are posted where messages are to be.
+// verbs_place.c - long messages sent, or written, into their place: by the lane's second queue
+// pair, whose receives are posted where messages are to be.
 //
 //   who receives   a receive of no bytes, and one for each part of the message, in place
 //   who sends      PLACED of no bytes; a read of the peer's word; the parts, behind a fence
@@ -12,26 +12,35 @@
 // parts back until then: so while the peer is late one packet without bytes goes to and fro, and
 // not the data.
 //
-// No address and no key of a message leaves its rank. A part is as long as both ends can send; what
-// a receive is to take is known, and anything else ends the plan.
+// No address and no key of such a message leaves its rank. A part is as long as both ends can send;
+// what a receive is to take is known, and anything else ends the plan.
 //
-// Costs: a round trip before the bytes, and up to a turn of the RNR timer where the peer is late.
+// Direct, where the peer has offered the place: the same receives take PLACED of no bytes, without
+// the read, and a write with immediate of each part, which may be cut to what a work request
+// gathers.
+//
+// Costs: a round trip before the bytes that are sent, and up to a turn of the RNR timer where the
+// peer is late; a message of no bytes where they are written.
 
 #include <arpa/inet.h>
 
 #include "runtime/src/verbs.h"
 
-static uint64_t part(const struct verbs_lane *l, const struct verbs_message *x) {
-  const uint64_t left = x->of->bytes - x->moved;
-  return left < l->longest ? left : l->longest;
+static struct verbs_lane *first_of(const struct verbs_lane *l) {
+  return &l->of->lanes[l->index - l->of->lane_count];
 }
 
-// The next part of the message is all that a work request has. Counted as moved.
+// What is left of the part that the message is at.
+static uint64_t part(const struct verbs_lane *l, const struct verbs_message *x) {
+  const uint64_t left = x->of->bytes - x->moved, whole = l->longest - x->moved % l->longest;
+  return left < whole ? left : whole;
+}
+
+// Of the part as much as a work request has; all of it, unless it is written. Counted as moved.
 static void take_segments(const struct verbs_lane *l, struct verbs_message *x, struct ibv_sge *to,
                           int *count) {
-  const uint64_t bytes = part(l, x);
-  if (verbs_segments(l, x->of, x->moved, bytes, to, count) != bytes)
-    verbs_fail(l->of, NBC_ERROR_DEVICE);
+  const uint64_t bytes = verbs_segments(l, x->of, x->moved, part(l, x), to, count);
+  if (!x->written && bytes != part(l, x)) verbs_fail(l->of, NBC_ERROR_DEVICE);
   x->moved += bytes;
 }
 
@@ -45,13 +54,16 @@ static struct ibv_recv_wr *post_receive(struct verbs_lane *l, uint32_t *at) {
   return &l->receives[*at];
 }
 
+static uint32_t room(const struct verbs_lane *l) {
+  return l->receive_count - (l->placed_count - l->placed_came);
+}
+
 // False: there is no room for all of them.
 static bool post_places(struct verbs_lane *l, struct verbs_message *x) {
   while (x->moved < x->of->bytes && !l->of->status) {
-    const bool first = x->moved == 0;
     uint32_t at;
-    if (l->receive_count - (l->placed_count - l->placed_came) < (first ? 2u : 1u)) return false;
-    if (first) post_receive(l, &at);
+    if (room(l) == 0) return false;
+    if (x->moved == 0) post_receive(l, &at);
     struct ibv_recv_wr *wr = post_receive(l, &at);
     l->placed[at].bytes = part(l, x);
     take_segments(l, x, wr->sg_list, &wr->num_sge);
@@ -60,24 +72,49 @@ static bool post_places(struct verbs_lane *l, struct verbs_message *x) {
   return true;
 }
 
+// Whether it is what the receive is for. Of what is written, that there are bytes is all that is
+// known.
+static bool is_placed(const struct verbs_lane *l, const struct placed *p, const struct ibv_wc *wc,
+                      enum verbs_kind kind) {
+  if (wc->opcode == IBV_WC_RECV) return kind == VERBS_PLACED && wc->byte_len == p->bytes;
+  return wc->opcode == IBV_WC_RECV_RDMA_WITH_IMM && kind == VERBS_DATA && p->bytes &&
+         l->of->way == NBC_VERBS_DIRECT;
+}
+
+// It has come, whether its place was offered or not yet.
+static void drop_offer(struct verbs_lane *l, const struct verbs_message *x) {
+  if (l->offered.first == x) {
+    list_take(&l->offered);
+  } else {
+    list_take(&l->unoffered);
+    ++l->offers_made;
+    l->skipped = true;
+  }
+  ++l->offers_answered;
+}
+
 bool verbs_place_came(struct verbs_lane *l, uint32_t at, const struct ibv_wc *wc) {
   const uint32_t immediate = ntohl(wc->imm_data);
   if (l->placed_came == l->placed_count || at != (l->placed_came & (l->receive_count - 1)) ||
-      wc->opcode != IBV_WC_RECV || wc->byte_len != l->placed[at].bytes ||
-      immediate >> KIND_SHIFT != VERBS_PLACED || !verbs_in_order(immediate, l->offers_answered))
+      !is_placed(l, &l->placed[at], wc, (enum verbs_kind)(immediate >> KIND_SHIFT)) ||
+      !verbs_in_order(immediate, l->offers_answered))
     return false;
   ++l->placed_came;
-  if (!l->placed[at].ends) return true;
-  l->placed[at].ends->done = true;
+  struct verbs_message *x = l->placed[at].ends;
+  if (!x) return true;
+  x->done = true;
   ++l->offers_answered;
+  if (l->of->way == NBC_VERBS_DIRECT) drop_offer(first_of(l), x);
   return true;
 }
 
 // --- who sends ---
 
-// What is refused while the peer has posted no receive, and what tells that it has.
-static void post_knock(struct verbs_lane *l) {
+// What is refused while the peer has posted no receive; and, where it is not known to have, what
+// tells.
+static void post_knock(struct verbs_lane *l, bool known) {
   verbs_say(l, verbs_request(l), VERBS_PLACED, l->offers_taken, 0);
+  if (known) return;
   struct ibv_send_wr *wr = verbs_request(l);
   wr->opcode = IBV_WR_RDMA_READ;
   wr->wr.rdma.remote_addr = l->word;
@@ -86,16 +123,46 @@ static void post_knock(struct verbs_lane *l) {
   wr->num_sge = 1;
 }
 
+// Direct: whether the message is written, as the peer has offered its place, or sent. False: it
+// stays, as an offer may come while somebody looks.
+static bool choose(struct verbs_lane *l, struct verbs_message *x) {
+  struct verbs *v = l->of;
+  const struct offer *o = verbs_next_offer(first_of(l));
+  if (!o) return v->leaves && x->of->runs <= v->gather;
+  if (o->bytes != x->of->bytes) {
+    verbs_fail(v, NBC_ERROR_DEVICE);
+    return false;
+  }
+  return x->written = true;
+}
+
+// The part of it, or a piece of the part, to the place that was offered.
+static void write_part(struct verbs_lane *l, struct verbs_message *x, struct ibv_send_wr *wr) {
+  const struct offered_run *there = &verbs_next_offer(first_of(l))->run[0];
+  wr->wr.rdma.remote_addr = there->address + x->moved;
+  wr->wr.rdma.rkey = there->rkey;
+  take_segments(l, x, wr->sg_list, &wr->num_sge);
+  if (x->moved == x->of->bytes || x->moved % l->longest == 0)
+    verbs_say(l, wr, VERBS_DATA, l->offers_taken, 0);
+  else
+    wr->opcode = IBV_WR_RDMA_WRITE;
+}
+
 // False: there is no room for all of it.
-static bool post_sends(struct verbs_lane *l, struct verbs_message *x) {
+static bool post_parts(struct verbs_lane *l, struct verbs_message *x) {
   while (x->moved < x->of->bytes && !l->of->status) {
     const bool first = x->moved == 0;
-    if (l->request_count - (l->made - l->done) < (first ? 3u : 1u)) return false;
-    if (first) post_knock(l);
+    const uint32_t needs = !first ? 1 : x->written ? 2 : 3;
+    if (l->request_count - (l->made - l->done) < needs) return false;
+    if (first) post_knock(l, x->written);
     struct ibv_send_wr *wr = verbs_request(l);
-    take_segments(l, x, wr->sg_list, &wr->num_sge);
-    verbs_say(l, wr, VERBS_PLACED, l->offers_taken, 0);
-    if (first) wr->send_flags |= IBV_SEND_FENCE;
+    if (x->written) {
+      write_part(l, x, wr);
+    } else {
+      take_segments(l, x, wr->sg_list, &wr->num_sge);
+      verbs_say(l, wr, VERBS_PLACED, l->offers_taken, 0);
+      if (first) wr->send_flags |= IBV_SEND_FENCE;
+    }
     if (x->moved < x->of->bytes) continue;
     verbs_purpose(l, wr)->ends = x;
     verbs_signal(l, wr);
@@ -104,9 +171,33 @@ static bool post_sends(struct verbs_lane *l, struct verbs_message *x) {
 }
 
 void verbs_move_places(struct verbs_lane *l) {
-  while (l->unoffered.first && post_places(l, l->unoffered.first)) list_take(&l->unoffered);
-  while (l->unmoved.first && post_sends(l, l->unmoved.first)) {
+  const bool direct = l->of->way == NBC_VERBS_DIRECT;
+  struct verbs_lane *of = first_of(l);
+  for (;;) {
+    if (!l->placing && l->unoffered.first && room(l) >= 2) {
+      l->placing = list_take(&l->unoffered);
+      // Its turn comes behind this one's, so the receives are there before the offer.
+      if (direct) list_put(&of->unoffered, l->placing), verbs_mark_busy(of);
+    }
+    if (!l->placing || !post_places(l, l->placing)) break;
+    l->placing = NULL;
+  }
+  for (struct verbs_message *x = l->unmoved.first; x; x = l->unmoved.first) {
+    if (direct && x->moved == 0 && !choose(l, x)) break;
+    if (!post_parts(l, x)) break;
     list_take(&l->unmoved);
     ++l->offers_taken;
+    if (!direct) continue;
+    ++of->offers_taken;
+    --l->of->stalled;
   }
+}
+
+void verbs_send_unoffered(struct verbs *v) {
+  for (uint32_t i = v->lane_count; i < v->queue_count; ++i)
+    if (v->lanes[i].unmoved.first) verbs_mark_busy(&v->lanes[i]);
+  v->leaves = true;
+  // What has ended by it is for whoever looks next, and so is a failure.
+  if (verbs_settle(messages_of(v->plan)) > 0) v->ended = true;
+  v->leaves = false;
 }

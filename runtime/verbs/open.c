@@ -170,8 +170,7 @@ static int open_rail(struct adapter *a, const struct nbc_verbs_options *o, const
     return NBC_ERROR_DEVICE;
   }
   // A send makes sure by a read that its receive is there.
-  const bool reads = o->rendezvous != NBC_VERBS_WRITE || o->transfer == NBC_TRANSFER_READ ||
-                     o->transfer == NBC_TRANSFER_SEND;
+  const bool reads = o->rendezvous != NBC_VERBS_WRITE || o->transfer >= NBC_TRANSFER_READ;
   if (!reads || facts.reads) return 0;
   *why = say("%s cannot read: the rendezvous has to be by writes", name);
   return NBC_ERROR_DEVICE;

@@ -52,7 +52,7 @@ static bool read_wishes(const char *text, uint32_t port, struct wish wishes[NBC_
 
 static bool is_way(unsigned transfer) {
   return transfer == NBC_TRANSFER_AUTO ||
-         (transfer >= NBC_TRANSFER_EAGER && transfer <= NBC_TRANSFER_SEND);
+         (transfer >= NBC_TRANSFER_EAGER && transfer <= NBC_TRANSFER_DIRECT);
 }
 
 static bool read_transfer(const char *text, struct nbc_verbs_options *o) {
@@ -72,9 +72,11 @@ static int word_of(const char *text, const char *const words[], int first, int e
 }
 
 static bool read_rendezvous(const char *text, struct nbc_verbs_options *o) {
-  static const char *const names[] = {
-      [NBC_VERBS_WRITE] = "write", [NBC_VERBS_READ] = "read", [NBC_VERBS_SEND] = "send"};
-  const int way = word_of(text, names, NBC_VERBS_WRITE, NBC_VERBS_SEND + 1);
+  static const char *const names[] = {[NBC_VERBS_WRITE] = "write",
+                                      [NBC_VERBS_READ] = "read",
+                                      [NBC_VERBS_SEND] = "send",
+                                      [NBC_VERBS_DIRECT] = "direct"};
+  const int way = word_of(text, names, NBC_VERBS_WRITE, NBC_VERBS_DIRECT + 1);
   if (way >= 0) o->rendezvous = (enum nbc_verbs_rendezvous)way;
   return way >= 0;
 }
@@ -90,7 +92,7 @@ static bool read_memory(const char *text, struct nbc_verbs_options *o) {
 static bool possible(const struct nbc_verbs_options *o) {
   return o->port <= 255 && o->gid_index >= -1 && o->gid_index <= 255 &&
          (unsigned)o->mtu <= IBV_MTU_4096 && o->service_level <= 15 && o->traffic_class <= 255 &&
-         o->timeout <= 31 && o->retry_count <= 7 && (unsigned)o->rendezvous <= NBC_VERBS_SEND &&
+         o->timeout <= 31 && o->retry_count <= 7 && (unsigned)o->rendezvous <= NBC_VERBS_DIRECT &&
          is_way((unsigned)o->transfer) && (unsigned)o->offers <= NBC_VERBS_ANEW &&
          o->patience >= -1 && o->patience <= MOST_PATIENCE && o->rnr_timer <= MOST_RNR_TIMER &&
          (unsigned)o->memory <= NBC_VERBS_ON_DEMAND;
@@ -156,21 +158,23 @@ bool complete_options(const struct nbc_verbs_options *given, struct nbc_verbs_op
   }
   if (o->rendezvous == NBC_VERBS_WRITE && (text = getenv("NBC_VERBS_RENDEZVOUS"))) {
     if (!read_rendezvous(text, o)) {
-      *why = say("NBC_VERBS_RENDEZVOUS is '%.64s'; it is to be write, read or send", text);
+      *why = say("NBC_VERBS_RENDEZVOUS is '%.64s'; it is to be write, read, send or direct", text);
       return false;
     }
   }
   if (o->transfer == NBC_TRANSFER_AUTO && (text = getenv("NBC_VERBS_TRANSFER")) &&
       !read_transfer(text, o)) {
-    *why = say("NBC_VERBS_TRANSFER is '%.64s'; it is to be eager, write, read, send or auto", text);
+    *why =
+        say("NBC_VERBS_TRANSFER is '%.64s'; it is to be eager, write, read, send, direct or auto",
+            text);
     return false;
   }
-  if (o->offers == NBC_VERBS_KEPT && (text = getenv("NBC_VERBS_DIRECT"))) {
-    if (strcmp(text, "yes") && strcmp(text, "no")) {
-      *why = say("NBC_VERBS_DIRECT is '%.64s'; it is to be yes or no", text);
+  if (o->offers == NBC_VERBS_KEPT && (text = getenv("NBC_VERBS_OFFERS"))) {
+    if (strcmp(text, "kept") && strcmp(text, "anew")) {
+      *why = say("NBC_VERBS_OFFERS is '%.64s'; it is to be kept or anew", text);
       return false;
     }
-    if (!strcmp(text, "no")) o->offers = NBC_VERBS_ANEW;
+    if (!strcmp(text, "anew")) o->offers = NBC_VERBS_ANEW;
   }
   if (!o->patience && (text = getenv("NBC_VERBS_PATIENCE"))) {
     if (!read_number(text, MOST_PATIENCE, &number)) {

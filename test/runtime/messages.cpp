@@ -125,6 +125,20 @@ Bytes pairsBcast(uint32_t ranks, uint32_t me, uint32_t parts) {
   return m.finish();
 }
 
+Bytes manyBcast(uint32_t rank) {
+  constexpr uint32_t parts = 100;
+  Messages t("many", NBC_BCAST, 2, rank);
+  const uint32_t data = t.b.buffer(NBC_ROLE_DATA);
+  t.beginVariant();
+  for (uint32_t i = 0; i < parts; ++i) {
+    const uint32_t piece = t.b.piece(data, i, 1, parts);
+    rank ? t.send(0, piece) : t.receive(1, piece);
+  }
+  t.stage();
+  t.endVariant();
+  return t.finish();
+}
+
 Bytes allBarrier(uint32_t ranks, uint32_t me) {
   Messages m("everyone", NBC_BARRIER, ranks, me);
   m.beginVariant();

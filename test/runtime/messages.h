@@ -45,6 +45,8 @@ Bytes ringAllgather(uint32_t ranks, uint32_t rank);
 Bytes messageAllreduce(uint32_t ranks, uint32_t rank);
 /// bcast from rank 0 of so many parts, two neighbouring ones a message; by way of staging there.
 Bytes pairsBcast(uint32_t ranks, uint32_t rank, uint32_t parts);
+/// bcast from rank 1 to rank 0 of 100 parts, a message each, all at once.
+Bytes manyBcast(uint32_t rank);
 /// barrier, all with all: no bytes, and no waits.
 Bytes allBarrier(uint32_t ranks, uint32_t rank);
 

@@ -60,6 +60,7 @@ RUNS = [
     ("verbs", "auto", 1, 2, ["--seed=5"]),
     ("verbs", "auto", 37, 3, ["--seed=6", "--rendezvous=read"]),
     ("verbs", "auto", 701, 2, ["--in-place", "--seed=7"]),
+    ("verbs", "auto", 701, 2, ["--seed=10", "--rendezvous=direct"]),
 ]
 INAPPLICABLE = re.compile(r"applies to no number of ranks|requires this, which does not hold")
 

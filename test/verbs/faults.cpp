@@ -2,7 +2,7 @@
 // faults.cpp - what a plan over real queue pairs makes of peers that die or are late, and of a link
 // that goes.
 //
-//   verbs-faults killed|late|blinks|gone|removed RANKS write|read|send EAGER BYTES FILE
+//   verbs-faults killed|late|blinks|gone|removed RANKS write|read|send|direct EAGER BYTES FILE
 //
 //   killed  rank 1 ends itself in front of its first doorbell, then in front of its second, ...,
 //   until it
@@ -294,9 +294,10 @@ Outcome run(const Wish &wish, int doorbellsLeft) {
 bool read(char **argv, Wish &wish) {
   wish.what = argv[1];
   wish.ranks = std::atoi(argv[2]);
-  wish.device.rendezvous = !std::strcmp(argv[3], "read")   ? NBC_VERBS_READ
-                           : !std::strcmp(argv[3], "send") ? NBC_VERBS_SEND
-                                                           : NBC_VERBS_WRITE;
+  wish.device.rendezvous = !std::strcmp(argv[3], "read")     ? NBC_VERBS_READ
+                           : !std::strcmp(argv[3], "send")   ? NBC_VERBS_SEND
+                           : !std::strcmp(argv[3], "direct") ? NBC_VERBS_DIRECT
+                                                             : NBC_VERBS_WRITE;
   wish.device.timeout = TIMEOUT;
   wish.device.retry_count = RETRIES;
   wish.plan.eager_bytes = size_t(std::atoi(argv[4]));
@@ -331,7 +332,7 @@ int main(int argc, char **argv) {
   }
   // Who counts is gone with the adapter. What is sent into its place may come too early.
   const long missing = missingReceives() - (wish.what == "removed" ? 0 : before);
-  const bool sends = wish.device.rendezvous == NBC_VERBS_SEND;
+  const bool sends = wish.device.rendezvous >= NBC_VERBS_SEND;
   if (before < 0 || (missing != 0 && !sends)) {
     std::fprintf(stderr, "%ld messages found no receive\n", missing);
     wrong = true;

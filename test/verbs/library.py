@@ -37,11 +37,13 @@ import soak  # noqa: E402 - the cases
 # Bytes up to which messages are copied; more than one call in the queue, and more than the device may have; a thread
 # beside who waits.
 WAYS = ["--eager=4096 --flights=4 --depth=2", "--eager=64 --flights=3 --depth=4",
-        "--read --eager=64 --flights=2 --depth=1 --thread", "--send --eager=64 --flights=4 --depth=3"]
+        "--read --eager=64 --flights=2 --depth=1 --thread", "--send --eager=64 --flights=4 --depth=3",
+        "--direct --eager=64 --flights=3 --depth=2"]
 
 # Of more than an adapter sends at once, and of parts of such; also copied, which no default does.
 LONG_WAYS = ["--thread --depth=2 --lengths=131073,524289", "--read --depth=1 --lengths=131073,524289",
-             "--copied --depth=1 --lengths=131073", "--send --depth=2 --lengths=131073,524289"]
+             "--copied --depth=1 --lengths=131073", "--send --depth=2 --lengths=131073,524289",
+             "--direct --depth=2 --lengths=131073,524289"]
 # Elements; of many ranks on the guest's few processors fewer lengths: none, odd, more than is copied.
 MANY_RANKS, FEW_LENGTHS, LENGTHS = 6, "--lengths=3,0,1001", "--lengths=3,0,1,257,1000"
 FEW_WAYS = 5  # so many ranks, and more, with 4 MiB: each algorithm goes one way
@@ -52,7 +54,7 @@ MOST_SECONDS = 400  # of one program, which otherwise would take the time of all
 LONG_ONES = ("allreduce-ring", "alltoall-pairwise", "bcast-binomial")
 
 # Under an MPI. Loops that wait have to yield. A third of Open MPI's start is the opening of components without use here.
-FORCED = ["eager", "write", "read", "send"]
+FORCED = [["eager"], ["write", "read"], ["direct"], ["send"], ["eager"]]  # of a rank; 2 and 3; 4 and 5; ...
 LAUNCHERS = {
     "openmpi": "mpirun.openmpi --allow-run-as-root --oversubscribe --mca mpi_yield_when_idle 1 --mca pml ob1 "
                "--mca btl self,vader --mca osc rdma --mca io ompio --mca coll basic,libnbc,tuned -n",
@@ -94,9 +96,10 @@ def by_mpi(a, compiler, output):
         files = templates(compiler, ranks, output / "templates")
         turn = ranks // len(LAUNCHERS)
         mpi, launcher = list(LAUNCHERS.items())[ranks % len(LAUNCHERS)]
-        lines.append(f"export NBC_VERBS_TRANSFER={FORCED[turn % len(FORCED)]}")
-        lines.append(f"{launcher.format(yields=yields)} {ranks} {a.plans}-{mpi} --verbs --in-place --by-definition "
-                     f"{lengths_on(ranks)} {names(files[turn % 4::4])} || status=1")
+        for number, way in enumerate(FORCED[turn % len(FORCED)]):
+            lines.append(f"export NBC_VERBS_TRANSFER={way}")
+            lines.append(f"{launcher.format(yields=yields)} {ranks} {a.plans}-{mpi} --verbs --in-place --by-definition "
+                         f"{lengths_on(ranks)} {names(files[(turn + number) % 4::4])} || status=1")
     return lines
 
 

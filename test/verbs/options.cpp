@@ -121,8 +121,8 @@ TEST(Options, thatCannotBe) {
               "NBC_VERBS_GID is '256'; it is to be an index, 0 to 255");
   }
   {
-    Set variable("NBC_VERBS_DIRECT", "maybe");
-    EXPECT_EQ(opens({}, NBC_ERROR_ARGUMENT), "NBC_VERBS_DIRECT is 'maybe'; it is to be yes or no");
+    Set variable("NBC_VERBS_OFFERS", "maybe");
+    EXPECT_EQ(opens({}, NBC_ERROR_ARGUMENT), "NBC_VERBS_OFFERS is 'maybe'; it is to be kept or anew");
   }
   {
     Set variable("NBC_VERBS_PATIENCE", "-1");
@@ -132,7 +132,7 @@ TEST(Options, thatCannotBe) {
   {
     Set variable("NBC_VERBS_TRANSFER", "dma");
     EXPECT_EQ(opens({}, NBC_ERROR_ARGUMENT),
-              "NBC_VERBS_TRANSFER is 'dma'; it is to be eager, write, read, send or auto");
+              "NBC_VERBS_TRANSFER is 'dma'; it is to be eager, write, read, send, direct or auto");
   }
   {
     Set variable("NBC_VERBS_RNR_TIMER", "0");
@@ -144,11 +144,13 @@ TEST(Options, thatCannotBe) {
   EXPECT_EQ(opens({.patience = 1000001}, NBC_ERROR_ARGUMENT), "nbc_verbs_options are out of range");
   Set variable("NBC_VERBS_RENDEZVOUS", "wright");
   EXPECT_EQ(opens({}, NBC_ERROR_ARGUMENT),
-            "NBC_VERBS_RENDEZVOUS is 'wright'; it is to be write, read or send");
+            "NBC_VERBS_RENDEZVOUS is 'wright'; it is to be write, read, send or direct");
 }
 
 TEST(Options, theRendezvous) {
-  for (const auto &[name, way] : {std::pair{"read", NBC_VERBS_READ}, {"send", NBC_VERBS_SEND}}) {
+  for (const auto &[name, way] : {std::pair{"read", NBC_VERBS_READ},
+                                  {"send", NBC_VERBS_SEND},
+                                  {"direct", NBC_VERBS_DIRECT}}) {
     nbc_verbs_facts facts = {};
     Set variable("NBC_VERBS_RENDEZVOUS", name), timer("NBC_VERBS_RNR_TIMER", "12");
     nbc_verbs *v = openAdapter();
@@ -183,7 +185,7 @@ TEST(Options, offersAndPatience) {
   ask({});
   EXPECT_EQ(facts.offers, NBC_VERBS_KEPT);
   EXPECT_EQ(facts.patience, 4000u);
-  Set direct("NBC_VERBS_DIRECT", "no"), patience("NBC_VERBS_PATIENCE", "0");
+  Set offers("NBC_VERBS_OFFERS", "anew"), patience("NBC_VERBS_PATIENCE", "0");
   ask({});
   EXPECT_EQ(facts.offers, NBC_VERBS_ANEW);
   EXPECT_EQ(facts.patience, 0u);

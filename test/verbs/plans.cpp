@@ -94,6 +94,8 @@ bool read(int argc, char **argv, Wish &wish) {
       wish.device.rendezvous = NBC_VERBS_READ;
     } else if (!std::strcmp(word, "--send")) {
       wish.device.rendezvous = NBC_VERBS_SEND;
+    } else if (!std::strcmp(word, "--direct")) {
+      wish.device.rendezvous = NBC_VERBS_DIRECT;
     } else if (!std::strcmp(word, "--copied")) {
       wish.device.transfer = NBC_TRANSFER_EAGER;
     } else if (!std::strcmp(word, "--thread")) {

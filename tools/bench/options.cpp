@@ -102,12 +102,12 @@ std::optional<Said> readOptions(int argc, char **argv, Options &o) {
   app.add_option("--target", o.targets, "only those for these targets [mpi]")
       ->delimiter(',')
       ->allow_extra_args(false);
-  app.add_option(
-         "--transfer", transfers,
-         "of target sci: pio, dma; of verbs: eager, write, read, send; each by itself [by length]")
+  app.add_option("--transfer", transfers,
+                 "of target sci: pio, dma; of verbs: eager, write, read, send, direct; each by "
+                 "itself [by length]")
       ->delimiter(',')
       ->allow_extra_args(false)
-      ->check(CLI::IsMember({"pio", "dma", "eager", "write", "read", "send"}));
+      ->check(CLI::IsMember({"pio", "dma", "eager", "write", "read", "send", "direct"}));
   app.add_option("--sizes", sizes,
                  "bytes of a block, or of the vector: 8,64K or 8:1M (doubling) or 8:1M:8 [8:1M:8]");
   app.add_option("--type", o.typeName, "of reductions [f64]")

@@ -5,9 +5,10 @@
 
 #include "nbc.h"
 
-/* "auto", "pio", "dma", "eager", "write", "read", "send". */
+/* "auto", "pio", "dma", "eager", "write", "read", "send", "direct". */
 static inline const char *nbc_transfer_name(enum nbc_transfer transfer) {
-  static const char *const names[] = {"auto", "pio", "dma", "eager", "write", "read", "send"};
+  static const char *const names[] = {"auto",  "pio",  "dma",  "eager",
+                                      "write", "read", "send", "direct"};
   return names[(unsigned)transfer < NBC_TRANSFERS ? transfer : NBC_TRANSFER_AUTO];
 }
 /* The target that has this way; null: every one has it. */

@@ -17,14 +17,20 @@
  *           nothing in between
  *
  *   send    the receiver posts receives where the data are to be; the sender sends into them,
- * whether they are there or not: what comes too early comes again (RNR), of a message of no bytes
- *           whose receive lets the data go. Neither CPU does anything in between, and nobody is
- * told an address. A second queue pair to each peer
+ *           whether they are there or not: what comes too early comes again (RNR), of a message of
+ *           no bytes whose receive lets the data go. Neither CPU does anything in between, and
+ *           nobody is told an address. A second queue pair to each peer
  *
- *   direct  either of write and read, of memory that was offered before and is registered as it was
- * then: the peer has kept where it is, and is only told that it may be used again. So buffers that
- * come again, as those of persistent calls do, cost one message of a few bytes for each peer and
- * start, and a sender whose peers have started already needs nothing but its own start
+ *   direct  the receiver does both: it posts receives where the data are to be, and tells where to.
+ *           The sender writes, if it has been told by the end of its start, or test; else it sends.
+ *           So neither CPU does anything in between, whoever starts first, and nothing is refused
+ *           where the receiver does. For persistent plans (nbc_plan_options.persistent). A second
+ *           queue pair to each peer
+ *
+ * Of memory that was offered before and is registered as it was then, the peer has kept where it
+ * is, and is only told that it may be used again. So buffers that come again, as those of
+ * persistent calls do, cost one message of a few bytes for each peer and start, and a sender whose
+ * peers have started already needs nothing but its own start.
  *
  * That is by length. A plan may have all its messages go one way (nbc_plan_options.transfer), and
  * so may a row of a table (compiler/selection/table.h) and whoever opens the device:
@@ -32,7 +38,8 @@
  *   eager         all are copied, in as many slots as it takes. While the receiver has slots, none
  *                 of its looks is needed: 64 KiB each, and of blocks up to max_bytes as many as
  *                 slot_memory holds
- *   write, read, send   none is copied but those of no bytes
+ *   write, read, send, direct
+ *                 none is copied but those of no bytes
  *
  * Memory. What is sent or received in place has to be registered. That is slow, so what was
  * registered stays so, as long as libucm (of UCX) is there to see that memory is unmapped; else,
@@ -78,7 +85,7 @@ enum { NBC_VERBS_RAILS = 4 };
 #define NBC_VERBS_TARGET "verbs"
 
 /* How long messages go. */
-enum nbc_verbs_rendezvous { NBC_VERBS_WRITE, NBC_VERBS_READ, NBC_VERBS_SEND };
+enum nbc_verbs_rendezvous { NBC_VERBS_WRITE, NBC_VERBS_READ, NBC_VERBS_SEND, NBC_VERBS_DIRECT };
 
 /* Whether peers keep where memory was that was offered to them. */
 enum nbc_verbs_offers { NBC_VERBS_KEPT, NBC_VERBS_ANEW };
@@ -89,9 +96,9 @@ enum nbc_verbs_memory { NBC_VERBS_MEMORY_AUTO, NBC_VERBS_PINNED, NBC_VERBS_ON_DE
 
 /* How a device is opened. Zero: the default, in brackets. What is not said here the environment may
  * say: NBC_VERBS_DEVICE=mlx5_0:1 (device, port; several with commas between them; or all),
- * NBC_VERBS_GID=3, NBC_VERBS_RENDEZVOUS=read or send, NBC_VERBS_TRANSFER=eager, write, read or
- * send, NBC_VERBS_RNR_TIMER=12,
- * NBC_VERBS_DIRECT=no (offers are made anew in each call), NBC_VERBS_PATIENCE=10,
+ * NBC_VERBS_GID=3, NBC_VERBS_RENDEZVOUS=read, send or direct, NBC_VERBS_TRANSFER=eager, write,
+ * read, send or direct, NBC_VERBS_RNR_TIMER=12,
+ * NBC_VERBS_OFFERS=anew (not kept from call to call), NBC_VERBS_PATIENCE=10,
  * NBC_VERBS_MEMORY=pinned or demand; and of packets NBC_VERBS_MTU=1024, NBC_VERBS_TIMEOUT=20,
  * NBC_VERBS_RETRIES=7, NBC_VERBS_SERVICE_LEVEL=3, NBC_VERBS_TRAFFIC_CLASS=106. */
 struct nbc_verbs_options {
@@ -114,7 +121,7 @@ struct nbc_verbs_options {
   /* Microseconds for which nbc_start looks for peers that start at the same time, where they have
    * to say where to, or from, before anything long can move; at most 1000000. -1: 0 [4] */
   int patience;
-  /* Of send: when a message comes again that finds no receive, by InfiniBand's code for
+  /* Of send and direct: when a message comes again that finds no receive, by InfiniBand's code for
    * min_rnr_timer, 1 to 31 [of 0.01 ms for each peer of the plan the next one, 20 (10.24 ms) at
    * most] */
   uint32_t rnr_timer;

@@ -1,139 +1,237 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Buffers that come again are not described again; and whoever is the last to start needs no look.
+// Direct: who sends writes where the peer has said that it may, and else sends into the receive
+// that the peer posts in any case. Neither host has to look, and whatever was offered too late is
+// nobody's.
 
-#include "test/runtime/gather.h"
-#include "test/runtime/verbs/world.h"
+#include "test/runtime/verbs/posted.h"
+#include "test/runtime/verbs/stranger.h"
 
 namespace {
 
-constexpr nbc_verbs_rendezvous ways[] = {NBC_VERBS_WRITE, NBC_VERBS_READ};
-constexpr size_t ranks = 2, length = 5000, offered = 40;  // bytes: of a block; of an offer
+using stranger::longer, stranger::Stranger;
 
-/// Allgathers of two ranks, in the same buffers each time.
-struct Again {
+/// Calls of few ranks, which start when they are told to.
+struct Calls {
   VerbsWorld w;
-  std::vector<std::vector<uint8_t>> in{ranks, std::vector<uint8_t>(length)},
-      out{ranks, std::vector<uint8_t>(ranks *length)};
-  std::vector<nbc_request> requests{ranks};
+  std::vector<std::vector<uint8_t>> in, out;
+  std::vector<nbc_request> requests;
 
-  explicit Again(const std::vector<verbs::Options> &options, uint32_t depth = 1) : w(options) {
-    w.addPlans([](uint32_t r) { return build::ringAllgather(ranks, r); }, {.depth = depth});
+  Calls(uint32_t ranks, size_t length, verbs::Options options, nbc_plan_options plan = {})
+      : w(ranks, options, 0, posted::watch),
+        in(ranks, std::vector<uint8_t>(length)),
+        out(ranks, std::vector<uint8_t>(ranks * length)),
+        requests(ranks) {
+    w.sends = true;
+    w.addPlans([=](uint32_t r) { return build::ringAllgather(ranks, r); }, plan);
+    posted::all.clear();
   }
   void start(size_t r, uint8_t salt) {
     std::ranges::fill(in[r], uint8_t(salt + r));
     std::ranges::fill(out[r], uint8_t(0));
-    nbc_call call = {.in = in[r].data(), .out = out[r].data(), .count = length};
+    nbc_call call = {.in = in[r].data(), .out = out[r].data(), .count = in[r].size()};
     ASSERT_EQ(nbc_start(w.plans[r], &call, &requests[r]), 0);
   }
-  bool has(size_t r, uint8_t salt) const {
-    for (size_t i = 0; i < ranks * length; ++i)
-      if (out[r][i] != uint8_t(salt + i / length)) return false;
-    return true;
-  }
-  /// Bytes that have travelled for it.
-  uint64_t call(uint8_t salt) {
-    const uint64_t before = w.fabric.counters().bytes;
-    for (size_t r = 0; r < ranks; ++r) start(r, salt);
-    EXPECT_TRUE(w.finish(requests));
-    for (size_t r = 0; r < ranks; ++r) EXPECT_TRUE(has(r, salt)) << "rank " << r;
-    return w.fabric.counters().bytes - before;
+  bool has(size_t r, size_t from, uint8_t salt) const {
+    const auto at = out[r].begin() + ptrdiff_t(from * in[r].size());
+    return std::all_of(at, at + ptrdiff_t(in[r].size()),
+                       [&](uint8_t b) { return b == uint8_t(salt + from); });
   }
 };
 
-TEST(VerbsDirect, whatComesAgainIsNamedByAByte) {
-  for (auto way : ways)
-    for (auto offers : {NBC_VERBS_KEPT, NBC_VERBS_ANEW}) {
-      Again a({ranks, {.rendezvous = way, .offers = offers}});
-      EXPECT_EQ(a.call(1), ranks * (length + offered));
-      for (uint8_t salt = 2; salt < 6; ++salt)
-        EXPECT_EQ(a.call(salt), ranks * (length + (offers == NBC_VERBS_KEPT ? 1 : offered)));
+TEST(VerbsDirect, whoIsLateWritesWhoIsEarlySendsAndNeitherLooks) {
+  for (const size_t longest : {30000u, 1u << 20})
+    for (const size_t first : {0u, 1u}) {
+      constexpr size_t length = 100000;
+      const int parts = longest == 30000 ? 4 : 1;
+      Calls c(2, length, {.rendezvous = NBC_VERBS_DIRECT, .longest = longest});
+      for (uint8_t salt = 1; salt < 4; ++salt) {
+        const uint64_t refused = c.w.fabric.counters().rnrNaks;
+        posted::all.clear();
+        c.start(first, salt);
+        c.w.fabric.run();
+        EXPECT_EQ(posted::all[IBV_WR_RDMA_WRITE_WITH_IMM], 0);
+        EXPECT_EQ(posted::all[IBV_WR_RDMA_READ], 1) << "the peer is not there, so it knocks";
+        posted::all.clear();
+        c.start(1 - first, salt);
+        c.w.fabric.run();
+        EXPECT_EQ(posted::all[IBV_WR_RDMA_WRITE_WITH_IMM], parts);
+        EXPECT_EQ(posted::all[IBV_WR_SEND_WITH_IMM], 2) << "its offer, and what goes before the data";
+        EXPECT_EQ(posted::all[IBV_WR_RDMA_READ], 0);
+        EXPECT_GT(c.w.fabric.counters().rnrNaks, refused);
+        EXPECT_TRUE(c.has(0, 1, salt) && c.has(1, 0, salt)) << "call " << int(salt);
+        ASSERT_TRUE(c.w.finish(c.requests));
+      }
     }
 }
 
-TEST(VerbsDirect, whoeverKeepsNothingIsTold) {
-  for (auto way : ways)
-    for (size_t who : {0, 1}) {
-      std::vector<verbs::Options> options(ranks, {.rendezvous = way});
-      options[who].offers = NBC_VERBS_ANEW;
-      Again a(options);
-      for (uint8_t salt = 1; salt < 4; ++salt) EXPECT_EQ(a.call(salt), ranks * (length + offered));
-    }
-}
-
-TEST(VerbsDirect, otherBuffersMeanwhileChangeNothing) {
-  for (auto way : ways) {
-    Again a({ranks, {.rendezvous = way}}, 2);
-    a.call(1);
-    for (uint8_t salt = 2; salt < 30; ++salt) {
-      gatherAll(a.w, {salt * 100u, 6000, length});
-      a.call(salt);
-    }
-  }
-}
-
-TEST(VerbsDirect, memoryThatIsRegisteredAnewIsOfferedAnew) {
-  for (auto way : ways) {
-    Again a({ranks, {.rendezvous = way}});
-    for (uint8_t salt = 1; salt < 9; ++salt) {
-      const size_t who = salt % ranks;
-      EXPECT_EQ(a.call(salt), ranks * length + (salt == 1 ? ranks * offered : offered + 1));
-      const size_t next = (who + 1) % ranks;
-      ASSERT_EQ(nbc_deregister(a.w.comms[next], a.in[next].data(), length), 0);
-      ASSERT_EQ(nbc_deregister(a.w.comms[next], a.out[next].data(), ranks * length), 0);
-    }
-  }
-}
-
-TEST(VerbsDirect, theLastToStartMovesItAllWithoutALook) {
-  // Rank 0 has said that it has started; what rank 1 sends it posts in its own start.
-  Again a({ranks, verbs::Options()});
-  a.call(1);
-  a.start(0, 2);
-  a.w.fabric.run();
-  a.start(1, 2);
-  a.w.fabric.run();
-  EXPECT_TRUE(
-      std::all_of(a.out[0].begin() + length, a.out[0].end(), [](uint8_t b) { return b == 3; }));
-  ASSERT_TRUE(a.w.finish(a.requests));
-  EXPECT_TRUE(a.has(0, 2) && a.has(1, 2));
-}
-
-/// Rank 0 receives many blocks from rank 1, all at once.
-build::Bytes many(uint32_t me) {
-  constexpr uint32_t parts = 100;
-  build::Messages t("many", NBC_BCAST, 2, me);
+/// Parts of `data`: one to rank 1, then two back, of which rank 0 receives the second behind a look
+/// at the first.
+build::Bytes thereAndBack(uint32_t me) {
+  build::Messages t("back", NBC_BCAST, 2, me);
   const uint32_t data = t.b.buffer(NBC_ROLE_DATA);
+  const auto part = [&](uint32_t i) { return t.b.piece(data, i, 1, 3); };
   t.beginVariant();
-  for (uint32_t i = 0; i < parts; ++i) {
-    const uint32_t piece = t.b.piece(data, i, 1, parts);
-    me ? t.send(0, piece) : t.receive(1, piece);
+  if (me == 0) {
+    t.send(1, part(0));
+    t.wait(t.receive(1, part(1)));
+    t.receive(1, part(2));
+  } else {
+    t.wait(t.receive(0, part(0)));
+    t.send(0, part(1));
+    t.send(0, part(2));
   }
   t.stage();
   t.endVariant();
   return t.finish();
 }
 
-TEST(VerbsDirect, manyAtOnceTakeFewMessages) {
+TEST(VerbsDirect, whatATestPostsNeedsNoSecondOne) {
+  constexpr size_t part = 5000;
+  VerbsWorld w(2, {.rendezvous = NBC_VERBS_DIRECT}, 0, posted::watch);
+  w.sends = true;
+  w.addPlans(thereAndBack);
+  std::vector<uint8_t> data[2] = {std::vector<uint8_t>(3 * part, 1),
+                                  std::vector<uint8_t>(3 * part, 2)};
+  std::vector<nbc_request> requests(2);
+  int done = 0;
+  for (size_t r : {0, 1}) {
+    nbc_call call = {.data = data[r].data(), .count = 3 * part};
+    ASSERT_EQ(nbc_start(w.plans[r], &call, &requests[r]), 0);
+  }
+  for (size_t r : {1, 0}) {
+    w.fabric.run();
+    ASSERT_EQ(nbc_test(&requests[r], &done), 0);
+    EXPECT_FALSE(done);
+  }
+  EXPECT_EQ(posted::all[IBV_WR_RDMA_WRITE_WITH_IMM], 1) << "the first back was expected";
+  EXPECT_EQ(posted::all[IBV_WR_RDMA_READ], 2) << "there, and the second back";
+  EXPECT_EQ(data[0][3 * part - 1], 1);
+  w.fabric.run();
+  EXPECT_EQ(data[0][3 * part - 1], 2) << "rank 1 has not looked again";
+  ASSERT_TRUE(w.finish(requests));
+}
+
+TEST(VerbsDirect, isHowLongMessagesOfPersistentCallsGo) {
+  for (const uint32_t reads : {0u, 4u})
+    for (const auto &[said, way] : {std::pair{NBC_VERBS_WRITE, NBC_TRANSFER_AUTO},
+                                    {NBC_VERBS_WRITE, NBC_TRANSFER_WRITE},
+                                    {NBC_VERBS_SEND, NBC_TRANSFER_AUTO}}) {
+      if (reads == 0 && said == NBC_VERBS_SEND) continue;  // there is no such device
+      for (const size_t length : {10u, 5000u}) {
+        Calls c(2, length, {.rendezvous = said, .reads = reads},
+                {.transfer = way, .persistent = 1});
+        c.start(0, 1);
+        c.w.fabric.run();
+        c.start(1, 1);
+        const bool sends = (length == 10 || said == NBC_VERBS_SEND || reads) &&
+                           way == NBC_TRANSFER_AUTO;
+        const bool writes = length == 5000 && reads && said == NBC_VERBS_WRITE;
+        EXPECT_EQ(posted::all[IBV_WR_RDMA_READ], length == 10 || !sends ? 0 : writes ? 1 : 2);
+        EXPECT_EQ(posted::all[IBV_WR_RDMA_WRITE_WITH_IMM],
+                  writes || (length == 5000 && !sends) || (way && length == 10));
+        ASSERT_TRUE(c.w.finish(c.requests));
+      }
+    }
+}
+
+TEST(VerbsDirect, whatHasComeIsNotOfferedAndTheNextIs) {
   constexpr size_t bytes = 200000;
-  VerbsWorld w(2);
-  w.addPlans(many, {.depth = 1});
+  VerbsWorld w(2, {.rendezvous = NBC_VERBS_DIRECT}, 0, posted::watch);
+  w.sends = true;
+  w.addPlans(build::manyBcast, {.depth = 1});
   std::vector<std::vector<uint8_t>> data(2, std::vector<uint8_t>(bytes));
-  uint64_t messages[4] = {};
-  for (size_t call = 0; call < 4; ++call) {
-    const uint64_t before = w.fabric.counters().messages;
+  // Who begins: the one whose messages then need no offers, or the one that offers.
+  for (const size_t first : {1, 0, 1, 1, 0, 0}) {
+    posted::all.clear();
     std::vector<nbc_request> requests(2);
-    for (size_t r = 0; r < 2; ++r) {
-      std::ranges::fill(data[r], uint8_t(r * 7 + call));
+    for (const size_t r : {first, 1 - first}) {
+      std::ranges::fill(data[r], uint8_t(r * 7 + first));
       nbc_call c = {.data = data[r].data(), .count = bytes};
       ASSERT_EQ(nbc_start(w.plans[r], &c, &requests[r]), 0);
+      w.fabric.run();
     }
     ASSERT_TRUE(w.finish(requests));
     ASSERT_EQ(data[0], data[1]);
-    messages[call] = w.fabric.counters().messages - before;
+    EXPECT_EQ(posted::all[IBV_WR_RDMA_WRITE_WITH_IMM] + posted::all[IBV_WR_RDMA_READ], 100);
+    if (first == 0) {
+      EXPECT_GE(posted::all[IBV_WR_RDMA_WRITE_WITH_IMM], 32) << "those that fit into the window";
+    }
   }
-  EXPECT_EQ(messages[0], 200u);
-  // 32 of them, the window, in each; but the few for which the table has no place.
-  EXPECT_LT(messages[3], 130u);
+}
+
+TEST(VerbsDirect, aStrangersWriteAndItsSendTakeTheSameReceives) {
+  for (const bool writes : {false, true}) {
+    Stranger s(NBC_VERBS_DIRECT);
+    ASSERT_EQ(s.start(), 0);
+    stranger::OneOffer offer = {};
+    for (const Stranger::Heard &h : s.hear())
+      if (h.kind == stranger::Offer) std::memcpy(&offer, h.bytes.data(), sizeof offer);
+    ASSERT_EQ(offer.bytes, longer);
+    s.place(0, 0);
+    if (writes)
+      s.write(offer, longer, 0);
+    else
+      s.place(0, longer);
+    EXPECT_TRUE(s.all(stranger::longIn, longer, 7));
+    s.say(stranger::Eager, 0, stranger::brief);
+    s.expectPlaced();
+    int done = 0;
+    for (int looks = 0; looks < 3 && !done; ++looks) EXPECT_EQ(s.test(&done), 0);
+    EXPECT_TRUE(done);
+  }
+}
+
+TEST(VerbsDirect, whatDoesNotFitEndsThePlan) {
+  const auto offerOf = [](Stranger &s) {
+    stranger::OneOffer offer = {};
+    for (const Stranger::Heard &h : s.hear())
+      if (h.kind == stranger::Offer) std::memcpy(&offer, h.bytes.data(), sizeof offer);
+    return offer;
+  };
+  stranger::refuses(
+      NBC_VERBS_DIRECT,
+      {
+          {"written in place of what goes before",
+           [&](Stranger &s) { s.write(offerOf(s), longer, 0); }},
+          {"written, the second first",
+           [&](Stranger &s) {
+             const stranger::OneOffer offer = offerOf(s);
+             s.place(0, 0), s.write(offer, longer, 1);
+           }},
+          {"too short", [](Stranger &s) { s.place(0, 0), s.place(0, longer - 1); }},
+          {"sent as if it were written",
+           [](Stranger &s) { s.place(0, 0), s.place(0, longer, stranger::Data); }},
+          {"written as if it were sent",
+           [](Stranger &s) {
+             s.place(0, 0),
+                 s.place(0, longer, stranger::Placed, IBV_WR_RDMA_WRITE_WITH_IMM);
+           }},
+          {"an answer", [](Stranger &s) { s.say(stranger::Finished, 0, 0); }},
+          {"an offer of what was not sent", [](Stranger &s) { s.offer(2, longer); }},
+          {"an offer of two runs", [](Stranger &s) { s.offer(0, longer, 2); }},
+          {"the same offer twice", [](Stranger &s) { s.offer(0, longer), s.offer(0, longer); }},
+          {"again, of nothing kept", [](Stranger &s) { s.say(stranger::Again, 1, 1); }},
+      });
+}
+
+TEST(VerbsDirect, anOfferOfAnotherLengthIsSeenWhereItIsUsed) {
+  for (const uint64_t bytes : {longer - 1, longer, longer + 1}) {
+    Stranger s(NBC_VERBS_DIRECT);
+    s.offer(0, bytes);
+    s.expectPlaced();
+    ASSERT_EQ(s.start(), 0);
+    s.w.fabric.run();
+    if (bytes == longer) {
+      EXPECT_EQ(s.memory[Stranger::large], 1) << "written, by what was offered before the start";
+    }
+    s.place(0, 0);
+    s.place(0, longer);
+    s.say(stranger::Eager, 0, stranger::brief);
+    int done = 0, status = 0;
+    for (int looks = 0; looks < 3 && !done && !status; ++looks) status = s.test(&done);
+    EXPECT_EQ(status, bytes == longer ? 0 : NBC_ERROR_DEVICE);
+    EXPECT_TRUE(done);
+  }
 }
 
 }  // namespace

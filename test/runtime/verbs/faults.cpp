@@ -157,11 +157,13 @@ TEST(VerbsFaults, whoeverIsGoneIsMissed) {
   waitInVain(NBC_VERBS_WRITE, 10000, true);
   waitInVain(NBC_VERBS_READ, 10000, true);
   waitInVain(NBC_VERBS_SEND, 10000, true);
+  waitInVain(NBC_VERBS_DIRECT, 10000, true);
 }
 
 TEST(VerbsFaults, whoeverIsLateIsNot) {
   waitInVain(NBC_VERBS_WRITE, 10000, false);
   waitInVain(NBC_VERBS_SEND, 10000, false);
+  waitInVain(NBC_VERBS_DIRECT, 10000, false);
 }
 
 }  // namespace

@@ -110,11 +110,12 @@ TEST(VerbsOverlap, withoutATestOfTheApplication) {
                  kept = overlapOf(length, {}, brief ? How::anew : How::kept),
                  told = overlapOf(length, {}, How::told),
                  copied = overlapOf(length, {.transfer = NBC_TRANSFER_EAGER}, How::anew),
-                 sent = overlapOf(length, {.rendezvous = NBC_VERBS_SEND}, How::anew);
+                 sent = overlapOf(length, {.rendezvous = NBC_VERBS_SEND}, How::anew),
+                 direct = overlapOf(length, {.rendezvous = NBC_VERBS_DIRECT}, How::anew);
     std::printf(
         "%7zu bytes: goes home at once %.2f, by reads %.2f; looks for 4 us %.2f; thread %.2f; "
-        "copied %.2f, sent into place %.2f\n",
-        length, anew, read, kept, told, copied, sent);
+        "copied %.2f, sent into place %.2f, direct %.2f\n",
+        length, anew, read, kept, told, copied, sent, direct);
     if (brief) {
       EXPECT_GT(anew, 0.9) << length;
     } else {
@@ -123,6 +124,7 @@ TEST(VerbsOverlap, withoutATestOfTheApplication) {
     EXPECT_GT(told, 0.9) << length;
     EXPECT_GT(copied, 0.9) << length;
     EXPECT_GT(sent, 0.9) << length;
+    EXPECT_GT(direct, 0.9) << length;
     if (length >= 65536) {
       EXPECT_GT(kept, length > 65536 ? 0.95 : 0.85) << length;
     }

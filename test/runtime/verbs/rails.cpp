@@ -11,7 +11,7 @@
 namespace {
 
 constexpr nbc_transfer ways[] = {NBC_TRANSFER_AUTO, NBC_TRANSFER_EAGER, NBC_TRANSFER_READ,
-                                 NBC_TRANSFER_SEND};
+                                 NBC_TRANSFER_SEND, NBC_TRANSFER_DIRECT};
 
 /// Each message by the port that this says for a rank, its peer, and whether it sends.
 template <class Port>
@@ -104,9 +104,9 @@ TEST(VerbsRails, anyTrafficArrives) {
   for (unsigned seed = 1; seed <= 48 && !testing::Test::HasFailure(); ++seed) {
     const uint32_t ranks = 2 + seed % 3;
     const Traffic t(ranks, 1 + seed % 4, 1 + seed % 40, {0, 1, 200, 201, 777, 4000}, 4, seed);
-    const nbc_transfer way = ways[seed / 4 % 4];
+    const nbc_transfer way = ways[seed / 4 % std::size(ways)];
     VerbsWorld w(ranks, {.transfer = way, .rails = 1 + seed % 4}, seed % 5 ? seed : 0);
-    w.sends = way == NBC_TRANSFER_SEND;
+    w.sends = way >= NBC_TRANSFER_SEND;
     w.addPlans(
         [&](uint32_t r) {
           return withPorts(t.templateOf(r), [](uint32_t me, uint32_t to, bool sends) {

@@ -79,7 +79,7 @@ class Stranger {
     EXPECT_EQ(verbs->ops->create_cq(verbs, 256, &cq), 0);
     nbc_verbs_queue_wish wish = {cq, 100, receives, 1, 0};
     EXPECT_EQ(verbs->ops->create_qp(verbs, &wish, &qp, &number), 0);
-    if (way == NBC_VERBS_SEND) {
+    if (way >= NBC_VERBS_SEND) {
       EXPECT_EQ(verbs->ops->create_qp(verbs, &wish, &second, &number), 0);
     }
     EXPECT_EQ(verbs->ops->register_memory(
@@ -137,10 +137,12 @@ class Stranger {
     const OneOffer o = {count, runs, kept, bytes, {addressOf(large), bytes, rkey, 0}};
     say(Offer, count, sizeof o, 0, &o);
   }
+  /// By the queue pair of places, where there is one.
   void write(const OneOffer &o, size_t bytes, uint32_t count, uint32_t given = 0) {
     std::memset(memory.data() + large, 7, bytes);
     ibv_sge sge = {addressOf(large), uint32_t(bytes), lkey};
-    post(qp, IBV_WR_RDMA_WRITE_WITH_IMM, sge, Data, count, given, o.run.address, o.run.rkey);
+    post(second ? second : qp, IBV_WR_RDMA_WRITE_WITH_IMM, sge, Data, count, given, o.run.address,
+         o.run.rkey);
   }
   struct Heard {
     uint32_t kind, count, given;

@@ -15,7 +15,7 @@ constexpr uint32_t eager = 200;
 verbs::Options optionsOf(unsigned seed) {
   std::mt19937 random(seed);
   verbs::Options o;
-  o.rendezvous = nbc_verbs_rendezvous(random() % 3);
+  o.rendezvous = nbc_verbs_rendezvous(random() % 4);
   o.longest = random() % 2 ? 1000 : 1 << 20;
   o.gather = 1 + random() % 4;
   if (o.rendezvous == NBC_VERBS_SEND) o.gather += 4;  // whoever sends cannot cut as it likes
@@ -34,7 +34,7 @@ TEST(VerbsTraffic, arrives) {
     const Traffic t(ranks, 1 + random() % 6, 1 + random() % 60,
                     {0, 1, eager / 2, eager - 1, eager, eager + 1, 777, 4000}, 5, seed);
     VerbsWorld w(ranks, optionsOf(seed), random() % 4 ? seed : 0);
-    w.sends = optionsOf(seed).rendezvous == NBC_VERBS_SEND;
+    w.sends = optionsOf(seed).rendezvous >= NBC_VERBS_SEND;
     w.addPlans([&](uint32_t r) { return t.templateOf(r); },
                {.depth = uint32_t(1 + random() % 4),
                 .eager_bytes = eager,
@@ -48,7 +48,7 @@ TEST(VerbsTraffic, ofOneKindOnly) {
     for (unsigned seed = 1; seed <= 8; ++seed) {
       const Traffic t(2, 1 + seed % 3, 150, {length}, 3, seed);
       VerbsWorld w(2, optionsOf(seed), seed);
-      w.sends = optionsOf(seed).rendezvous == NBC_VERBS_SEND;
+      w.sends = optionsOf(seed).rendezvous >= NBC_VERBS_SEND;
       w.addPlans([&](uint32_t r) { return t.templateOf(r); },
                  {.depth = 2, .eager_bytes = eager, .slot_memory = 1});
       run(w, t, 3, seed);
@@ -65,7 +65,7 @@ TEST(VerbsTraffic, inBuffersThatComeAgain) {
     verbs::Options options = optionsOf(seed);
     options.offers = NBC_VERBS_KEPT;
     VerbsWorld w(ranks, options, random() % 4 ? seed : 0);
-    w.sends = optionsOf(seed).rendezvous == NBC_VERBS_SEND;
+    w.sends = optionsOf(seed).rendezvous >= NBC_VERBS_SEND;
     w.addPlans([&](uint32_t r) { return t.templateOf(r); },
                {.depth = uint32_t(1 + random() % 3), .eager_bytes = eager});
     std::vector<std::vector<uint8_t>> memory(ranks * most, std::vector<uint8_t>(2 * t.unit));
@@ -95,7 +95,7 @@ TEST(VerbsTraffic, whoLooksOnlyWhenToldMissesNothing) {
   for (unsigned seed = 1; seed <= 200 && !testing::Test::HasFailure(); ++seed) {
     const Traffic t(3, 1 + seed % 5, 1 + seed % 50, {0, 1, eager, eager + 1, 3000}, 3, seed);
     VerbsWorld w(3, optionsOf(seed), seed);
-    w.sends = optionsOf(seed).rendezvous == NBC_VERBS_SEND;
+    w.sends = optionsOf(seed).rendezvous >= NBC_VERBS_SEND;
     w.addPlans([&](uint32_t r) { return t.templateOf(r); },
                {.eager_bytes = eager, .slot_memory = seed % 2});
     std::vector<std::vector<uint8_t>> data;

@@ -2,34 +2,15 @@
 // A plan, or whoever opens the adapter, says that all messages go one way: which work requests are
 // posted then, that all arrives, and what is refused.
 
-#include <map>
-
 #include "test/runtime/gather.h"
 #include "test/runtime/traffic.h"
+#include "test/runtime/verbs/posted.h"
 #include "test/runtime/verbs/world.h"
 
 namespace {
 
 constexpr nbc_transfer ways[] = {NBC_TRANSFER_AUTO, NBC_TRANSFER_EAGER, NBC_TRANSFER_WRITE,
-                                 NBC_TRANSFER_READ, NBC_TRANSFER_SEND};
-
-/// What all devices of a test post, by operation, with bytes.
-std::map<ibv_wr_opcode, int> posted;
-nbc_verbs_ops counting;
-const nbc_verbs_ops *own;
-
-int count(nbc_verbs *v, void *qp, ibv_send_wr *first) {
-  for (const ibv_send_wr *wr = first; wr; wr = wr->next)
-    posted[wr->opcode] += wr->opcode != IBV_WR_SEND_WITH_IMM || wr->num_sge != 0;
-  return own->post_send(v, qp, first);
-}
-
-void watch(nbc_verbs &v) {
-  if (v.ops != &counting) own = v.ops;
-  counting = *own;
-  counting.post_send = count;
-  v.ops = &counting;
-}
+                                 NBC_TRANSFER_READ, NBC_TRANSFER_SEND,  NBC_TRANSFER_DIRECT};
 
 MakeTemplate ring(uint32_t ranks) {
   return [ranks](uint32_t rank) { return build::ringAllgather(ranks, rank); };
@@ -39,17 +20,18 @@ TEST(VerbsTransfer, isThePlansUnlessTheAdaptersOwnerSays) {
   for (nbc_transfer device : ways)
     for (nbc_transfer plan : ways)
       for (size_t length : {1, 5000}) {
-        posted.clear();
-        VerbsWorld w(2, {.transfer = device}, 0, watch);
+        VerbsWorld w(2, {.transfer = device}, 0, posted::watch);
         w.addPlans(ring(2), {.transfer = plan});
         w.sends = true;
         gatherAll(w, {length});
         const nbc_transfer said = device ? device : plan;
         const nbc_transfer way = said ? said : length > 1 ? NBC_TRANSFER_WRITE : NBC_TRANSFER_EAGER;
-        EXPECT_EQ(posted[IBV_WR_RDMA_WRITE_WITH_IMM], way == NBC_TRANSFER_WRITE ? 2 : 0);
-        const bool reads = way == NBC_TRANSFER_READ || way == NBC_TRANSFER_SEND;
-        EXPECT_EQ(posted[IBV_WR_RDMA_READ], reads ? 2 : 0) << "data, or whether one may send";
-        EXPECT_EQ(posted[IBV_WR_SEND_WITH_IMM], 2) << "data, or where they go";
+        EXPECT_EQ(posted::withBytes[IBV_WR_RDMA_WRITE_WITH_IMM], way == NBC_TRANSFER_WRITE ? 2 : 0);
+        const bool reads = way >= NBC_TRANSFER_READ;
+        EXPECT_EQ(posted::withBytes[IBV_WR_RDMA_READ], reads ? 2 : 0)
+            << "data, or whether one may send";
+        EXPECT_EQ(posted::withBytes[IBV_WR_SEND_WITH_IMM], way == NBC_TRANSFER_DIRECT ? 4 : 2)
+            << "data, or where they go; or both, as neither is there when the other one starts";
       }
 }
 
@@ -62,10 +44,11 @@ TEST(VerbsTransfer, inPartsWithFewSlotsOrMany) {
     VerbsWorld w(ranks, {.queue = seed % 3 ? 100u : 4096u, .inlineBytes = seed % 2 * 64},
                  random() % 4 ? seed : 0);
     w.sends = true;
-    w.addPlans([&](uint32_t r) { return t.templateOf(r); }, {.depth = uint32_t(1 + random() % 3),
-                                                             .eager_bytes = 200,
-                                                             .slot_memory = seed % 2 ? 3000u : 0u,
-                                                             .transfer = ways[1 + random() % 4]});
+    w.addPlans([&](uint32_t r) { return t.templateOf(r); },
+               {.depth = uint32_t(1 + random() % 3),
+                .eager_bytes = 200,
+                .slot_memory = seed % 2 ? 3000u : 0u,
+                .transfer = ways[1 + random() % (std::size(ways) - 1)]});
     for (unsigned call = 0; call < 2; ++call) {
       std::vector<std::vector<uint8_t>> data;
       std::vector<nbc_request> requests(ranks);
@@ -130,6 +113,7 @@ TEST(VerbsTransfer, isRefusedWhereThereIsNoSuchWay) {
     EXPECT_EQ(statusOf(w, NBC_TRANSFER_WRITE), 0);
     EXPECT_EQ(statusOf(w, NBC_TRANSFER_READ), reads ? 0 : NBC_ERROR_UNSUPPORTED);
     EXPECT_EQ(statusOf(w, NBC_TRANSFER_SEND), reads ? 0 : NBC_ERROR_UNSUPPORTED);
+    EXPECT_EQ(statusOf(w, NBC_TRANSFER_DIRECT), reads ? 0 : NBC_ERROR_UNSUPPORTED);
     EXPECT_EQ(statusOf(w, NBC_TRANSFER_PIO), NBC_ERROR_UNSUPPORTED);
     EXPECT_EQ(statusOf(w, NBC_TRANSFER_DMA), NBC_ERROR_UNSUPPORTED);
     EXPECT_EQ(statusOf(w, NBC_TRANSFERS), NBC_ERROR_ARGUMENT);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// verbs_direct.c - which places of this end's a peer keeps, and under which numbers.
+// verbs_kept.c - which places of this end's a peer keeps, and under which numbers.
 //
 // A table of the places that it was told, so that a place is found by its address: it stands at one
 // of the NEAR places of the table from the one that its address says. The number under which
