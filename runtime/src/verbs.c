@@ -216,12 +216,14 @@ static int64_t now(void) {
   return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
 }
 
-// Offers, for all messages at once. Direct: what has none behind that is sent.
+// Offers, for all messages at once, behind a start. Direct: what has none is sent instead.
 static bool expects(nbc_plan *plan, bool first) {
   struct verbs *v = verbs_of(plan);
-  if (!v || v->status || (!plan->postponing && v->way != NBC_VERBS_DIRECT)) return false;
-  if (is_patient(&v->patience, v->adapter->facts.patience, first, v->stalled != 0)) return true;
-  if (v->stalled && v->way == NBC_VERBS_DIRECT) verbs_send_unoffered(v);
+  if (!v || v->status) return false;
+  if (v->way != NBC_VERBS_DIRECT)
+    return plan->postponing &&
+           is_patient(&v->patience, v->adapter->facts.patience, first, v->stalled != 0);
+  if (v->stalled) verbs_send_unoffered(v);
   return false;
 }
 

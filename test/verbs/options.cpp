@@ -122,7 +122,8 @@ TEST(Options, thatCannotBe) {
   }
   {
     Set variable("NBC_VERBS_OFFERS", "maybe");
-    EXPECT_EQ(opens({}, NBC_ERROR_ARGUMENT), "NBC_VERBS_OFFERS is 'maybe'; it is to be kept or anew");
+    EXPECT_EQ(opens({}, NBC_ERROR_ARGUMENT),
+              "NBC_VERBS_OFFERS is 'maybe'; it is to be kept or anew");
   }
   {
     Set variable("NBC_VERBS_PATIENCE", "-1");

@@ -119,7 +119,8 @@ struct nbc_verbs_options {
   enum nbc_transfer transfer;   /* of all plans, whatever their options say [each plan's own] */
   enum nbc_verbs_offers offers; /* ranks may choose differently */
   /* Microseconds for which nbc_start looks for peers that start at the same time, where they have
-   * to say where to, or from, before anything long can move; at most 1000000. -1: 0 [4] */
+   * to say where to, or from, before anything long can move (not of send and direct); at most
+   * 1000000. -1: 0 [4] */
   int patience;
   /* Of send and direct: when a message comes again that finds no receive, by InfiniBand's code for
    * min_rnr_timer, 1 to 31 [of 0.01 ms for each peer of the plan the next one, 20 (10.24 ms) at

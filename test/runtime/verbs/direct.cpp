@@ -55,7 +55,8 @@ TEST(VerbsDirect, whoIsLateWritesWhoIsEarlySendsAndNeitherLooks) {
         c.start(1 - first, salt);
         c.w.fabric.run();
         EXPECT_EQ(posted::all[IBV_WR_RDMA_WRITE_WITH_IMM], parts);
-        EXPECT_EQ(posted::all[IBV_WR_SEND_WITH_IMM], 2) << "its offer, and what goes before the data";
+        EXPECT_EQ(posted::all[IBV_WR_SEND_WITH_IMM], 2)
+            << "its offer, and what goes before the data";
         EXPECT_EQ(posted::all[IBV_WR_RDMA_READ], 0);
         EXPECT_GT(c.w.fabric.counters().rnrNaks, refused);
         EXPECT_TRUE(c.has(0, 1, salt) && c.has(1, 0, salt)) << "call " << int(salt);
@@ -123,8 +124,8 @@ TEST(VerbsDirect, isHowLongMessagesOfPersistentCallsGo) {
         c.start(0, 1);
         c.w.fabric.run();
         c.start(1, 1);
-        const bool sends = (length == 10 || said == NBC_VERBS_SEND || reads) &&
-                           way == NBC_TRANSFER_AUTO;
+        const bool sends =
+            (length == 10 || said == NBC_VERBS_SEND || reads) && way == NBC_TRANSFER_AUTO;
         const bool writes = length == 5000 && reads && said == NBC_VERBS_WRITE;
         EXPECT_EQ(posted::all[IBV_WR_RDMA_READ], length == 10 || !sends ? 0 : writes ? 1 : 2);
         EXPECT_EQ(posted::all[IBV_WR_RDMA_WRITE_WITH_IMM],
@@ -203,8 +204,7 @@ TEST(VerbsDirect, whatDoesNotFitEndsThePlan) {
            [](Stranger &s) { s.place(0, 0), s.place(0, longer, stranger::Data); }},
           {"written as if it were sent",
            [](Stranger &s) {
-             s.place(0, 0),
-                 s.place(0, longer, stranger::Placed, IBV_WR_RDMA_WRITE_WITH_IMM);
+             s.place(0, 0), s.place(0, longer, stranger::Placed, IBV_WR_RDMA_WRITE_WITH_IMM);
            }},
           {"an answer", [](Stranger &s) { s.say(stranger::Finished, 0, 0); }},
           {"an offer of what was not sent", [](Stranger &s) { s.offer(2, longer); }},
