@@ -436,7 +436,7 @@ static bool take_arrival(struct verbs_lane *l, uint32_t receive, const struct ib
       return !written &&
              offer_came(l, l->arrivals + (size_t)receive * l->of->slot_bytes, wc->byte_len);
     case VERBS_DATA:
-      return written && l->of->way != NBC_VERBS_READ && answer_came(l, immediate);
+      return written && l->of->way == NBC_VERBS_WRITE && answer_came(l, immediate);
     case VERBS_FINISHED:
       return !written && l->of->way == NBC_VERBS_READ && wc->byte_len == 0 &&
              answer_came(l, immediate);

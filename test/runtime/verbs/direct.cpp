@@ -199,6 +199,7 @@ TEST(VerbsDirect, whatDoesNotFitEndsThePlan) {
              const stranger::OneOffer offer = offerOf(s);
              s.place(0, 0), s.write(offer, longer, 1);
            }},
+          {"written among short ones", [&](Stranger &s) { s.writeAmongShortOnes(offerOf(s), 0); }},
           {"too short", [](Stranger &s) { s.place(0, 0), s.place(0, longer - 1); }},
           {"sent as if it were written",
            [](Stranger &s) { s.place(0, 0), s.place(0, longer, stranger::Data); }},

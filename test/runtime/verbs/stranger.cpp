@@ -202,4 +202,59 @@ TEST(VerbsStranger, withoutCreditsNothingShortIsSent) {
   EXPECT_EQ(nbc_plan_abandon(s.plan), 0);
 }
 
+TEST(VerbsStranger, whateverIsSaidEndsTheCallOrThePlan) {
+  constexpr size_t sizes[] = {0, 1, 2, brief, brief + 1, sizeof(OneOffer), longer};
+  int ended[2] = {};
+  for (unsigned seed = 1; seed <= 1000 && !testing::Test::HasFailure(); ++seed) {
+    std::mt19937 random(seed);
+    const auto below = [&](uint32_t n) { return uint32_t(random() % n); };
+    Stranger s(nbc_verbs_rendezvous(seed % 4), 1 + below(3));
+    s.mayFail = true;
+    std::vector<OneOffer> offers;
+    ASSERT_EQ(s.start(), 0);
+    int done = 0;
+    for (int step = 0; step < 40 && !done; ++step) {
+      // More often right than anything else.
+      const size_t bytes = below(2) ? brief : sizes[below(std::size(sizes))];
+      const size_t large = below(4) ? longer : sizes[below(std::size(sizes))];
+      const uint32_t count = below(3) ? 0 : below(3);
+      switch (below(8)) {
+        case 0:
+          s.say(Kind(below(4) ? Eager : below(8)), count, bytes, below(3));
+          break;
+        case 1:
+          s.offer(count, large, uint16_t(below(8) ? 1 : below(3)), uint16_t(below(10)));
+          break;
+        case 2:
+          for (const Stranger::Heard &h : s.hear())
+            if (h.kind == Offer && h.bytes.size() >= sizeof(OneOffer))
+              std::memcpy(&offers.emplace_back(), h.bytes.data(), sizeof(OneOffer));
+          break;
+        case 3:
+          if (!offers.empty()) s.write(offers[below(uint32_t(offers.size()))], longer, count);
+          break;
+        case 4:
+          if (!offers.empty() && below(4) == 0) s.writeAmongShortOnes(offers[0], count);
+          break;
+        case 5:
+          if (s.second) s.place(count, below(2) ? 0 : large, below(8) ? Placed : Kind(below(8)));
+          break;
+        case 6:
+          if (s.second && below(2)) s.expectPlaced();
+          break;
+        default: {
+          const int status = s.test(&done);
+          ASSERT_TRUE(status == 0 || status == NBC_ERROR_DEVICE) << seed;
+          ++ended[status != 0];
+        }
+      }
+    }
+    if (!done) {
+      EXPECT_EQ(nbc_plan_abandon(s.plan), 0);
+    }
+  }
+  EXPECT_GT(ended[0], 250);
+  EXPECT_GT(ended[1], 250);
+}
+
 }  // namespace
