@@ -57,12 +57,34 @@ static bool toTerminal(const CallExpr &call) {
 }
 
 /// Whether some source asks what a call before has left in errno.
-static bool asksForErrno(const Program &program) {
-  return std::ranges::any_of(program.sources(), [](const auto &source) {
+template <size_t N>
+static bool refersTo(const Program &program, const char *const (&names)[N]) {
+  return std::ranges::any_of(program.sources(), [&](const auto &source) {
     ASTContext &context = source->getASTContext();
-    for (const char *name : {"perror", "__errno_location", "__errno", "__error"})
+    for (const char *name : names)
       for (const NamedDecl *d : declared(name, context))
         if (d->isReferenced()) return true;
+    return false;
+  });
+}
+
+static bool asksForErrno(const Program &program) {
+  return refersTo(program, {"__errno_location", "__errno", "__error", "perror", "warn", "err",
+                            "vwarn", "verr", "error", "syslog"});
+}
+
+/// By itself, and not in a header of the library.
+static bool looksAtErrno(const Program &program) {
+  return std::ranges::any_of(program.sources(), [&](const auto &source) {
+    ASTContext &context = source->getASTContext();
+    const SourceManager &files = context.getSourceManager();
+    for (const char *name : {"__errno_location", "__errno", "__error"})
+      for (const NamedDecl *d : declared(name, context))
+        if (const auto *f = dyn_cast<FunctionDecl>(d))
+          for (const Use &use : program.uses(*f))
+            if (use.in && &use.in->getASTContext() == &context &&
+                !files.isInSystemHeader(files.getExpansionLoc(use.ref->getBeginLoc())))
+              return true;
     return false;
   });
 }
@@ -83,7 +105,8 @@ void Walk::known(const CallExpr *call, const KnownCall &k) {
     add(Effect::opaque, call, "a handler of the program's that " + name + " may run",
         Objects::anything());
   if (formatMayHold(*call, k, 'm')) add(Effect::orders, call, "errno, by %m,");
-  const bool setsErrno = k.kind == CallKind::makes || name.starts_with("strto") || name == "sscanf";
+  const bool setsErrno = k.kind == CallKind::makes || name.starts_with("strto") ||
+                         name.starts_with("ato") || name == "sscanf";
   if (setsErrno && asksForErrno(program_)) add(Effect::orders, call, "errno, by " + name + "(),");
   const bool keepsMemory =
       k.kind == CallKind::prints || name == "rand" || name == "srand" || name == "random";
@@ -173,7 +196,12 @@ void Walk::call(const CallExpr *call) {
   if (!f) return add(Effect::opaque, call, text(call->getCallee()));
   if (const KnownCall *k = findKnownCall(*f)) return known(call, *k);
   if (isErrno(*f)) return add(Effect::orders, call, "errno");
-  if (isMathematics(*f)) return;
+  if (isMathematics(*f)) {
+    // exp() and such; what is declared const, as fabs() is, sets nothing.
+    if (!f->hasAttr<ConstAttr>() && f->getReturnType()->isFloatingType() && looksAtErrno(program_))
+      add(Effect::orders, call, "errno, by " + f->getNameAsString() + "(),");
+    return;
+  }
   if (isChoice(*f)) {
     for (const Expr *argument : call->arguments())
       if (!isa<MaterializeTemporaryExpr>(argument)) access(argument, true, false);

@@ -267,6 +267,7 @@ class Collector : public RecursiveASTVisitor<Collector> {
   bool VisitStmt(Stmt *s) {
     program_.catches_ = program_.catches_ || isa<CXXTryStmt>(s);
     if (changesStream(s)) program_.redirects_ = program_.lendsMemory_ = true;
+    program_.redirects_ = program_.redirects_ || closesStandard(s);
     program_.elements_.visit(s);
     return true;
   }
@@ -278,9 +279,10 @@ class Collector : public RecursiveASTVisitor<Collector> {
     if (f && !staysInside(*f)) program_.outside_.insert(f);
     if (isa<FunctionDecl, VarDecl>(ref->getDecl())) calls(*ref->getDecl());
     if (f && f->getIdentifier()) {
-      // mmap64(), mremap(), shmat(), shm_open(), memfd_create(), process_vm_writev() ...
+      // mmap64(), shmat(), memfd_create(), process_vm_writev() ... ibv_reg_mr(), fi_mr_reg() ...
       const llvm::StringRef name = f->getName();
-      for (const char *part : {"mmap", "mremap", "shm", "memfd_", "process_vm_"})
+      for (const char *part : {"mmap", "mremap", "shm", "memfd_", "process_vm_", "ibv_reg_",
+                               "fi_mr_", "ucp_mem_", "gaspi_", "xpmem_"})
         program_.sharesMemory_ = program_.sharesMemory_ || name.starts_with(part);
       for (const char *gives : {"freopen", "freopen64", "dup2", "dup3"})
         program_.redirects_ = program_.redirects_ || name == gives;
@@ -381,8 +383,29 @@ class Collector : public RecursiveASTVisitor<Collector> {
                                                                : nullptr;
     const auto *ref = changed ? dyn_cast<DeclRefExpr>(changed->IgnoreParens()) : nullptr;
     const auto *v = ref ? dyn_cast<VarDecl>(ref->getDecl()) : nullptr;
-    return v && v->hasGlobalStorage() && v->isExternC() &&
-           (v->getName() == "stdout" || v->getName() == "stderr" || v->getName() == "stdin");
+    return v && isStandardStream(*v);
+  }
+
+  static bool isStandardStream(const VarDecl &v) {
+    return v.hasGlobalStorage() && v.isExternC() &&
+           (v.getName() == "stdout" || v.getName() == "stderr" || v.getName() == "stdin");
+  }
+
+  /// close(1), close(fileno(stdout)), fclose(stdout): what is opened next has its descriptor.
+  static bool closesStandard(const Stmt *s) {
+    const auto *call = dyn_cast<CallExpr>(s);
+    const FunctionDecl *f = call ? call->getDirectCallee() : nullptr;
+    if (!f || !f->getIdentifier() || call->getNumArgs() != 1) return false;
+    const Expr *what = call->getArg(0);
+    if (f->getName() == "fclose") {
+      const auto *ref = dyn_cast<DeclRefExpr>(what->IgnoreParenImpCasts());
+      const auto *v = ref ? dyn_cast<VarDecl>(ref->getDecl()) : nullptr;
+      return v && isStandardStream(*v);
+    }
+    if (f->getName() != "close" || what->isValueDependent()) return false;
+    const std::optional<llvm::APSInt> number = what->getIntegerConstantExpr(f->getASTContext());
+    const auto *asked = dyn_cast<CallExpr>(what->IgnoreParenImpCasts());
+    return number ? *number <= 2 : asked != nullptr;
   }
 
   /// setvbuf(stdout, buffer, ...), but not one of the library's own.

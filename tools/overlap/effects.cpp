@@ -399,4 +399,8 @@ bool isEntered(const Stmt *s, const FunctionDecl &inside, Program &program) {
                              [](const Effect &e) { return e.kind == Effect::enters; });
 }
 
+bool isEnteredBlock(const Stmt *block, const FunctionDecl &inside, Program &program) {
+  return block != inside.getBody() && isEntered(block, inside, program);
+}
+
 }  // namespace nbcc::overlap

@@ -67,6 +67,8 @@ Effects effectsOf(const clang::Stmt *, const clang::FunctionDecl &inside, Progra
 
 /// Whether a jump may lead into a statement, past what stands in front of it.
 bool isEntered(const clang::Stmt *, const clang::FunctionDecl &inside, Program &);
+/// The same of a block; but nothing leads into a function but by its beginning.
+bool isEnteredBlock(const clang::Stmt *block, const clang::FunctionDecl &inside, Program &);
 
 /// The text of an expression as written, on one line, not longer than a name should be.
 std::string written(const clang::Stmt *, const clang::ASTContext &);

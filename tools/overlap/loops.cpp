@@ -16,6 +16,7 @@
 #include "tools/overlap/changes.h"
 #include "tools/overlap/known_calls.h"
 #include "tools/overlap/known_faults.h"
+#include "tools/overlap/named.h"
 #include "tools/overlap/returned_code.h"
 #include "tools/overlap/source_text.h"
 
@@ -131,11 +132,8 @@ bool endsTurn(const Stmt *s, bool ofThisLoop = true, bool ofThisSwitch = true) {
 }
 
 bool namesSomethingWithin(const Stmt *e, const Stmt *loop, const SourceManager &files) {
-  if (const auto *ref = dyn_cast<DeclRefExpr>(e))
-    if (isWithin(ref->getDecl()->getLocation(), loop, files)) return true;
-  return std::ranges::any_of(e->children(), [&](const Stmt *child) {
-    return child && namesSomethingWithin(child, loop, files);
-  });
+  return std::ranges::any_of(
+      namedIn(*e), [&](const Decl *named) { return isWithin(named->getLocation(), loop, files); });
 }
 
 }  // namespace
@@ -147,6 +145,8 @@ std::optional<Carried> carriedOver(const Site &site, const Window &w, Program &p
       site.collective->isBarrier() || !extentOf(*site.statement(site.index), site.context()) ||
       endsWithBlock(site, program.memory(*site.in)) || renamesWithin(site, program))
     return std::nullopt;
+  const Stmt *around = parentOf(loop, site.in->getASTContext());
+  if (around && isEnteredBlock(around, *site.in, program)) return std::nullopt;  // past the request
   const auto why = [&](const Stmt *s) {
     return inTheWay(site, program, effectsOf(s, *site.in, program));
   };

@@ -4,12 +4,14 @@
 
 #include <clang/Frontend/ASTUnit.h>
 #include <clang/Frontend/CompilerInstance.h>
+#include <clang/Lex/PreprocessorOptions.h>
 #include <clang/Tooling/Tooling.h>
 #include <llvm/ADT/SmallString.h>
 #include <llvm/Support/Error.h>
 #include <llvm/Support/FileSystem.h>
 #include <llvm/Support/MemoryBuffer.h>
 #include <llvm/Support/raw_ostream.h>
+#include <llvm/Support/thread.h>
 
 #include <algorithm>
 #include <fstream>
@@ -29,12 +31,17 @@
 namespace nbcc::overlap {
 namespace {
 
+/// What files hold, or are to hold, by their plainName().
+using Texts = std::map<std::string, std::string>;
+
 /// Reads each source with files of its own, in the folder that its command was given in: what
 /// another folder calls by the same name is another file, and a relative path leads on from there
 /// for as long as the source is looked at.
 class ReadSource : public clang::tooling::ToolAction {
  public:
-  explicit ReadSource(std::vector<std::unique_ptr<clang::ASTUnit>> &sources) : sources_(sources) {}
+  /// `instead`: what is not read from a file of this name, but stands here.
+  ReadSource(std::vector<std::unique_ptr<clang::ASTUnit>> &sources, const Texts &instead)
+      : sources_(sources), instead_(instead) {}
 
   bool runInvocation(std::shared_ptr<clang::CompilerInvocation> command, clang::FileManager *shared,
                      std::shared_ptr<clang::PCHContainerOperations> modules,
@@ -43,6 +50,12 @@ class ReadSource : public clang::tooling::ToolAction {
     clang::FileSystemOptions where;
     if (const llvm::ErrorOr<std::string> folder = system->getCurrentWorkingDirectory())
       where.WorkingDir = *folder;
+    for (const clang::FrontendInputFile &input : command->getFrontendOpts().Inputs) {
+      const auto text = instead_.find(plainName(where.WorkingDir, input.getFile().str()));
+      if (text != instead_.end())
+        command->getPreprocessorOpts().addRemappedFile(
+            input.getFile(), llvm::MemoryBuffer::getMemBufferCopy(text->second).release());
+    }
     const llvm::IntrusiveRefCntPtr<clang::FileManager> files(new clang::FileManager(where, system));
     auto diagnostics =
         clang::CompilerInstance::createDiagnostics(&command->getDiagnosticOpts(), errors, false);
@@ -55,6 +68,7 @@ class ReadSource : public clang::tooling::ToolAction {
 
  private:
   std::vector<std::unique_ptr<clang::ASTUnit>> &sources_;
+  const Texts &instead_;
 };
 
 struct Sources {
@@ -62,7 +76,7 @@ struct Sources {
   std::vector<std::string> unread;  // that are not understood, and clang has said why
 };
 
-Sources parse(const Options &o) {
+Sources parse(const Options &o, const Texts &instead) {
   Sources sources;
   const auto wrappers = askWrappers();
   for (const std::string &name : o.sources) {
@@ -76,7 +90,7 @@ Sources parse(const Options &o) {
     tool.appendArgumentsAdjuster(clang::tooling::getInsertArgumentAdjuster(
         {"-resource-dir", NBCC_CLANG_RESOURCES}, clang::tooling::ArgumentInsertPosition::BEGIN));
     std::vector<std::unique_ptr<clang::ASTUnit>> units;
-    ReadSource read(units);
+    ReadSource read(units, instead);
     const bool good = tool.run(&read) == 0 && std::ranges::none_of(units, [](const auto &unit) {
                         return unit->getDiagnostics().hasUncompilableErrorOccurred();
                       });
@@ -207,13 +221,14 @@ bool write(const std::string &name, const std::string &text,
   return !complain(llvm::errorCodeToError(failed), name);
 }
 
-/// False: a file could not be written, and none is changed, unless replacing them failed.
-bool rewrite(const std::vector<Finding> &findings) {
-  struct Changed {
-    llvm::StringRef original;
-    std::vector<Edit> edits;
-  };
-  std::map<std::string, Changed> files;
+struct Changed {
+  llvm::StringRef original;
+  std::vector<Edit> edits;
+};
+using Changes = std::map<std::string, Changed>;  // by the file
+
+Changes changesOf(const std::vector<Finding> &findings) {
+  Changes files;
   for (const Finding &f : findings) {
     if (!f.fix) continue;
     auto &[original, edits] = files[fileOf(f.site)];
@@ -222,6 +237,11 @@ bool rewrite(const std::vector<Finding> &findings) {
       if (!e.text.starts_with("\n#include") || std::ranges::find(edits, e) == edits.end())
         edits.push_back(e);
   }
+  return files;
+}
+
+/// False: a file could not be written, and none is changed, unless replacing them failed.
+bool rewrite(const Changes &files, const Texts &texts) {
   for (const auto &[name, changed] : files) {
     const auto there = llvm::MemoryBuffer::getFile(name);
     if (!there || (*there)->getBuffer() != changed.original) {
@@ -232,8 +252,7 @@ bool rewrite(const std::vector<Finding> &findings) {
   // What was read may be the file itself, mapped. So each is replaced by a new one, which is whole.
   std::vector<llvm::sys::fs::TempFile> written;
   bool good = true;
-  for (const auto &[name, changed] : files)
-    good = good && write(name, edited(changed.original, changed.edits), written);
+  for (const auto &[name, text] : texts) good = good && write(name, text, written);
   auto at = written.begin();
   for (auto file = files.begin(); good && file != files.end(); ++file)
     good = !complain(at++->keep(realName(file->first)), file->first);
@@ -249,9 +268,10 @@ void leaveAlone(std::vector<Finding> &findings, const std::vector<std::string> &
             << unread.front() << " for one: nothing is changed\n";
 }
 
-/// Reads, tells and rewrites once. again: only what is changed now is told. An exit status.
-int goOver(const Options &o, const Profile &profile, bool again, bool &changed) {
-  Sources sources = parse(o);
+/// Tells and rewrites once. again: only what is changed now is told. An exit status; and the
+/// sources as they are behind, if they have changed.
+int goOver(const Options &o, const Profile &profile, bool again, Sources sources,
+           std::optional<Sources> &next) {
   Program program(std::move(sources.read), o.promises);
   if (!again && !program.followsPointers())
     std::cerr << "nbc-overlap: there is too much to follow each pointer through all sources; some "
@@ -269,8 +289,20 @@ int goOver(const Options &o, const Profile &profile, bool again, bool &changed) 
       return 2;
     }
   }
-  changed = o.fix && std::ranges::any_of(findings, [](const Finding &f) { return bool(f.fix); });
-  if (o.fix && !rewrite(findings)) return 2;
+  const Changes changes = o.fix ? changesOf(findings) : Changes();
+  if (!changes.empty()) {
+    Texts texts;
+    for (const auto &[name, changed] : changes)
+      texts[name] = edited(changed.original, changed.edits);
+    next = parse(o, texts);
+    if (!next->unread.empty()) {
+      std::cerr
+          << "nbc-overlap: " << next->unread.front()
+          << " would no longer compile, which is a fault of nbc-overlap; nothing is written\n";
+      return 2;
+    }
+    if (!rewrite(changes, texts)) return 2;
+  }
   return sources.unread.empty() ? 0 : 1;
 }
 
@@ -285,10 +317,11 @@ int run(int argc, char **argv) {
   if (!o.profile.empty() && !profile.read(o.profile, std::cerr)) return 2;
   // Where one call was moved up, another one may follow it there: then all is read again.
   constexpr int kMost = 8;
-  for (int round = 0; round < kMost; ++round) {
-    bool changed = false;
-    if (const int failed = goOver(o, profile, round > 0, changed)) return failed;
-    if (!changed) break;
+  std::optional<Sources> sources = parse(o, {});
+  for (int round = 0; round < kMost && sources; ++round) {
+    std::optional<Sources> next;
+    if (const int failed = goOver(o, profile, round > 0, std::move(*sources), next)) return failed;
+    sources = std::move(next);
   }
   return 0;
 }
@@ -297,5 +330,10 @@ int run(int argc, char **argv) {
 }  // namespace nbcc::overlap
 
 int main(int argc, char **argv) {
-  return nbcc::overlap::run(argc, argv);
+  // An expression of thousands of operands is followed operand by operand.
+  constexpr std::optional<unsigned> stack = 1u << 29;
+  int status = 2;
+  llvm::thread reader(stack, [&] { status = nbcc::overlap::run(argc, argv); });
+  reader.join();
+  return status;
 }

@@ -185,6 +185,9 @@ Places PointsTo::call(const CallExpr *call) {
     if (argument->isGLValue() && holdsElements(argument->getType()) &&
         !argument->getType().isConstQualified())
       exchanges(reached);
+    // iter_swap(&a, &b): likewise, of what it points at.
+    const QualType to = argument->getType()->getPointeeType();
+    if (!to.isNull() && holdsElements(to) && !to.isConstQualified()) exchanges(reached);
     escapeWhole(reached);
   }
   if (method) {

@@ -40,19 +40,24 @@ std::string lines(const Site &site, unsigned from, unsigned to) {
 
 }  // namespace
 
+std::string plainName(const std::string &folder, const std::string &name) {
+  std::error_code failed;
+  const std::filesystem::path whole = std::filesystem::path(folder) / name;
+  const std::filesystem::path plain = std::filesystem::canonical(whole, failed);
+  return (failed ? whole : plain).string();
+}
+
 std::string fileOf(const Site &site) {
   const SourceManager &files = site.context().getSourceManager();
   const auto entry = files.getFileEntryRefForID(files.getMainFileID());
-  // Relative to the folder of its command. One file has one name, whatever commands call it.
-  const std::filesystem::path folder = files.getFileManager().getFileSystemOpts().WorkingDir;
-  std::error_code failed;
-  const std::filesystem::path name = folder / entry->getName().str();
-  const std::filesystem::path plain = std::filesystem::canonical(name, failed);
-  return (failed ? name : plain).string();
+  return plainName(files.getFileManager().getFileSystemOpts().WorkingDir, entry->getName().str());
 }
 
 std::string placeOf(const Site &site) {
-  return fileOf(site) + place(site.call->getBeginLoc(), site.context());
+  const SourceManager &files = site.context().getSourceManager();
+  const SourceLocation at = files.getExpansionLoc(site.call->getBeginLoc());
+  if (!files.isInMainFile(at)) return fileOf(site) + " " + place(at, site.context());
+  return fileOf(site) + ":" + std::to_string(files.getFileOffset(at));
 }
 
 void printFinding(const Finding &f, const Measure *measure, std::ostream &out) {

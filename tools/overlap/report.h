@@ -34,10 +34,13 @@ void printFinding(const Finding &, const Measure *, std::ostream &);
 /// The fixes as clang-tidy writes them, for clang-apply-replacements and editors.
 std::string fixesAsYaml(const std::vector<Finding> &);
 
-/// Where it is, from the root on: the same for all commands that compile it.
+/// Of a file that a command names in its folder: from the root on, and one for all its names.
+std::string plainName(const std::string &folder, const std::string &name);
+
+/// Where it is: the same for all commands that compile it.
 std::string fileOf(const Site &);
 
-/// File, line and column.
+/// File and place there: likewise.
 std::string placeOf(const Site &);
 
 }  // namespace nbcc::overlap

@@ -12,6 +12,7 @@
 
 #include "tools/overlap/changes.h"
 #include "tools/overlap/known_calls.h"
+#include "tools/overlap/named.h"
 #include "tools/overlap/source_text.h"
 
 namespace nbcc::overlap {
@@ -255,14 +256,10 @@ bool renames(const Stmt &s, const Site &site, const Program &program) {
           repeated ? extentOf(*repeated, site.context()) : std::nullopt)
     said += " " + mainFile(site.context()).slice(check->begin, check->end).str();
   const Preprocessor &macros = program.macros(site.context());
-  const auto isSaid = [&](const Decl *d) {
-    const auto *named = dyn_cast<NamedDecl>(d);
-    return named && named->getIdentifier() && mentions(macros, said, named->getName());
-  };
-  return std::ranges::any_of(declared->decls(), [&](const Decl *d) {
-    const auto *bound = dyn_cast<DecompositionDecl>(d);
-    return bound ? std::ranges::any_of(bound->bindings(), isSaid) : isSaid(d);
-  });
+  const DeclaredNames anew = declaredBy(*declared);
+  return anew.any || std::ranges::any_of(anew.names, [&](const std::string &name) {
+           return mentions(macros, said, name);
+         });
 }
 
 bool renamesWithin(const Site &site, const Program &program) {

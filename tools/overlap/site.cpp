@@ -230,8 +230,8 @@ Site makeSite(const Collective &collective, const CallExpr *call, const Function
   const Memory &memory = program.memory(*in);
   findBlock(site, program);
   readArguments(site, program);
-  if (site.inBranch && site.block && isEntered(site.statement(site.index), *in, program))
-    refuse("a jump may lead into the statement, past the request");
+  if (site.inBranch && site.block && isEnteredBlock(site.block, *in, program))
+    refuse("a jump may lead into the block, past the request");
   if (program.joinsOthers() && !isOfThisProgram(collective, *call, *in))
     refuse("ranks of another program may take part in it");
   if (std::string fault = nonblockingFault(collective, in->getASTContext(), program);
@@ -323,7 +323,8 @@ std::optional<Site> outside(const Site &site, Program &program) {
   const auto *block = parent ? dyn_cast<CompoundStmt>(parent) : nullptr;
   if (!block || isOfSwitch(block, context) || block->getBeginLoc().isMacroID() ||
       afterPragma(*block, *at, context) || endsWithBlock(site, program.memory(*site.in)) ||
-      renamesWithin(site, program) || isEntered(at, *site.in, program))
+      renamesWithin(site, program) || isEnteredBlock(block, *site.in, program) ||
+      isEntered(at, *site.in, program))
     return std::nullopt;
   Site result = site;
   result.block = block;

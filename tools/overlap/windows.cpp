@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "tools/overlap/bindings.h"
+#include "tools/overlap/named.h"
 #include "tools/overlap/returned_code.h"
 #include "tools/overlap/source_text.h"
 
@@ -218,23 +219,18 @@ bool fallsThrough(const Stmt *s) {
   return attributed && hasSpecificAttr<FallThroughAttr>(attributed->getAttrs());
 }
 
-/// Whether a declaration is one of a variable that the call's arguments use.
+/// Whether a declaration is one of something that the call names.
 bool declaresArgument(const Site &site, const Stmt &s) {
   const auto *declared = llvm::dyn_cast<DeclStmt>(&s);
   if (!declared) return false;
   for (const Decl *d : declared->decls())
     if (!llvm::isa<VarDecl>(d)) return true;  // a type
-  std::vector<const Stmt *> left(site.call->child_begin(), site.call->child_end());
-  while (!left.empty()) {
-    const Stmt *at = left.back();
-    left.pop_back();
-    if (!at) continue;
-    if (const auto *ref = llvm::dyn_cast<DeclRefExpr>(at))
-      for (const Decl *d : declared->decls())
-        if (d == ref->getDecl() || d == boundVariable(*ref->getDecl())) return true;
-    left.insert(left.end(), at->child_begin(), at->child_end());
-  }
-  return false;
+  return declaredBy(*declared).any ||
+         std::ranges::any_of(namedIn(*site.call), [&](const Decl *named) {
+           return llvm::any_of(declared->decls(), [&](const Decl *d) {
+             return d == named || d == boundVariable(*named);
+           });
+         });
 }
 
 }  // namespace
