@@ -221,11 +221,6 @@ static void look(nbc_plan *plan) {
   if (c && c->owes && c->enabled && plan->target->lingers) plan->target->lingers(plan, c);
 }
 
-// Before whoever has looked goes.
-static void look_for_peers(nbc_plan *plan) {
-  for (bool first = true; plan->target->expects(plan, first); first = false) look(plan);
-}
-
 // Scratch of a call lies as close as its blocks are long, and not as they may be: so a call
 // touches, and an adapter holds, no more memory than it uses. Slots stay where receives were
 // posted.
@@ -479,7 +474,9 @@ static inline int begin(nbc_plan *plan, const struct nbc_call *call, nbc_request
   plan->postponing = plan->starting || plan->target->last_waits;
   int status = start(plan, call, c, left && plan->progress);
   plan->starting = false;
-  if (plan->target->expects) look_for_peers(plan);
+  if (plan->target->expects)
+    for (bool first = true; plan->target->expects(plan, first); first = false) look(plan);
+  if (plan->target->leave) plan->target->leave(plan);
   plan->postponing = false;
   const bool untold = !status && c->left && !plan->armed;
   plan_unlock(plan);
@@ -519,7 +516,7 @@ int nbc_test(nbc_request *request, int *done) {
   if (!plan) return 0;
   if (!*done && plan_try_lock(plan)) {
     plan_move(plan);
-    if (plan->target->tests_expect && !is_done(c)) look_for_peers(plan);
+    if (plan->target->leave && !is_done(c)) plan->target->leave(plan);
     *done = is_done(c);
     plan_unlock(plan);
   }

@@ -82,9 +82,11 @@ struct target {
   // The same for a little of it: asked often enough, it sees what `failed` does. Cheap.
   bool (*glance)(nbc_plan *);
   // Behind a start: whether to look again for what peers say that start now, too; again and again
-  // until it says no, soon. Null: never. And whether behind a test of what is not done, too.
+  // until it says no, soon. Null: never.
   bool (*expects)(nbc_plan *, bool first);
-  bool tests_expect;
+  // Whoever has looked goes, from nbc_start, or from nbc_test of what is not done: what waits for
+  // another look may be done without. Null: nothing is.
+  void (*leave)(nbc_plan *);
   // A descriptor that becomes readable when the device has more for the plan than was looked at
   // when this returns; by calls of the plan nothing else happens. Negative: there is none. Null:
   // there never is.

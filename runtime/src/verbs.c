@@ -216,15 +216,16 @@ static int64_t now(void) {
   return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
 }
 
-// Offers, for all messages at once, behind a start. Direct: what has none is sent instead.
+// Offers, for all messages at once.
 static bool expects(nbc_plan *plan, bool first) {
   struct verbs *v = verbs_of(plan);
-  if (!v || v->status) return false;
-  if (v->way != NBC_VERBS_DIRECT)
-    return plan->postponing &&
-           is_patient(&v->patience, v->adapter->facts.patience, first, v->stalled != 0);
-  if (v->stalled) verbs_send_unoffered(v);
-  return false;
+  return v && !v->status && v->way != NBC_VERBS_DIRECT &&
+         is_patient(&v->patience, v->adapter->facts.patience, first, v->stalled != 0);
+}
+
+static void leave(nbc_plan *plan) {
+  struct verbs *v = verbs_of(plan);
+  if (v && !v->status && v->stalled && v->way == NBC_VERBS_DIRECT) verbs_send_unoffered(v);
 }
 
 // --- who is silent ---
@@ -336,7 +337,7 @@ const struct target verbs = {
     .failed = failed,
     .glance = glance,
     .expects = expects,
-    .tests_expect = true,
+    .leave = leave,
     .arm = arm,
     .sleep = sleep_a_while,
     .destroy = verbs_destroy,

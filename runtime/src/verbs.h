@@ -297,6 +297,10 @@ static inline struct verbs *verbs_of(const nbc_plan *plan) {
 static inline bool verbs_places(enum nbc_verbs_rendezvous way) {
   return way == NBC_VERBS_SEND || way == NBC_VERBS_DIRECT;
 }
+// Whether who sends may write, and cuts a message as it likes.
+static inline bool verbs_writes(enum nbc_verbs_rendezvous way) {
+  return way == NBC_VERBS_WRITE || way == NBC_VERBS_DIRECT;
+}
 static inline bool is_second(const struct verbs_lane *l) {
   return l->index >= l->of->lane_count;
 }

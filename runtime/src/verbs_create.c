@@ -334,8 +334,7 @@ static int measure_messages(struct verbs *v) {
   }
   // Both ends have to cut a message into the same parts.
   const uint32_t most = v->way == NBC_VERBS_SEND ? v->adapter->facts.gather : MOST_OFFERED;
-  const bool cuts = v->way == NBC_VERBS_WRITE || v->way == NBC_VERBS_DIRECT;
-  return !cuts && v->gather > most ? NBC_ERROR_RESOURCES : 0;
+  return !verbs_writes(v->way) && v->gather > most ? NBC_ERROR_RESOURCES : 0;
 }
 
 // --- the plan ---

@@ -294,7 +294,7 @@ static int send_message(const struct lane *lane, struct message *m) {
   }
   const enum nbc_verbs_rendezvous way = l->of->way;
   struct verbs_lane *queue = queue_for(l, brief);
-  if (!brief && (way == NBC_VERBS_WRITE || way == NBC_VERBS_DIRECT)) ++l->of->stalled;
+  if (!brief && verbs_writes(way)) ++l->of->stalled;
   list_put(brief                   ? &l->unsent
            : way == NBC_VERBS_READ ? &queue->unoffered
                                    : &queue->unmoved,

@@ -39,8 +39,9 @@ static uint64_t part(const struct verbs_lane *l, const struct verbs_message *x) 
 // Of the part as much as a work request has; all of it, unless it is written. Counted as moved.
 static void take_segments(const struct verbs_lane *l, struct verbs_message *x, struct ibv_sge *to,
                           int *count) {
-  const uint64_t bytes = verbs_segments(l, x->of, x->moved, part(l, x), to, count);
-  if (!x->written && bytes != part(l, x)) verbs_fail(l->of, NBC_ERROR_DEVICE);
+  const uint64_t most = part(l, x);
+  const uint64_t bytes = verbs_segments(l, x->of, x->moved, most, to, count);
+  if (!x->written && bytes != most) verbs_fail(l->of, NBC_ERROR_DEVICE);
   x->moved += bytes;
 }
 
@@ -90,21 +91,21 @@ static void drop_offer(struct verbs_lane *l, const struct verbs_message *x) {
     ++l->offers_made;
     l->skipped = true;
   }
-  ++l->offers_answered;
 }
 
 bool verbs_place_came(struct verbs_lane *l, uint32_t at, const struct ibv_wc *wc) {
+  struct verbs_lane *of = first_of(l);
   const uint32_t immediate = ntohl(wc->imm_data);
   if (l->placed_came == l->placed_count || at != (l->placed_came & (l->receive_count - 1)) ||
       !is_placed(l, &l->placed[at], wc, (enum verbs_kind)(immediate >> KIND_SHIFT)) ||
-      !verbs_in_order(immediate, l->offers_answered))
+      !verbs_in_order(immediate, of->offers_answered))
     return false;
   ++l->placed_came;
   struct verbs_message *x = l->placed[at].ends;
   if (!x) return true;
   x->done = true;
-  ++l->offers_answered;
-  if (l->of->way == NBC_VERBS_DIRECT) drop_offer(first_of(l), x);
+  ++of->offers_answered;
+  if (l->of->way == NBC_VERBS_DIRECT) drop_offer(of, x);
   return true;
 }
 
@@ -113,7 +114,7 @@ bool verbs_place_came(struct verbs_lane *l, uint32_t at, const struct ibv_wc *wc
 // What is refused while the peer has posted no receive; and, where it is not known to have, what
 // tells.
 static void post_knock(struct verbs_lane *l, bool known) {
-  verbs_say(l, verbs_request(l), VERBS_PLACED, l->offers_taken, 0);
+  verbs_say(l, verbs_request(l), VERBS_PLACED, first_of(l)->offers_taken, 0);
   if (known) return;
   struct ibv_send_wr *wr = verbs_request(l);
   wr->opcode = IBV_WR_RDMA_READ;
@@ -143,7 +144,7 @@ static void write_part(struct verbs_lane *l, struct verbs_message *x, struct ibv
   wr->wr.rdma.rkey = there->rkey;
   take_segments(l, x, wr->sg_list, &wr->num_sge);
   if (x->moved == x->of->bytes || x->moved % l->longest == 0)
-    verbs_say(l, wr, VERBS_DATA, l->offers_taken, 0);
+    verbs_say(l, wr, VERBS_DATA, first_of(l)->offers_taken, 0);
   else
     wr->opcode = IBV_WR_RDMA_WRITE;
 }
@@ -160,7 +161,7 @@ static bool post_parts(struct verbs_lane *l, struct verbs_message *x) {
       write_part(l, x, wr);
     } else {
       take_segments(l, x, wr->sg_list, &wr->num_sge);
-      verbs_say(l, wr, VERBS_PLACED, l->offers_taken, 0);
+      verbs_say(l, wr, VERBS_PLACED, first_of(l)->offers_taken, 0);
       if (first) wr->send_flags |= IBV_SEND_FENCE;
     }
     if (x->moved < x->of->bytes) continue;
@@ -186,10 +187,8 @@ void verbs_move_places(struct verbs_lane *l) {
     if (direct && x->moved == 0 && !choose(l, x)) break;
     if (!post_parts(l, x)) break;
     list_take(&l->unmoved);
-    ++l->offers_taken;
-    if (!direct) continue;
     ++of->offers_taken;
-    --l->of->stalled;
+    if (direct) --l->of->stalled;
   }
 }
 

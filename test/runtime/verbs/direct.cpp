@@ -160,13 +160,19 @@ TEST(VerbsDirect, whatHasComeIsNotOfferedAndTheNextIs) {
   }
 }
 
+/// Of what rank 0 has said since the last time, the last one.
+stranger::OneOffer offerOf(Stranger &s) {
+  stranger::OneOffer offer = {};
+  for (const Stranger::Heard &h : s.hear())
+    if (h.kind == stranger::Offer) std::memcpy(&offer, h.bytes.data(), sizeof offer);
+  return offer;
+}
+
 TEST(VerbsDirect, aStrangersWriteAndItsSendTakeTheSameReceives) {
   for (const bool writes : {false, true}) {
     Stranger s(NBC_VERBS_DIRECT);
     ASSERT_EQ(s.start(), 0);
-    stranger::OneOffer offer = {};
-    for (const Stranger::Heard &h : s.hear())
-      if (h.kind == stranger::Offer) std::memcpy(&offer, h.bytes.data(), sizeof offer);
+    const stranger::OneOffer offer = offerOf(s);
     ASSERT_EQ(offer.bytes, longer);
     s.place(0, 0);
     if (writes)
@@ -183,23 +189,17 @@ TEST(VerbsDirect, aStrangersWriteAndItsSendTakeTheSameReceives) {
 }
 
 TEST(VerbsDirect, whatDoesNotFitEndsThePlan) {
-  const auto offerOf = [](Stranger &s) {
-    stranger::OneOffer offer = {};
-    for (const Stranger::Heard &h : s.hear())
-      if (h.kind == stranger::Offer) std::memcpy(&offer, h.bytes.data(), sizeof offer);
-    return offer;
-  };
   stranger::refuses(
       NBC_VERBS_DIRECT,
       {
           {"written in place of what goes before",
-           [&](Stranger &s) { s.write(offerOf(s), longer, 0); }},
+           [](Stranger &s) { s.write(offerOf(s), longer, 0); }},
           {"written, the second first",
-           [&](Stranger &s) {
+           [](Stranger &s) {
              const stranger::OneOffer offer = offerOf(s);
              s.place(0, 0), s.write(offer, longer, 1);
            }},
-          {"written among short ones", [&](Stranger &s) { s.writeAmongShortOnes(offerOf(s), 0); }},
+          {"written among short ones", [](Stranger &s) { s.writeAmongShortOnes(offerOf(s), 0); }},
           {"too short", [](Stranger &s) { s.place(0, 0), s.place(0, longer - 1); }},
           {"sent as if it were written",
            [](Stranger &s) { s.place(0, 0), s.place(0, longer, stranger::Data); }},
