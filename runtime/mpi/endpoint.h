@@ -13,6 +13,7 @@ struct question;
 struct endpoint {
   struct nbc_p2p p2p;  // first: the device
   MPI_Comm comm;
+  int level;                     // of threads
   unsigned idle;                 // sleeps since it last yielded
   struct entry *entries;         // what this rank has put
   struct question *questions;    // of others, not yet answered

@@ -21,6 +21,11 @@
  * made in nbc_start. nbc_wait tests in a loop, and soon yields the processor between tests: MPI has
  * nothing to sleep on.
  *
+ * An MPI moves its messages on when it is called. So nbc_test and nbc_wait of any target ask it to,
+ * if nothing has moved for some time: a rank that waits there does not hold up one that waits for
+ * its MPI_Isend. Not where MPI is at MPI_THREAD_SERIALIZED, nor in another thread than MPI's main
+ * one below that: what has to move then is the program's to test.
+ *
  * MPI is called by its PMPI_ names alone: profilers see what a program asks of MPI, not what its
  * libraries do for it.
  *

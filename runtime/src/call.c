@@ -210,6 +210,7 @@ static bool move(nbc_plan *plan) {
       advance(plan);
     }
   }
+  if (moved) plan->idle = 0;
   return moved;
 }
 
@@ -492,8 +493,17 @@ int nbc_start_attended(nbc_plan *plan, const struct nbc_call *call, nbc_request 
   return begin(plan, call, request, false);
 }
 
+// Nothing has moved: other ranks may wait for what this one has to send by another device.
+static void attend_aside(nbc_plan *plan) {
+  enum { BETWEEN = 64, SLEEPY = 8192 };
+  if (!plan->aside) return;
+  const uint32_t idle = ++plan->idle;
+  if (idle % BETWEEN == 0 || idle > SLEEPY) plan->aside->ops->move(plan->aside);
+}
+
 bool plan_move(nbc_plan *plan) {
   if (move(plan)) return true;
+  attend_aside(plan);
   // What failed may be what the device would have had to wait for.
   if (plan->oldest && plan->target->glance(plan)) fail(plan);
   return false;
@@ -526,6 +536,7 @@ int nbc_test(nbc_request *request, int *done) {
 // When nothing has moved.
 static void rest(nbc_plan *plan) {
   plan->armed = false;
+  attend_aside(plan);
   if (plan->target->failed(plan))
     fail(plan);
   else

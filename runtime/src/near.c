@@ -3,8 +3,8 @@
 // for what does not leave the node.
 //
 // Somebody has to move what goes through a lane. A test moves the lane of its message, and each
-// poll one other, in turn: as with an MPI, whose tests move everything, no peer waits for this
-// rank because it happens to wait for another.
+// poll one other, in turn, what goes to other nodes as if it were one: as with an MPI, whose tests
+// move everything, no peer waits for this rank because it happens to wait for another.
 
 #include "runtime/src/near.h"
 
@@ -95,8 +95,11 @@ static const struct lane_ops lane_ops = {
 
 static int move_next(struct messages *s) {
   struct near *n = (struct near *)s->own;
-  if (++n->turn >= n->count) n->turn = 0;
-  return n->ops->move(n->lanes, n->turn);
+  const bool far = n->count < s->peers && n->p2p->ops->move;
+  if (++n->turn >= n->count + far) n->turn = 0;
+  if (n->turn < n->count) return n->ops->move(n->lanes, n->turn);
+  n->p2p->ops->move(n->p2p);
+  return 0;
 }
 
 // --- a plan ---

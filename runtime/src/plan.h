@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 
+#include "nbc/p2p.h"
 #include "runtime/src/arena.h"
 #include "runtime/src/comm.h"
 #include "runtime/src/targets.h"
@@ -97,6 +98,7 @@ struct nbc_plan {
   uint32_t window;       // eager calls since the last window was opened
   uint32_t significant;  // bit (1 << role)
   uint32_t replaced;     // the role whose buffer NBC_IN_PLACE stands for
+  uint32_t idle;         // looks since something moved
   int status;            // not 0: of no more use
   bool connected;
   bool starting;     // in nbc_start, of a target that lets the host's work wait
@@ -115,7 +117,9 @@ struct nbc_plan {
   struct arena arena;  // what the plan itself is in, and what calls look at
   nbc_comm *comm;
   const struct attachment *on;  // the target's device; null: none is needed
-  struct tables tables;         // of a copy that the plan owns, with the code writable
+  struct nbc_p2p
+      *aside;            // another of the communicator's that has to be called; null: there is none
+  struct tables tables;  // of a copy that the plan owns, with the code writable
   uint8_t *code;
   struct stage *stages;
   struct place *places;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // promises.c - what nbc_mpi.h promises beside right results, on 2 ranks.
 //
-//   mpirun -n 2 promises FILE OTHER LARGE
+//   mpirun -n 2 promises FILE OTHER LARGE [BARRIER]
 //   NBC_PROGRESS=thread mpirun ...                   the same, and that the thread is there
 //
 // FILE holds templates of an allgather, OTHER of another algorithm, LARGE says how many bytes are
-// sent at once. Each part prints its name on rank 0 before it begins, so that a hang shows where.
+// sent at once, BARRIER holds one of target shm. Each part prints its name on rank 0 before it
+// begins, so that a hang shows where.
 
 #include <mpi.h>
 #include <stdbool.h>
@@ -88,6 +89,33 @@ static void unattended(nbc_comm *comm, const struct nbc_template *t) {
   CHECK(nbc_plan_free(plan) == 0);
   free(in);
   free(out);
+}
+
+// Rank 1 does not come to the barrier before it has a message that rank 0 has to move on from in
+// there, in a wait or in tests.
+static void aside(nbc_comm *comm, const struct nbc_template *barrier) {
+  enum { BYTES = 8 << 20 };
+  part("who waits for a call of shm holds up no message of the MPI");
+  nbc_plan *plan = connected(comm, barrier);
+  char *data = (char *)calloc(BYTES, 1);
+  CHECK(data);
+  for (int by_test = 0; by_test < 2; ++by_test) {
+    nbc_request r;
+    MPI_Request sent = MPI_REQUEST_NULL;
+    if (rank == 0) {
+      memset(data, 1 + by_test, BYTES);
+      MPI_Isend(data, BYTES, MPI_BYTE, 1, 0, MPI_COMM_WORLD, &sent);
+    } else {
+      MPI_Recv(data, BYTES, MPI_BYTE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      CHECK(data[0] == 1 + by_test && data[BYTES - 1] == 1 + by_test);
+    }
+    CHECK(nbc_start(plan, &(struct nbc_call){0}, &r) == 0);
+    for (int done = 0; by_test && !done;) CHECK(nbc_test(&r, &done) == 0);
+    CHECK(nbc_wait(&r) == 0);
+    MPI_Wait(&sent, MPI_STATUS_IGNORE);
+  }
+  CHECK(nbc_plan_free(plan) == 0);
+  free(data);
 }
 
 static void large(nbc_comm *comm, const struct nbc_template *t, size_t bytes) {
@@ -191,9 +219,9 @@ int main(int argc, char **argv) {
   MPI_Comm copy;
   bool threaded = getenv("NBC_PROGRESS") != NULL;
   int level;
-  MPI_Init_thread(&argc, &argv, threaded ? MPI_THREAD_MULTIPLE : MPI_THREAD_SERIALIZED, &level);
+  MPI_Init_thread(&argc, &argv, threaded ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED, &level);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  CHECK(argc == 4);
+  CHECK(argc == 4 || argc == 5);
   struct nbc_template *t = load(argv[1]), *other = load(argv[2]);
   refused();
   MPI_Comm_dup(MPI_COMM_WORLD, &copy);
@@ -208,6 +236,7 @@ int main(int argc, char **argv) {
   apart_from_others(comm, t, other);
   abandoned(comm, t);
   many(comm, t);
+  if (argc > 4) aside(comm, load(argv[4]));
   CHECK(nbc_comm_free(comm) == 0);
   part("all kept");
   MPI_Finalize();

@@ -54,6 +54,11 @@ struct nbc_p2p_ops {
   /* Sleeps until something may have changed for this rank, or `nanoseconds` have passed. May
    * return early. For nbc_wait. */
   void (*sleep)(struct nbc_p2p *, int64_t nanoseconds);
+  /* Lets messages move on that are not tested, of other plans and of the program's own: other ranks
+   * may wait for them while this one waits for a call that another device carries, in nbc_test or
+   * nbc_wait. Does nothing in a thread that may not call the device. Null: they move by themselves.
+   */
+  void (*move)(struct nbc_p2p *);
 };
 
 /* Every implementation's state begins with this. */

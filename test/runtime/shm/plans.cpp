@@ -224,4 +224,48 @@ TEST(Shm, peersOnOtherNodesAreServedByTheOtherDevice) {
   EXPECT_EQ(fabric.counters().messages, 5u * 2 * 3);
 }
 
+/// Rank 1 waits for rank 0, which has not started, by tests: how often it lets the other device
+/// move.
+int movesOfTheOther(const std::vector<uint32_t> &nodes, int tests) {
+  static int moves;
+  moves = 0;
+  const auto ranks = static_cast<uint32_t>(nodes.size());
+  p2p::Fabric fabric({.mode = p2p::Mode::RealTime});
+  Node w(ranks, {.nodes = nodes.data()});
+  std::vector<nbc_device *> others;
+  for (uint32_t r = 0; r < ranks; ++r) others.push_back(&fabric.addEndpoint()->device);
+  auto *other = reinterpret_cast<nbc_p2p *>(others[1]);
+  nbc_p2p_ops ops = *other->ops;
+  ops.move = [](nbc_p2p *) { ++moves; };
+  other->ops = &ops;
+  w.addComms(others);
+  w.addPlans([&](uint32_t r) {
+    build::Bytes b = build::ringAllgather(ranks, r);
+    auto *peers = b.table<uint32_t>(b.header()->peers);
+    for (uint32_t i = 0; i < b.header()->peers.count; ++i)
+      if (nodes[peers[i]] != nodes[r]) peers[i] |= NBC_PEER_REMOTE;
+    return b;
+  });
+  std::vector<uint8_t> in(10), out(10 * ranks);
+  nbc_request request;
+  nbc_call call = {.in = in.data(), .out = out.data(), .count = 10};
+  EXPECT_EQ(nbc_start(w.plans[1], &call, &request), 0);
+  EXPECT_EQ(moves, 0);
+  for (int i = 0, done; i < tests; ++i) EXPECT_EQ(nbc_test(&request, &done), 0);
+  EXPECT_EQ(nbc_plan_abandon(w.plans[1]), 0);
+  int done;
+  EXPECT_EQ(nbc_test(&request, &done), NBC_ERROR_ABANDONED);
+  return moves;
+}
+
+TEST(Shm, whoWaitsLetsWhatGoesToOtherNodesMove) {
+  EXPECT_GE(movesOfTheOther({0, 0, 1, 1}, 10), 5);  // in turn with the lane
+}
+
+TEST(Shm, whoWaitsLetsTheCommunicatorsOtherDeviceMove) {
+  EXPECT_EQ(movesOfTheOther({0, 0}, 63), 0);
+  EXPECT_EQ(movesOfTheOther({0, 0}, 64), 1);
+  EXPECT_EQ(movesOfTheOther({0, 0}, 640), 10);
+}
+
 }  // namespace
