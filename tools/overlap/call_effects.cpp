@@ -56,39 +56,6 @@ static bool toTerminal(const CallExpr &call) {
   return true;
 }
 
-/// Whether some source asks what a call before has left in errno.
-template <size_t N>
-static bool refersTo(const Program &program, const char *const (&names)[N]) {
-  return std::ranges::any_of(program.sources(), [&](const auto &source) {
-    ASTContext &context = source->getASTContext();
-    for (const char *name : names)
-      for (const NamedDecl *d : declared(name, context))
-        if (d->isReferenced()) return true;
-    return false;
-  });
-}
-
-static bool asksForErrno(const Program &program) {
-  return refersTo(program, {"__errno_location", "__errno", "__error", "perror", "warn", "err",
-                            "vwarn", "verr", "error", "syslog"});
-}
-
-/// By itself, and not in a header of the library.
-static bool looksAtErrno(const Program &program) {
-  return std::ranges::any_of(program.sources(), [&](const auto &source) {
-    ASTContext &context = source->getASTContext();
-    const SourceManager &files = context.getSourceManager();
-    for (const char *name : {"__errno_location", "__errno", "__error"})
-      for (const NamedDecl *d : declared(name, context))
-        if (const auto *f = dyn_cast<FunctionDecl>(d))
-          for (const Use &use : program.uses(*f))
-            if (use.in && &use.in->getASTContext() == &context &&
-                !files.isInSystemHeader(files.getExpansionLoc(use.ref->getBeginLoc())))
-              return true;
-    return false;
-  });
-}
-
 void Walk::known(const CallExpr *call, const KnownCall &k) {
   for (unsigned i = 0; i < call->getNumArgs(); ++i) {
     const Expr *argument = call->getArg(i);
@@ -107,7 +74,7 @@ void Walk::known(const CallExpr *call, const KnownCall &k) {
   if (formatMayHold(*call, k, 'm')) add(Effect::orders, call, "errno, by %m,");
   const bool setsErrno = k.kind == CallKind::makes || name.starts_with("strto") ||
                          name.starts_with("ato") || name == "sscanf";
-  if (setsErrno && asksForErrno(program_)) add(Effect::orders, call, "errno, by " + name + "(),");
+  if (setsErrno && program_.asksForErrno()) add(Effect::orders, call, "errno, by " + name + "(),");
   const bool keepsMemory =
       k.kind == CallKind::prints || name == "rand" || name == "srand" || name == "random";
   if (keepsMemory && program_.lendsMemory())
@@ -118,12 +85,6 @@ void Walk::known(const CallExpr *call, const KnownCall &k) {
       name == "MPI_Abort" && constantName(call->getArg(0), context_) == "MPI_COMM_SELF";
   if (k.kind == CallKind::stops) add(onlyItself ? Effect::exits : Effect::stops, call, name);
   if (k.kind == CallKind::times) add(Effect::times, call, name);
-}
-
-/// What errno stands for: any call of a library may set that in between, MPI_Wait for one.
-static bool isErrno(const FunctionDecl &f) {
-  const llvm::StringRef name = f.getIdentifier() ? f.getName() : "";
-  return name == "__errno_location" || name == "__errno" || name == "__error";
 }
 
 void Walk::touches(const Expr *e, char how, const Objects &objects, const Access &here) {
@@ -195,10 +156,11 @@ void Walk::call(const CallExpr *call) {
   arguments(call);
   if (!f) return add(Effect::opaque, call, text(call->getCallee()));
   if (const KnownCall *k = findKnownCall(*f)) return known(call, *k);
+  // Any call of a library may set it in between, MPI_Wait for one.
   if (isErrno(*f)) return add(Effect::orders, call, "errno");
   if (isMathematics(*f)) {
     // exp() and such; what is declared const, as fabs() is, sets nothing.
-    if (!f->hasAttr<ConstAttr>() && f->getReturnType()->isFloatingType() && looksAtErrno(program_))
+    if (!f->hasAttr<ConstAttr>() && f->getReturnType()->isFloatingType() && program_.asksForErrno())
       add(Effect::orders, call, "errno, by " + f->getNameAsString() + "(),");
     return;
   }

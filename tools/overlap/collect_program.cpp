@@ -136,6 +136,7 @@ class Collector : public RecursiveASTVisitor<Collector> {
       freed_.insert(call->getArg(0)->IgnoreParenCasts());
     if (in_) program_.calls_[in_].push_back({call, in_});
     const KnownCall *known = findKnownCall(*f);
+    if (known && formatMayHold(*call, *known, 'm')) program_.asksForErrno_ = true;
     for (unsigned i = 0; known && i < call->getNumArgs(); ++i)  // changes no handle
       if (known->argument(i) == 'r' || known->argument(i) == 'f' || known->name == "memset")
         understood_.insert(call->getArg(i));
@@ -293,6 +294,7 @@ class Collector : public RecursiveASTVisitor<Collector> {
       // It keeps what is thrown in it for whoever asks.
       program_.catches_ = program_.catches_ || (f->isInStdNamespace() && name == "async");
     }
+    if (f && asksForErrno(*f)) program_.asksForErrno_ = true;
     if (f && isMpi(*f) && f->getName().ends_with("ddress")) program_.takesAddresses_ = true;
     if (f && !called_.contains(ref)) program_.addressTaken_.insert(nameInAll(*f));
     if (f && isMpi(*f)) {

@@ -153,6 +153,18 @@ bool isMpi(const clang::FunctionDecl &f) {
          (name.starts_with("MPI_") || name.starts_with("PMPI_") || name.starts_with("MPIX_"));
 }
 
+bool isErrno(const clang::FunctionDecl &f) {
+  const llvm::StringRef name = nameOf(f);
+  return name == "__errno_location" || name == "__errno" || name == "__error";
+}
+
+bool asksForErrno(const clang::FunctionDecl &f) {
+  for (const char *name :
+       {"perror", "warn", "err", "vwarn", "verr", "error", "error_at_line", "syslog", "vsyslog"})
+    if (nameOf(f) == name) return !isOwn(f);
+  return isErrno(f);
+}
+
 bool isExit(const clang::FunctionDecl &f) {
   const llvm::StringRef name = nameOf(f);
   return (f.isExternC() || f.isInStdNamespace()) && !isOwn(f) &&

@@ -71,6 +71,12 @@ bool isOfSystem(const clang::Decl &);
 /// A function of MPI.
 bool isMpi(const clang::FunctionDecl &);
 
+/// What errno stands for.
+bool isErrno(const clang::FunctionDecl &);
+
+/// Whether a call of it depends on errno: perror() and its like, and what errno stands for.
+bool asksForErrno(const clang::FunctionDecl &);
+
 /// exit() and its like, of the C library.
 bool isExit(const clang::FunctionDecl &);
 

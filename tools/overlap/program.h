@@ -116,6 +116,9 @@ class Program {
   /// What it prints may go to a file, which another rank reads.
   bool redirects() const { return redirects_; }
 
+  /// It asks what a call before has left in errno.
+  bool asksForErrno() const { return asksForErrno_; }
+
   /// What the program has that is in none of the sources, in words: code that can name its global
   /// variables. Empty: there is nothing.
   const std::string &missing() const { return missing_; }
@@ -237,7 +240,7 @@ class Program {
   std::unique_ptr<PointsTo> pointsTo_;
   bool sharesMemory_ = false, takesAddresses_ = false, catches_ = false, ownsNew_ = false,
        hasSides_ = false, joinsOthers_ = false, writesStreams_ = false, redirects_ = false,
-       lendsMemory_ = false;
+       lendsMemory_ = false, asksForErrno_ = false;
   std::set<Handles> handles_;
 };
 
