@@ -100,8 +100,9 @@ What stands between start and wait
     check says.
   - #if and the like end it: other code may stand there in another configuration. So do #define and #undef, since
     the call, or the check of it, may name a macro that is another one there, and a macro that stands for nothing
-    here, drops what it is given, or does nothing, as assert() where NDEBUG is. So do pragmas of accelerators, and
-    of OpenMP, where that is not asked for, with something to compute in a clause.
+    here, drops what it is given, or does nothing, as assert() where NDEBUG is. So do pragmas of accelerators, those
+    of STDC, which stand first in their block, and of OpenMP, where that is not asked for, with something to compute
+    in a clause.
   - In front of the call nothing ends the program, by MPI_Abort(), abort() or assert(): that may be what its arguments
     are checked by. Nor does anything behind a barrier, nor behind any call where the program writes files or reaches
     other programs: other ranks may not have done yet what they did before. A loop without an end ends it, too.

@@ -176,9 +176,11 @@ bool isSpelled(const CallExpr &call, StringRef name, const ASTContext &context) 
          text[end] == ')';
 }
 
-/// Whether a pragma changes macros, or lets an accelerator go on beside what follows.
+/// Whether a pragma changes macros, lets an accelerator go on beside what follows, or has to stand
+/// first in its block and says how to compute from there on.
 static bool isMoreThanAdvice(StringRef pragma) {
-  return pragma.contains("_macro") || hasWord(pragma, "acc");
+  return pragma.contains("_macro") || hasWord(pragma, "acc") || hasWord(pragma, "STDC") ||
+         (hasWord(pragma, "clang") && hasWord(pragma, "fp"));
 }
 
 /// Whether a clause of threads computes something: if(n > 5), num_threads(m), schedule(static, n).

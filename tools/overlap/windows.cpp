@@ -192,7 +192,8 @@ std::optional<Remark> textual(const Site &site, unsigned from, unsigned to, unsi
   const SourceManager &files = context.getSourceManager();
   return Remark{
       files.getLocForStartOfFile(files.getMainFileID()).getLocWithOffset(static_cast<int>(*hidden)),
-      "other code may stand here in another configuration, or a macro is another one from here on"};
+      "other code may stand here in another configuration, or something means another from here "
+      "on"};
 }
 
 /// A macro of nothing, in a statement or between it and those next to it.
