@@ -16,6 +16,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -39,6 +40,8 @@ class Uniform {
   bool sameParameter(const clang::ParmVarDecl *);
   bool sameResult(const clang::CallExpr *);
   bool allReturns(const clang::FunctionDecl &, const std::function<bool(const clang::Expr *)> &);
+  bool isFilledBefore(const clang::DeclRefExpr *, const clang::VarDecl *,
+                      const clang::FunctionDecl *in);
   bool filledBefore(const clang::DeclRefExpr *, const clang::VarDecl *,
                     const clang::FunctionDecl *in);
   bool asksWhoTakesPart(const clang::Expr *, const clang::FunctionDecl *in);
@@ -124,6 +127,8 @@ class Uniform {
   // What is being asked already counts as alike: only another reason can make it differ.
   using Asked = std::set<std::pair<const void *, bool>>;  // and whether elsewhere
   Asked asked_;
+  // That a no is remembered, too, keeps conditions within conditions from being asked 2^n times.
+  std::set<std::tuple<const clang::DeclRefExpr *, bool, bool>> notFilled_;
   std::set<std::pair<const clang::Decl *, const clang::Decl *>> parts_;
   mutable std::optional<std::set<std::string>> alike_;  // what collectives fill: madeAlike()
   std::map<const clang::Stmt *, std::vector<const clang::Stmt *>> exits_;  // of a function's body

@@ -59,15 +59,7 @@ bool Uniform::same(const Expr *e, const FunctionDecl *in) {
     const auto *v = dyn_cast<VarDecl>(ref->getDecl());
     if (!v) return false;
     if (promised(*v)) return true;
-    // What was taken for granted on the way to a no is granted no longer.
-    const Asked asked = asked_;
-    const std::optional<Remark> why = why_;
-    const std::string differs = differs_;
-    if (filledBefore(ref, v, in)) return true;
-    asked_ = asked;
-    why_ = why;
-    differs_ = differs;
-    return sameValue(v);
+    return filledBefore(ref, v, in) || sameValue(v);
   }
   if (const auto *member = dyn_cast<MemberExpr>(e)) {
     const auto *field = dyn_cast<FieldDecl>(member->getMemberDecl());
@@ -159,6 +151,21 @@ static bool fillsAll(const CallExpr &call, const Collective &c, unsigned i, cons
 /// A local number that a broadcast, an allgather or an allreduce has just filled, and nothing has
 /// changed since: what it was before does not matter.
 bool Uniform::filledBefore(const DeclRefExpr *ref, const VarDecl *v, const FunctionDecl *in) {
+  const auto question = std::tuple(ref, elsewhere_ > 0, trustsLoops_);
+  if (notFilled_.contains(question)) return false;
+  const Asked asked = asked_;
+  const std::optional<Remark> why = why_;
+  const std::string differs = differs_;
+  if (isFilledBefore(ref, v, in)) return true;
+  // What was taken for granted on the way to a no is granted no longer.
+  asked_ = asked;
+  why_ = why;
+  differs_ = differs;
+  notFilled_.insert(question);
+  return false;
+}
+
+bool Uniform::isFilledBefore(const DeclRefExpr *ref, const VarDecl *v, const FunctionDecl *in) {
   if (v->hasGlobalStorage() || !v->getType()->isArithmeticType() ||
       v->getType()->isAnyComplexType() || v->getType().isVolatileQualified())
     return false;
