@@ -80,7 +80,7 @@ TEST(VerbsTraffic, inBuffersThatComeAgain) {
           nbc_call call = {.data = data.data(), .count = t.unit * scale};
           ASSERT_EQ(nbc_start(w.plans[r], &call, &requests[r * calls + c]), 0);
         }
-      ASSERT_TRUE(w.finish(requests, seed));
+      ASSERT_TRUE(w.finish(requests, seed)) << "round " << round << " seed " << seed;
       for (uint32_t c = 0; c < calls; ++c)
         for (uint32_t r = 0; r < ranks; ++r)
           ASSERT_TRUE(std::ranges::equal(

@@ -85,7 +85,7 @@ class VerbsWorld {
     for (int idle = 0; !open.empty() && idle < 3;) {
       const uint64_t before = fabric.counters().events;
       const size_t left = open.size();
-      fabric.run({}, {.events = random() % 4 ? random() % 40 : UINT64_MAX});
+      fabric.run({}, {.events = random() % 4 ? 1 + random() % 40 : UINT64_MAX});
       std::shuffle(open.begin(), open.end(), random);
       size_t looks = random() % 3 ? 1 + random() % open.size() : open.size();
       for (size_t i = 0; i < looks; ++i) {
