@@ -258,8 +258,9 @@ class Reader {
     for (int way = NBC_TRANSFER_AUTO + 1; way < NBC_TRANSFERS; ++way)
       if (v->text == nbc_transfer_name(nbc_transfer(way))) rule.transfer = nbc_transfer(way);
     if (!rule.transfer)
-      error(v->line, "transfer: found ", shown(*v),
-            "; wanted is pio or dma, of target sci, or eager, write or read, of target verbs");
+      error(
+          v->line, "transfer: found ", shown(*v),
+          "; wanted is pio or dma, of target sci, or eager, write, read, send or direct, of verbs");
     else if (rule.target != nbc_transfer_target(rule.transfer))
       error(v->line, "transfer: it is target ", nbc_transfer_target(rule.transfer), " that has ",
             shown(*v), "; the row is to say so");

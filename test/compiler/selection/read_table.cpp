@@ -47,9 +47,8 @@ TEST(ReadTable, NamesLineKeyAndValue) {
       "blocking, target, transfer, algorithm and note");
   EXPECT_EQ(
       ofRow(R"({"collective": "bcast", "target": "sci", "transfer": "usb", "algorithm": "chain"})"),
-      "t.json:2: transfer: found 'usb'; wanted is pio or dma, of target sci, or eager, write or "
-      "read, "
-      "of target verbs");
+      "t.json:2: transfer: found 'usb'; wanted is pio or dma, of target sci, or eager, "
+      "write, read, send or direct, of verbs");
   EXPECT_EQ(ofRow(R"({"collective": "bcast", "transfer": "dma", "algorithm": "chain"})"),
             "t.json:2: transfer: it is target sci that has 'dma'; the row is to say so");
   EXPECT_EQ(
