@@ -465,7 +465,9 @@ int nbc_start_attended(nbc_plan *, const struct nbc_call *, nbc_request *);
 int nbc_test(nbc_request *, int *done);
 
 /* Returns once the call is done, with what nbc_test would return; sleeps, or yields the processor,
- * when there is nothing to do. */
+ * when there is nothing to do. Moves the calls of this plan alone, as others may be another
+ * thread's: ranks that have calls of several plans under way, and do not wait for them in the same
+ * order, test them in turn, or have a thread (nbc_comm_progress). */
 int nbc_wait(nbc_request *);
 
 /* For whoever waits in a loop of their own, for this and for something else: to be called between
