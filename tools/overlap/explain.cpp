@@ -91,7 +91,8 @@ What stands between start and wait
   - It touches nothing volatile or atomic, and asks for no time: the call would no longer be what is measured.
     --across-clocks says that this does not matter.
   - Where a branch of an if ends, it goes on behind the if, unless something that the call needs lives in the
-    branch only. The request is null where the other branch was taken, and the wait does nothing.
+    branch only. The request is null where the other branch was taken, and nothing waits: MPI may not be
+    initialised there, or another thread's to call.
   - It may hold other blocking collectives, since all ranks start them in the same order as before, but no
     operator of the program's own, and no other communication: messages could meet receives that they could not
     meet before.
@@ -120,14 +121,18 @@ other collective is started.
 Loops
   - A call may be under way into the next turn where nothing behind it in its turn, neither the loop's condition nor
     its step, and nothing at the beginning of the next turn is in its way, all as above. It is waited for in the
-    next turn before the first statement that is, and behind the loop. No buffer may end with the turn or the loop.
+    next turn before the first statement that is, and behind the loop, where one was started. No buffer may end with
+    the turn or the loop.
     The next turn may fill one of two buffers while the other is under way: by buffer[i % 2], by now = 1 - now, or by
     a row of its own for each turn.
   - --persistent makes a call persistent before the loop where its arguments can be had there, and nothing in the
     loop changes what they are computed from, arrays of counts, or any communicator; and where the loop is left at
     its end or by break, so that the request is freed. All that it is given is a constant or where a
     variable is, or the loop has a turn for sure: before one that has none the values may be no good ones, nor
-    where turns may end before the call. All ranks must reach it alike, whatever it may meet.
+    where turns may end before the call. Nor may MPI be up there, unless each main() initialises it on every way, and
+    leads to the loop behind that alone. All ranks must reach it alike, whatever it may meet.
+
+What is written takes lines of its own, so __LINE__ and its like are others below.
 
 At least --least operations must be there to run meanwhile; a loop counts as 100 turns.
 )";

@@ -14,6 +14,7 @@
 
 #include "tools/overlap/buffers.h"
 #include "tools/overlap/changes.h"
+#include "tools/overlap/initialized.h"
 #include "tools/overlap/known_calls.h"
 #include "tools/overlap/known_faults.h"
 #include "tools/overlap/named.h"
@@ -197,6 +198,8 @@ const Stmt *invariantIn(const Site &site, Program &program, Persistent names, st
     return no("the call is checked, or made in some turns only");
   if (!site.byAll)
     return no("a rank that does not come here would not make the request with the others");
+  if (!turnsAtLeastOnce(loop, site, program) && !isInitializedAt(loop, *site.in, program))
+    return no("the loop may have no turn, where MPI may not be initialised");
   if (names == Persistent::mpix && site.collective->large)
     return no("the extension has no calls for large counts");
   if (names == Persistent::mpix && !includes("mpi.h", site.context()))

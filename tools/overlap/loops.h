@@ -5,15 +5,15 @@
 //   MPI_Request r = MPI_REQUEST_NULL;         MPI_Request r;
 //   for (...) {                               MPI_Allreduce_init(..., &r);
 //     produce(next);                          for (...) {
-//     MPI_Wait(&r, MPI_STATUS_IGNORE);          MPI_Start(&r);
+//     if (r != MPI_REQUEST_NULL) MPI_Wait...    MPI_Start(&r);
 //     consume(all);                             compute();
 //     MPI_Iallreduce(mine, all, ..., &r);       MPI_Wait(&r, MPI_STATUS_IGNORE);
 //   }                                         }
-//   MPI_Wait(&r, MPI_STATUS_IGNORE);          MPI_Request_free(&r);
+//   if (r != MPI_REQUEST_NULL) MPI_Wait...    MPI_Request_free(&r);
 //
 // On the left the wait of one turn stands in the next, before the first statement that the call is
 // in the way of. No buffer is doubled: what the next turn does until then touches none. The request
-// is null where nothing was started, and the wait does nothing.
+// is null where nothing was started: there MPI may not be initialised.
 
 #pragma once
 

@@ -40,7 +40,8 @@ Spelled spell(const Site &site) {
 }
 
 /// With a code to be kept, a start that failed has nothing to wait for, and the code is its own.
-std::string waitFor(const Site &site, const std::string &request, const std::string &indent) {
+std::string waitFor(const Site &site, const std::string &request, const std::string &indent,
+                    bool mayBeNull) {
   const std::string call = "MPI_Wait(&" + request + ", MPI_STATUS_IGNORE)";
   if (site.asks) {
     const Extent whole = *extentOf(*site.asks, site.context());
@@ -55,7 +56,12 @@ std::string waitFor(const Site &site, const std::string &request, const std::str
     const Extent check = *extentOf(*site.check, site.context());
     return kept + "\n" + indent + mainFile(site.context()).slice(check.begin, check.end).str();
   }
-  return (site.checkedBy.empty() ? call : site.checkedBy + "(" + call + ")") + ";";
+  const std::string wait =
+      (site.checkedBy.empty() ? call : site.checkedBy + "(" + call + ")") + ";";
+  if (!mayBeNull) return wait;
+  // MPI may not be initialised there, or another thread's to call.
+  return "if (" + request + " != MPI_REQUEST_NULL) " +
+         (site.checkedBy.empty() ? wait : "{ " + wait + " }");
 }
 
 std::string Names::fresh(const std::string &wanted) {
@@ -97,7 +103,7 @@ static std::string parted(const Site &site, unsigned at, const std::string &inde
   const StringRef rest = text.slice(at, text.find('\n', at)).trim();
   const bool ends = rest.empty() || rest.starts_with("}") || rest.starts_with("//") ||
                     rest.starts_with("/*") || rest == "\\";
-  return ends || (!site.result && !site.asks) ? "" : "\n" + indent;
+  return ends || (!site.result && !site.asks && !site.inBranch) ? "" : "\n" + indent;
 }
 
 Fix overlapInBlock(const Site &site, const Window &w, bool early, Names &names) {
@@ -128,7 +134,7 @@ Fix overlapInBlock(const Site &site, const Window &w, bool early, Names &names) 
       fix.edits.push_back({whole.begin, whole.end - whole.begin, ""});
     } else {
       fix.edits.push_back({own.begin, own.end - own.begin,
-                           waitFor(site, request, indent) + parted(site, own.end, indent)});
+                           waitFor(site, request, indent, false) + parted(site, own.end, indent)});
       fix.what += ", MPI_Wait here";
       return fix;
     }
@@ -141,7 +147,8 @@ Fix overlapInBlock(const Site &site, const Window &w, bool early, Names &names) 
   const clang::Stmt *last = site.statement(w.last);
   const unsigned end = behind(site, w.last);
   fix.edits.push_back(
-      {end, 0, "\n" + indent + waitFor(site, request, indent) + parted(site, end, indent)});
+      {end, 0,
+       "\n" + indent + waitFor(site, request, indent, site.inBranch) + parted(site, end, indent)});
   fix.what += ", MPI_Wait behind line " + std::to_string(lineOf(last->getEndLoc(), context));
   return fix;
 }

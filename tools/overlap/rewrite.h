@@ -64,8 +64,10 @@ struct Spelled {
 };
 Spelled spell(const Site &);
 
-/// `MPI_Wait(...);`, with what is done with its code. `indent`: of further lines.
-std::string waitFor(const Site &, const std::string &request, const std::string &indent);
+/// `MPI_Wait(...);`, with what is done with its code. `indent`: of further lines; `mayBeNull`: the
+/// request, where no call of MPI may be made.
+std::string waitFor(const Site &, const std::string &request, const std::string &indent,
+                    bool mayBeNull);
 
 /// The file's text with all edits made, which must not touch each other; at one place, in their
 /// order.

@@ -31,10 +31,12 @@ Fix overlapTurns(const Site &site, const Carried &c, Names &names) {
                                            blockAround(c.loop, site), outside, context, fix);
   if (!declaration.empty()) fix.edits.push_back({loop.begin, 0, declaration});
   for (const Edit &e : {
-           Edit{behindComment(text, last.end), 0, "\n" + inside + waitFor(site, request, inside)},
+           Edit{behindComment(text, last.end), 0,
+                "\n" + inside + waitFor(site, request, inside, true)},
            Edit{call.name, call.nameEnd - call.name, site.collective->nonblocking()},
            Edit{call.close, 0, ", &" + request},
-           Edit{behindComment(text, loop.end), 0, "\n" + outside + waitFor(site, request, outside)},
+           Edit{behindComment(text, loop.end), 0,
+                "\n" + outside + waitFor(site, request, outside, true)},
        })
     fix.edits.push_back(e);
   fix.what = site.collective->nonblocking() + " here, MPI_Wait behind line " +
@@ -66,7 +68,7 @@ Fix persistInLoop(const Site &site, const Window &w, const clang::Stmt *loop, Pe
                            ", MPI_INFO_NULL, &" + request + ");\n" + outside});
   fix.edits.push_back({call.name, call.close + 1 - call.name, "MPI_Start(&" + request + ")"});
   fix.edits.push_back(
-      {behindComment(text, last.end), 0, "\n" + inside + waitFor(site, request, inside)});
+      {behindComment(text, last.end), 0, "\n" + inside + waitFor(site, request, inside, false)});
   fix.edits.push_back(
       {behindComment(text, around.end), 0, "\n" + outside + "MPI_Request_free(&" + request + ");"});
   fix.what = name + " before the loop, MPI_Start here, MPI_Wait behind line " +

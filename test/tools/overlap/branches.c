@@ -19,8 +19,8 @@ static void unbraced(int kind) {
   // CHECK-NEXT:  else
   // CHECK-NEXT:    MPI_Ialltoall(in, 1, MPI_DOUBLE, out, 1, MPI_DOUBLE, MPI_COMM_WORLD, &alltoall_request);
   // CHECK-NEXT:  work(other);
-  // CHECK-NEXT:  {{^}}  MPI_Wait(&allgather_request, MPI_STATUS_IGNORE);
-  // CHECK-NEXT:  {{^}}  MPI_Wait(&alltoall_request, MPI_STATUS_IGNORE);
+  // CHECK-NEXT:  {{^}}  if (allgather_request != MPI_REQUEST_NULL) MPI_Wait(&allgather_request, MPI_STATUS_IGNORE);
+  // CHECK-NEXT:  {{^}}  if (alltoall_request != MPI_REQUEST_NULL) MPI_Wait(&alltoall_request, MPI_STATUS_IGNORE);
   // CHECK-NEXT:  work(out);
   if (kind)
     MPI_Allgather(in, 1, MPI_DOUBLE, out, 1, MPI_DOUBLE, MPI_COMM_WORLD);
@@ -41,7 +41,7 @@ static void braced(int kind) {
   // CHECK-NEXT:    (void)unused;
   // CHECK-NEXT:  }
   // CHECK-NEXT:  work(other);
-  // CHECK-NEXT:  MPI_Wait(&bcast_request
+  // CHECK-NEXT:  if (bcast_request != MPI_REQUEST_NULL) MPI_Wait(&bcast_request
   if (kind == 1) {
     work(out);
   } else if (kind == 2) {
