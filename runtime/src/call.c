@@ -536,7 +536,6 @@ int nbc_test(nbc_request *request, int *done) {
 // When nothing has moved.
 static void rest(nbc_plan *plan) {
   plan->armed = false;
-  attend_aside(plan);
   if (plan->target->failed(plan))
     fail(plan);
   else
@@ -557,8 +556,11 @@ int nbc_wait(nbc_request *request) {
   if (!plan) return 0;
   if (is_done(c)) return collect(c);
   plan_lock(plan);  // a thread leaves the plan alone: who waits is quicker
-  while (!is_done(c))
-    if (!move(plan)) rest(plan);
+  while (!is_done(c)) {
+    if (move(plan)) continue;
+    attend_aside(plan);
+    rest(plan);
+  }
   unlock_rested(plan);
   return collect(c);
 }
