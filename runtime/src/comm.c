@@ -18,6 +18,11 @@ const struct attachment *comm_device(const nbc_comm *comm, const struct target *
   return NULL;
 }
 
+struct nbc_device *comm_device_for(const nbc_comm *comm, const char *target) {
+  const struct attachment *on = comm_device(comm, find_target(target));
+  return on ? on->device : NULL;
+}
+
 static void destroy(nbc_comm *comm) {
   for (size_t i = 0; i < comm->device_count; ++i)
     if (comm->devices[i].shared) comm->devices[i].target->detach(comm->devices[i].shared);

@@ -34,3 +34,4 @@ void close_algorithms(nbc_comm *);
 
 // Null: the communicator has none for this target.
 const struct attachment *comm_device(const nbc_comm *, const struct target *);
+struct nbc_device *comm_device_for(const nbc_comm *, const char *target);

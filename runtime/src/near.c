@@ -158,19 +158,14 @@ static int make_near(nbc_plan *plan, struct near *n) {
   return status;
 }
 
-static struct nbc_device *device_of(const nbc_plan *plan, const char *target) {
-  const struct attachment *on = comm_device(plan->comm, find_target(target));
-  return on ? on->device : NULL;
-}
-
 int near_create(nbc_plan *plan, uint32_t peers) {
   int status = messages_create(plan, peers);
   if (status || peers == 0) return status;
   struct near *n = (struct near *)arena_take(&plan->arena, sizeof *n);
   if (!n) return NBC_ERROR_MEMORY;
   messages_of(plan)->own = n;
-  n->shm = (struct nbc_shm *)device_of(plan, NBC_SHM_TARGET);
-  n->p2p = (struct nbc_p2p *)device_of(plan, NBC_P2P_TARGET);
+  n->shm = (struct nbc_shm *)comm_device_for(plan->comm, NBC_SHM_TARGET);
+  n->p2p = (struct nbc_p2p *)comm_device_for(plan->comm, NBC_P2P_TARGET);
   n->ops = n->shm ? n->shm->ops : NULL;
   status = make_near(plan, n);
   return status ? status : messages_publish(plan);
@@ -196,7 +191,7 @@ void near_rest(nbc_plan *plan) {
 }
 
 uint64_t near_longest(const nbc_plan *plan) {
-  const struct nbc_p2p *p2p = (struct nbc_p2p *)device_of(plan, NBC_P2P_TARGET);
+  const struct nbc_p2p *p2p = (struct nbc_p2p *)comm_device_for(plan->comm, NBC_P2P_TARGET);
   for (uint32_t i = 0; i < plan->tables.header->peers.count; ++i)
     if (plan->tables.peers[i] & NBC_PEER_REMOTE && p2p) return p2p->longest;
   return INT64_MAX;

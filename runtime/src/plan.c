@@ -369,9 +369,8 @@ static int make_plan(nbc_plan *plan, const void *data, size_t bytes,
   plan->target = find_target(t->target);
   plan->on = comm_device(plan->comm, plan->target);
   if ((t->queues.count || t->peers.count) && !plan->on) return NBC_ERROR_TEMPLATE;
-  const struct attachment *p2p = comm_device(plan->comm, find_target(NBC_P2P_TARGET));
-  struct nbc_p2p *aside = p2p && p2p != plan->on ? (struct nbc_p2p *)p2p->device : NULL;
-  plan->aside = aside && aside->ops->move ? aside : NULL;
+  struct nbc_p2p *p2p = (struct nbc_p2p *)comm_device_for(plan->comm, NBC_P2P_TARGET);
+  plan->aside = p2p && p2p->ops->move && strcmp(t->target, NBC_P2P_TARGET) ? p2p : NULL;
   status = set_options(plan, options);
   if (status) return status;
   plan->replaced = in_place_role(t);

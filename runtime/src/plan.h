@@ -117,9 +117,8 @@ struct nbc_plan {
   struct arena arena;  // what the plan itself is in, and what calls look at
   nbc_comm *comm;
   const struct attachment *on;  // the target's device; null: none is needed
-  struct nbc_p2p
-      *aside;            // another of the communicator's that has to be called; null: there is none
-  struct tables tables;  // of a copy that the plan owns, with the code writable
+  struct nbc_p2p *aside;        // not that one, and wants to be called; null: there is none
+  struct tables tables;         // of a copy that the plan owns, with the code writable
   uint8_t *code;
   struct stage *stages;
   struct place *places;
