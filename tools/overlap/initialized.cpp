@@ -51,6 +51,11 @@ bool returnsBefore(const Stmt *s, const CallSite &call) {
       s->children(), [&](const Stmt *child) { return child && returnsBefore(child, call); });
 }
 
+bool finalizes(const CallSite &call) {
+  const FunctionDecl &f = *call.call->getDirectCallee();
+  return isMpi(f) && f.getName() == "MPI_Finalize";
+}
+
 class Ways {
  public:
   explicit Ways(Program &program) : program_(program) {}
@@ -63,9 +68,11 @@ class Ways {
     if (isMpi(f)) return f.getName() == "MPI_Init" || f.getName() == "MPI_Init_thread";
     const FunctionDecl *body = program_.bodyAnywhere(f);
     return body && depth < kDeepest &&
-           std::ranges::any_of(program_.callsIn(*body), [&](const CallSite &inner) {
-             return initializes(inner, depth + 1) && !returnsBefore(body->getBody(), inner);
-           });
+           std::ranges::any_of(
+               program_.callsIn(*body),
+               [&](const CallSite &inner) {
+                 return initializes(inner, depth + 1) && !returnsBefore(body->getBody(), inner);
+               });
   }
 
   bool leadsTo(const FunctionDecl &from, const FunctionDecl &to) {
@@ -83,20 +90,15 @@ class Ways {
     const auto init =
         std::ranges::find_if(calls, [&](const CallSite &call) { return initializes(call); });
     if (init == calls.end()) return false;
-    for (const CallSite &call : calls) {
-      const FunctionDecl &f = *call.call->getDirectCallee();
-      const bool ends = isMpi(f) && f.getName() == "MPI_Finalize";
-      if (ends && &in == &main && isBefore(call.call, at, main)) return false;
-      const bool outside = isBefore(call.call, init->call, main) ||
-                           std::ranges::any_of(calls, [&](const CallSite &end) {
-                             return end.call->getDirectCallee()->getNameAsString() ==
-                                        "MPI_Finalize" &&
-                                    isBefore(end.call, call.call, main);
-                           });
+    const auto end = std::ranges::find_if(calls, finalizes);
+    const auto isOutside = [&](const Stmt *s) {
+      return isBefore(s, init->call, main) || (end != calls.end() && isBefore(end->call, s, main));
+    };
+    if (&in == &main) return !isOutside(at);
+    return std::ranges::none_of(calls, [&](const CallSite &call) {
       seen_.clear();
-      if (outside && leadsTo(f, in)) return false;
-    }
-    return &in != &main || isBefore(init->call, at, main);
+      return isOutside(call.call) && leadsTo(*call.call->getDirectCallee(), in);
+    });
   }
 
  private:

@@ -198,7 +198,8 @@ const Stmt *invariantIn(const Site &site, Program &program, Persistent names, st
     return no("the call is checked, or made in some turns only");
   if (!site.byAll)
     return no("a rank that does not come here would not make the request with the others");
-  if (!turnsAtLeastOnce(loop, site, program) && !isInitializedAt(loop, *site.in, program))
+  const bool hasTurn = turnsAtLeastOnce(loop, site, program);
+  if (!hasTurn && !isInitializedAt(loop, *site.in, program))
     return no("the loop may have no turn, where MPI may not be initialised");
   if (names == Persistent::mpix && site.collective->large)
     return no("the extension has no calls for large counts");
@@ -223,7 +224,7 @@ const Stmt *invariantIn(const Site &site, Program &program, Persistent names, st
     if (isMpiConstant(constantName(argument, site.context()))) continue;
     if (!isPlain(argument, false)) return no(text + " may not be there before the loop");
     if (namesSomethingWithin(argument, loop, files)) return no(text + " is declared in the loop");
-    if (!isThereAlways(argument, isRoot, site.context()) && !turnsAtLeastOnce(loop, site, program))
+    if (!hasTurn && !isThereAlways(argument, isRoot, site.context()))
       return no("the loop may have no turn, and " + text + " may have no good value then");
   }
   // What the arguments are computed from, and arrays of counts, which stay in use until the request
