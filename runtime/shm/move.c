@@ -195,11 +195,13 @@ static int post(const struct nbc_shm_lanes *lanes, struct lane *l, struct nbc_sh
 
 // How a long message goes whose sender waits before it is read. Through the window both ends copy
 // at once, which takes half as long as to read it; but who has some for several peers has them
-// read, by as many processors, and who only tests may be gone for long.
+// read, by as many processors, who only tests may be gone for long, and where ranks share a
+// processor each part would wait for a turn of it.
 static void choose_way(const struct nbc_shm_lanes *lanes, const struct lane *l,
                        struct nbc_shm_message *m) {
   struct cell *cell = cell_of(&l->out, m->number);
-  bool window = lanes->longs == 1 && !l->peer->same && l->out.sizes.window >= WORTH_IT;
+  bool window = lanes->longs == 1 && lanes->shm->own_cores && !l->peer->same &&
+                l->out.sizes.window >= WORTH_IT;
   uint16_t kind = KIND_MEMORY;
   bool ours = atomic_compare_exchange_strong(&cell->kind, &kind,
                                              (uint16_t)(window ? KIND_WINDOW : KIND_READ));
@@ -347,9 +349,10 @@ static int draw_window(struct nbc_shm_lanes *lanes, struct lane *l, struct nbc_s
   return m->moved == m->bytes;
 }
 
-// Whether the sender may be about to copy the message: what is read instead takes twice as long.
-static bool is_patient(struct lane *l, uint64_t bytes) {
-  if (l->peer->same) return false;
+// Whether the sender may be about to copy the message, having a processor to do so: what is read
+// instead takes twice as long.
+static bool is_patient(const struct nbc_shm_lanes *lanes, struct lane *l, uint64_t bytes) {
+  if (l->peer->same || !lanes->shm->own_cores) return false;
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
   int64_t now = t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
@@ -375,7 +378,7 @@ static int take(struct nbc_shm_lanes *lanes, struct lane *l, struct cell *cell, 
       scatter_runs(m, 0, slot, m->bytes);
       return 1;
     case KIND_MEMORY:
-      if (!l->asked && is_patient(l, m->bytes)) return 0;
+      if (!l->asked && is_patient(lanes, l, m->bytes)) return 0;
       // What fits into the slot may be copied there meanwhile; of the window one end has to know.
       if (m->bytes > l->in.sizes.slot &&
           !atomic_compare_exchange_strong(&cell->kind, &kind, (uint16_t)KIND_READ))

@@ -7,6 +7,7 @@
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <sys/mount.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 
 #include <random>
@@ -111,6 +112,40 @@ TEST(Processes, whoDoesNotComeByIsReadFrom) {
         Process::must(data[i] == byteOf(0, call, i), "the data are right");
       Files::put(&p.files, has.c_str(), "", 0);
     }
+    p.close(comm, plan);
+  });
+  expectAllWell(all);
+}
+
+// Part by part through the window, each would wait for a turn of the processor.
+TEST(Processes, whoShareAProcessorReadWhatIsLong) {
+  Processes all(2, [&](Process &p) {
+    cpu_set_t mine, one;
+    Process::must(sched_getaffinity(0, sizeof mine, &mine) == 0, "there are processors");
+    int first = 0;
+    while (!CPU_ISSET(first, &mine)) ++first;
+    CPU_ZERO(&one);
+    CPU_SET(first, &one);
+    Process::must(sched_setaffinity(0, sizeof one, &one) == 0, "one of them will do");
+    nbc_comm *comm = p.open();
+    nbc_plan *plan = Process::plan(comm, build::pairsBcast(2, uint32_t(p.files.rank), 1));
+    constexpr size_t bytes = 1 << 20, window = 64 << 10, calls = 100;
+    std::vector<uint8_t> data(bytes);
+    rusage before, after;
+    getrusage(RUSAGE_SELF, &before);
+    for (size_t call = 0; call < calls; ++call) {
+      for (size_t i = 0; i < bytes && p.files.rank == 0; i += 4096) data[i] = byteOf(0, call, i);
+      nbc_call c = {.data = data.data(), .count = bytes};
+      nbc_request request;
+      Process::must(nbc_start(plan, &c, &request) == 0, "a call starts");
+      Process::must(nbc_wait(&request) == 0, "a call ends well");
+      for (size_t i = 0; i < bytes; i += 4096)
+        Process::must(data[i] == byteOf(0, call, i), "the data are right");
+    }
+    getrusage(RUSAGE_SELF, &after);
+    const long switches = after.ru_nvcsw + after.ru_nivcsw - before.ru_nvcsw - before.ru_nivcsw;
+    Process::must(switches < long(calls * (bytes / window) / 2),
+                  "the processor is seldom given away");
     p.close(comm, plan);
   });
   expectAllWell(all);
