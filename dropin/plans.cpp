@@ -2,7 +2,8 @@
 // plans.cpp - from a choice to a plan that all ranks have connected.
 //
 //   reuse      of plans for persistent requests: one that all ranks have given back
-//   template   agreed: all have one, else nobody creates, and the plans of all keep their numbers
+//   template   whether all have one is agreed on while each creates a plan of its own: to wait for
+//              others takes longer than that
 //   create     cards to peers, by MPI_Ialltoall; they say whether all have created it
 //   connect    agreed: all have
 //
@@ -208,7 +209,7 @@ Posted Communicator::agree_on_given_back() {
 }
 
 Steps Communicator::make_plan(Made &p) {
-  std::string why;
+  std::string why, why_not_created;
   void *template_data = nullptr;
   std::size_t bytes = 0;
   if (p.own) {
@@ -233,18 +234,20 @@ Steps Communicator::make_plan(Made &p) {
   } catch (const std::bad_alloc &) {
     status = NBC_ERROR_MEMORY;
   }
-  int error = co_await agree(status);
+  const Posted agreement = agree(status);
+  // Without a template it takes a number alone.
+  int created = create(p, template_data, bytes, why_not_created);
+  int error = co_await agreement;
   int all = agreed_[0];
   bool emptied = false;
   while (!error && !all) {
-    status = create(p, template_data, bytes, why);
-    exchange_->sign(status);
+    exchange_->sign(created);
     error = co_await send_cards();
     if (error) break;
-    all = ranks_ > 1 ? exchange_->status() : status;
+    all = ranks_ > 1 ? exchange_->status() : created;
     if (!all) {
-      status = nbc_plan_connect(p.plan);
-      error = co_await agree(status);
+      created = nbc_plan_connect(p.plan);
+      error = co_await agree(created);
       all = agreed_[0];
       break;
     }
@@ -258,12 +261,14 @@ Steps Communicator::make_plan(Made &p) {
     if (emptied) p.most = least;
     left.clear();
     emptied = true;
+    created = create(p, template_data, bytes, why_not_created);
     all = 0;
   }
   std::free(template_data);
   exchange_->clear();
   if (error || all)
-    fail(p, status, error ? NBC_ERROR_DEVICE : all, why);
+    fail(p, status ? status : created, error ? NBC_ERROR_DEVICE : all,
+         status ? why : why_not_created);
   else
     p.state = Plan::ready;
 }

@@ -122,6 +122,7 @@ uint16_t Diag::addFile(std::string name, std::string text) {
 }
 
 void Diag::report(Severity severity, Loc at, const std::string &message) {
+  if (const auto add = std::exchange(addLate_, nullptr)) add(*this);
   if (severity == Severity::note) {
     if (muted_) return;
   } else {

@@ -4,10 +4,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <iosfwd>
 #include <set>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace nbcc {
@@ -46,6 +48,9 @@ class Diag {
 
   /// Takes a source in, so that its lines can be shown. Returns Loc::file.
   uint16_t addFile(std::string name, std::string text);
+  /// Calls `add`, which takes in all sources, when something is first reported: a library has a
+  /// hundred, and nobody asks for their names where all is well.
+  void addFilesLate(std::function<void(Diag &)> add) { addLate_ = std::move(add); }
   uint16_t files() const { return static_cast<uint16_t>(files_.size()); }
   const std::string &fileName(uint16_t file) const { return files_[file].name; }
   const std::string &fileText(uint16_t file) const { return files_[file].text; }
@@ -82,6 +87,7 @@ class Diag {
 
   std::ostream *out_;
   std::vector<File> files_;
+  std::function<void(Diag &)> addLate_;
   std::set<std::string> said_;
   int errors_ = 0;
   bool muted_ = false;  // the error that notes would explain was not printed

@@ -295,9 +295,9 @@ struct nbc_plan_options {
  * - NBC_ERROR_RESOURCES, NBC_ERROR_MEMORY: of the device, of the system.
  * - NBC_ERROR_BOOTSTRAP: `put` has failed.
  *
- * Other ranks are not told, and wait in nbc_plan_connect as long as the bootstrap's `get` does; and
- * what they create afterwards may not meet what this rank does. So after a failure on some ranks
- * only, give the communicator up on all.
+ * Other ranks are not told, and wait in nbc_plan_connect as long as the bootstrap's `get` does. So
+ * after a failure on some ranks only, the others free their plan; what all create behind it meets
+ * again, since a call of this function counts whether it fails or not.
  *
  * Thread safe; but since ranks must create the same plans in the same order, threads of a rank have
  * to agree on it. */

@@ -170,6 +170,7 @@ static int post(const struct nbc_shm_lanes *lanes, struct lane *l, struct nbc_sh
   struct cell *cell = cell_of(&l->out, l->sent);
   m->place = slot_begin(&l->out.sizes, l->end, bytes);
   l->ends[cell - l->out.cells] = l->end = m->place + bytes;
+  if (l->end > l->out_pages) ring_fetch(&l->out, &l->out_pages, l->end);
   unsigned char *slot = slot_at(&l->out, m->place);
   enum kind kind = KIND_CELL;
   if (m->bytes <= INLINE) {
@@ -337,6 +338,7 @@ static int draw_window(struct nbc_shm_lanes *lanes, struct lane *l, struct nbc_s
   told_acquire();
   uint32_t window = l->in.sizes.window;
   if (filled - l->drawn > window) return NBC_ERROR_DEVICE;
+  if (l->drawn == 0 && filled) fetch_pages(l->in.window, window);
   uint64_t there = least(filled - l->drawn, m->bytes - m->moved);
   while (there) {
     uint64_t n = part_of(window, l->drawn, there);
@@ -437,6 +439,7 @@ static int move_receives(struct nbc_shm_lanes *lanes, struct lane *l) {
     told_acquire();
     const uint32_t bytes = slot_bytes(&l->in.sizes, m->bytes);
     const uint32_t place = slot_begin(&l->in.sizes, l->ring_taken, bytes);
+    if (place + bytes > l->in_pages) ring_fetch(&l->in, &l->in_pages, place + bytes);
     int status = take(lanes, l, cell, place, m);
     if (status <= 0) return status;
     l->asked = false;

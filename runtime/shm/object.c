@@ -17,6 +17,7 @@
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "runtime/shm/shm.h"
@@ -121,6 +122,15 @@ void object_close(struct object *o) {
   object_forget(o);
   if (o->memory) munmap(o->memory, o->bytes);
   o->memory = NULL;
+}
+
+// Devices come by hundreds, and what the killed have left does not.
+void objects_clean_seldom(void) {
+  static _Atomic int64_t last;  // s, of this process; 0: never
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
+  const int64_t now = t.tv_sec + 1;
+  if (atomic_exchange_explicit(&last, now, memory_order_relaxed) != now) objects_clean();
 }
 
 void objects_clean(void) {

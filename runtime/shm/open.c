@@ -164,7 +164,7 @@ int nbc_shm_begin(int rank, int ranks, struct nbc_shm_facts *facts, struct nbc_d
   struct facts mine;
   find_facts(shm, &mine);
   memcpy(facts, &mine, sizeof mine);
-  objects_clean();
+  objects_clean_seldom();
   shm->topology = numa_open();
   *result = &shm->base.device;
   return 0;

@@ -107,6 +107,7 @@ struct lane {
   struct queue receives;
   uint32_t sent, seen;             // cells used, and known to be taken
   uint32_t end, free;              // of the ring: where what was posted ends, and what is taken
+  uint32_t out_pages, in_pages;    // of the rings: what has its pages; UINT32_MAX: all
   bool never;                      // the peer said that it cannot read our memory
   bool asked;                      // for the message that is next
   uint32_t taken, told;            // cells, and as the note has it
@@ -193,9 +194,11 @@ void object_forget(struct object *);            // its name, and the file
 void object_settle(struct object *, uint32_t);  // the file only, once so many have it mapped
 void object_close(struct object *);
 void objects_clean(void);
+void objects_clean_seldom(void);  // once a second at most
 
 // lanes.c
 size_t inbox_bytes(const struct sizes *);
+void ring_fetch(const struct inbox *, uint32_t *pages, uint32_t end);
 extern const struct nbc_shm_ops shm_ops;
 
 // move.c

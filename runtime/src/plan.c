@@ -390,9 +390,20 @@ const char *nbc_plan_why(void) {
   return refusal ? refusal : nbc_status_text(0);
 }
 
+// No number is used twice: plans find each other by it. One that cannot be made takes its own, too,
+// so what is created behind it has the same number on all ranks.
+static uint32_t take_number(nbc_comm *comm) {
+  pthread_mutex_lock(&comm->mutex);
+  const uint32_t number = comm->plans_made;
+  if (number != UINT32_MAX) ++comm->plans_made;
+  pthread_mutex_unlock(&comm->mutex);
+  return number;
+}
+
 static int create_plan(nbc_comm *comm, const void *data, size_t bytes,
                        const struct nbc_plan_options *options, nbc_plan **result) {
   if (!comm || !result) return NBC_ERROR_ARGUMENT;
+  const uint32_t number = take_number(comm);
   int status = nbc_template_check(data, bytes, &refusal);
   if (status) return status;
   refusal = NULL;
@@ -402,13 +413,9 @@ static int create_plan(nbc_comm *comm, const void *data, size_t bytes,
   plan->arena = arena;
   plan->comm = comm;
   plan->progress = comm->progress;
+  plan->number = number;
   pthread_mutex_init(&plan->lock, NULL);  // cannot fail on Linux
-  pthread_mutex_lock(&comm->mutex);
-  plan->number = comm->plans_made;
-  if (plan->number != UINT32_MAX) ++comm->plans_made;
-  pthread_mutex_unlock(&comm->mutex);
-  // No number is used twice: plans find each other by it.
-  status = plan->number == UINT32_MAX ? NBC_ERROR_RESOURCES : 0;
+  status = number == UINT32_MAX ? NBC_ERROR_RESOURCES : 0;
   if (!status) status = make_plan(plan, data, bytes, options);
   if (status) {
     refusal = plan->why;

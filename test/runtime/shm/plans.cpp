@@ -159,6 +159,24 @@ TEST(Shm, whoGivesUpTellsThoseWhoWait) {
   }
 }
 
+// Plans find each other by their numbers, and one that could not be made has had its own.
+TEST(Shm, plansMeetBehindOneThatARankCouldNotMake) {
+  Node node(2);
+  node.addComms();
+  build::Bytes bytes = forShm(build::ringAllgather(2, 0)), damaged = bytes;
+  damaged.header()->ranks = 3;
+  nbc_plan *plan = nullptr;
+  EXPECT_EQ(nbc_plan_create(node.comms[1], damaged.data(), damaged.size(), nullptr, &plan),
+            NBC_ERROR_TEMPLATE);
+  EXPECT_EQ(nbc_plan_create(node.comms[1], nullptr, 0, nullptr, &plan), NBC_ERROR_TEMPLATE);
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_EQ(nbc_plan_create(node.comms[0], bytes.data(), bytes.size(), nullptr, &plan), 0);
+    EXPECT_EQ(nbc_plan_free(plan), 0);
+  }
+  node.addPlans(ring(2));
+  gatherAll(node, {0, 1, 1024, 70000}, false);
+}
+
 TEST(Shm, onlyRanksOfTheNodeAreReachedWithoutAnotherDevice) {
   const uint32_t nodes[] = {0, 0, 1};
   Node w(3, {.nodes = nodes});
