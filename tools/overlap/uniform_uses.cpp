@@ -271,7 +271,9 @@ bool Uniform::fillsAlike(const CallExpr *call, unsigned i, const FunctionDecl *i
   if (!f || !isMpi(*f)) return f && copiesAlike(call, i, in);
   const std::string name = f->getNameAsString();
   if (name == "MPI_Init" || name == "MPI_Init_thread")
-    return true;  // the command line, less MPI's own
+    return true;                  // the command line, less MPI's own
+  if (name == "MPI_Dims_create")  // of the same it makes the same (MPI 4.0, section 8.5.2)
+    return i == 2 && same(call->getArg(0), in) && same(call->getArg(1), in);
   if (name == "MPI_Comm_size") return ourCommunicator(call->getArg(0), in, kept);
   const Collective *c = findCollective(name);
   if (!c || !c->sameOnAll || call->getNumArgs() != c->arguments.size()) return false;

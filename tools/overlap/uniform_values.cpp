@@ -47,8 +47,11 @@ static bool tellsAddress(const BinaryOperator &op, ASTContext &context) {
 bool Uniform::same(const Expr *e, const FunctionDecl *in) {
   e = e->IgnoreParens();
   if (isa<IntegerLiteral, FloatingLiteral, CharacterLiteral, StringLiteral, CXXBoolLiteralExpr,
-          CXXNullPtrLiteralExpr, GNUNullExpr>(e))
+          CXXNullPtrLiteralExpr, GNUNullExpr, ImplicitValueInitExpr>(e))
     return true;
+  if (const auto *list = dyn_cast<InitListExpr>(e))
+    return std::ranges::all_of(list->inits(), [&](const Expr *value) { return same(value, in); }) &&
+           (!list->hasArrayFiller() || same(list->getArrayFiller(), in));
   if (const auto *size = dyn_cast<UnaryExprOrTypeTraitExpr>(e))
     return !size->getTypeOfArgument()->isVariablyModifiedType();
   if (const auto *offset = dyn_cast<OffsetOfExpr>(e))

@@ -50,6 +50,25 @@ static void filled(void) {
     work();
   }
 }
+static void dealt_out(void) {
+  int ranks, dims[2] = {0, 0}, others[2] = {0, 0}, me;
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  MPI_Comm_rank(MPI_COMM_WORLD, &me);
+  MPI_Dims_create(ranks, 2, dims);
+  MPI_Dims_create(me + 1, 2, others);
+  if (dims[1] > 1) {
+    // CHECK: [[#@LINE+2]]:5: remark: MPI_Bcast
+    // CHECK-NEXT: [[#@LINE+1]]:5: note: fix
+    MPI_Bcast(in, N, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    work();
+  }
+  if (others[1] > 1) {
+    // CHECK: [[#@LINE+2]]:5: remark: MPI_Exscan
+    // CHECK-NEXT: note: not changed: whether a rank comes here depends on 'others[1] > 1'
+    MPI_Exscan(in, out, N, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    work();
+  }
+}
 static void by_communicator(MPI_Comm comm) {
   if (dot(in, MPI_COMM_SELF) > 3) {
     // CHECK: [[#@LINE+2]]:5: remark: MPI_Bcast
@@ -231,6 +250,7 @@ int main(int argc, char **argv) {
   struct config c = {rank, rank};
   alike();
   filled();
+  dealt_out();
   by_communicator(MPI_COMM_WORLD);
   changed(rank);
   two_groups(rank);
