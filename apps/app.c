@@ -87,7 +87,7 @@ void app_open(struct app *app, int *argc, char ***argv, const char *name,
 
 void app_start_clock(struct app *app) {
   MPI_Barrier(MPI_COMM_WORLD);
-  app->communication = 0;
+  app->communication = app->behind = 0;
   app->began = MPI_Wtime();
 }
 
@@ -97,13 +97,13 @@ void app_stop_clock(struct app *app) {
 
 int app_close(struct app *app, bool right, const char *note) {
   int all_right = right;
-  double mine[2] = {app->seconds, app->communication}, most[2];
+  double mine[] = {app->seconds, app->communication, app->behind}, most[3];
   MPI_Allreduce(MPI_IN_PLACE, &all_right, 1, MPI_INT, MPI_LAND, MPI_COMM_WORLD);
-  MPI_Reduce(mine, most, 2, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+  MPI_Reduce(mine, most, 3, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
   if (app->rank == 0)
-    printf("%s: variant=%s ranks=%d seconds=%.6f communication=%.6f%s%s %s\n", app->name,
-           variants[app->variant], app->ranks, most[0], most[1], *note ? " " : "", note,
-           all_right ? "right" : "WRONG");
+    printf("%s: variant=%s ranks=%d seconds=%.6f communication=%.6f behind=%.6f%s%s %s\n",
+           app->name, variants[app->variant], app->ranks, most[0], most[1], most[2],
+           *note ? " " : "", note, all_right ? "right" : "WRONG");
   MPI_Finalize();
   return all_right ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -159,7 +159,7 @@ static void multiply_overlapped(struct app *app, struct box *box, struct exchang
   else
     MPI_Ialltoallv(box->out, box->counts, box->displacements, MPI_DOUBLE, box->in, box->counts,
                    box->displacements, MPI_DOUBLE, box->grid, &by->request);
-  app_leave(app, begin);
+  app_leave_started(app, begin);
   multiply(box, p, s, true);
   app_wait(app, &by->request);
   move_faces(box, p, box->in, false);

@@ -126,7 +126,7 @@ static void run_overlapped(struct app *app, struct work *w) {
     char *to = place_parts(w, app, p);
     MPI_Igatherv(w->packed[p % 2], w->length, MPI_BYTE, to, w->lengths, w->places, MPI_BYTE, 0,
                  MPI_COMM_WORLD, &w->parts_request);
-    app_leave(app, begin);
+    app_leave_started(app, begin);
   }
   app_wait(app, &w->parts_request);
 }

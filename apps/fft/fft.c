@@ -152,15 +152,15 @@ static void start(struct app *app, struct cube *c, long t) {
   else
     MPI_Ialltoall(outgoing(c, t), bytes(c), MPI_BYTE, arrived(c, t), bytes(c), MPI_BYTE,
                   MPI_COMM_WORLD, &c->requests[t]);
-  app_leave(app, begin);
+  app_leave_started(app, begin);
 }
 
-/// A test after each plane: as often as there is something to do in between.
-static void run_overlapped(struct app *app, struct cube *c) {
+/// With `tests`, one after each plane: as often as there is something to do in between.
+static void run_overlapped(struct app *app, struct cube *c, bool tests) {
   for (long t = 0; t <= c->tiles; ++t) {
     for (long i = 0; t < c->tiles && i < c->tile; ++i) {
       transform_z(c, t, i);
-      if (t > 0) app_test(app, &c->requests[t - 1]);
+      if (tests && t > 0) app_test(app, &c->requests[t - 1]);
     }
     if (t > 0) app_wait(app, &c->requests[t - 1]);
     if (t < c->tiles) start(app, c, t);
@@ -168,7 +168,7 @@ static void run_overlapped(struct app *app, struct cube *c) {
     for (long r = 0; r < c->ranks; ++r)
       for (long i = 0; i < c->tile; ++i) {
         transform_y(c, t - 1, r, i);
-        if (t < c->tiles) app_test(app, &c->requests[t]);
+        if (tests && t < c->tiles) app_test(app, &c->requests[t]);
       }
   }
   transform_x(c);
@@ -213,12 +213,13 @@ static bool check_sum(const struct cube *c) {
 }
 
 int main(int argc, char **argv) {
-  long n = 96, tile = 4, repeats = 3;
+  long n = 96, tile = 4, repeats = 3, tests = 1;
   struct app app;
   app_open(&app, &argc, &argv, "fft",
            (struct app_option[]){{"size", "points in each direction", &n, 1, 1000},
                                  {"tile", "planes that travel together", &tile, 1, 1000},
                                  {"repeats", "transforms", &repeats, 1, 0},
+                                 {"tests", "1: MPI_Test after each plane", &tests, 0, 1},
                                  {0}});
   struct cube cube;
   make_cube(&cube, &app, n, tile);
@@ -239,7 +240,7 @@ int main(int argc, char **argv) {
     if (app.variant == APP_BLOCKING)
       run_blocking(&app, &cube);
     else
-      run_overlapped(&app, &cube);
+      run_overlapped(&app, &cube, tests);
   app_stop_clock(&app);
 
   bool right = check_definition(&cube, 16);

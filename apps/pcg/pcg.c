@@ -103,7 +103,7 @@ static void start_dot(struct app *app, struct product *product, const struct sla
   else
     MPI_Iallreduce(MPI_IN_PLACE, &product->sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD,
                    &product->request);
-  app_leave(app, begin);
+  app_leave_started(app, begin);
 }
 
 static double end_dot(struct app *app, struct product *product) {

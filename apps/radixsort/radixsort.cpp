@@ -76,7 +76,7 @@ struct Sorter {
     else
       MPI_Iallgather(histogram.data(), kBuckets, MPI_INT, histograms.data(), kBuckets, MPI_INT,
                      MPI_COMM_WORLD, &request);
-    app_leave(&of, begin);
+    app_leave_started(&of, begin);
     moveHere(place);
     app_wait(&of, &request);
   }
