@@ -57,7 +57,7 @@ NETWORK_APPS = {
 }
 SLOW_NETWORK = pathlib.Path(__file__).resolve().parent.parent / "scripts" / "slow_network"
 REPORT = re.compile(r"seconds=([\d.]+) communication=([\d.]+) behind=([\d.]+).* right$", re.MULTILINE)
-SECONDS = 600
+SECONDS = 60
 
 
 class Failed(Exception):
