@@ -209,7 +209,7 @@ Posted Communicator::agree_on_given_back() {
 }
 
 Steps Communicator::make_plan(Made &p) {
-  std::string why, why_not_created;
+  std::string why;
   void *template_data = nullptr;
   std::size_t bytes = 0;
   if (p.own) {
@@ -236,18 +236,23 @@ Steps Communicator::make_plan(Made &p) {
   }
   const Posted agreement = agree(status);
   // Without a template it takes a number alone.
-  int created = create(p, template_data, bytes, why_not_created);
+  std::string why_not_created;
+  const int created = create(p, template_data, bytes, why_not_created);
+  if (!status) {
+    status = created;
+    why.swap(why_not_created);
+  }
   int error = co_await agreement;
   int all = agreed_[0];
   bool emptied = false;
   while (!error && !all) {
-    exchange_->sign(created);
+    exchange_->sign(status);
     error = co_await send_cards();
     if (error) break;
-    all = ranks_ > 1 ? exchange_->status() : created;
+    all = ranks_ > 1 ? exchange_->status() : status;
     if (!all) {
-      created = nbc_plan_connect(p.plan);
-      error = co_await agree(created);
+      status = nbc_plan_connect(p.plan);
+      error = co_await agree(status);
       all = agreed_[0];
       break;
     }
@@ -261,14 +266,13 @@ Steps Communicator::make_plan(Made &p) {
     if (emptied) p.most = least;
     left.clear();
     emptied = true;
-    created = create(p, template_data, bytes, why_not_created);
+    status = create(p, template_data, bytes, why);
     all = 0;
   }
   std::free(template_data);
   exchange_->clear();
   if (error || all)
-    fail(p, status ? status : created, error ? NBC_ERROR_DEVICE : all,
-         status ? why : why_not_created);
+    fail(p, status, error ? NBC_ERROR_DEVICE : all, why);
   else
     p.state = Plan::ready;
 }
