@@ -247,8 +247,7 @@ class Explaining {
     for (const auto &[name, value] : c.parameters) request.parameters.push_back(value);
     std::ostringstream said;
     Diag diag(said);
-    for (const uint32_t name : entries<uint32_t>(*library_, library_->sources))
-      diag.addFile(nbc_library_text(library_, name), "");
+    nameSources(diag, *library_);
     const auto written = [&](int64_t ranks, int64_t rank, int64_t root) {
       request.ranks = ranks, request.rank = rank, request.root = root;
       return elaborate(compiled, request, Limits(), diag);

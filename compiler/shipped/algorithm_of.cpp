@@ -54,4 +54,11 @@ void fill(CompiledAlgorithm &c, const nbc_library &lib, const nbc_library_algori
         {nbc_library_text(&lib, f.name), function<Bound>(lib, f.code), toLoc(f.place)});
 }
 
+void nameSources(Diag &diag, const nbc_library &lib) {
+  diag.addFilesLate([&lib](Diag &d) {
+    for (const uint32_t name : entries<uint32_t>(lib, lib.sources))
+      d.addFile(nbc_library_text(&lib, name), "");
+  });
+}
+
 }  // namespace nbcc

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "compiler/elaborate/compiled_algorithm.h"
+#include "dsl/diag.h"
 #include "nbc/library.h"
 
 namespace nbcc {
@@ -16,5 +17,8 @@ template <class T>
 std::span<const T> entries(const nbc_library &lib, nbc_table table) {
   return {static_cast<const T *>(nbc_library_table(&lib, table)), table.count};
 }
+
+/// For messages: the names of the library's sources, in the order in which its places number them.
+void nameSources(Diag &, const nbc_library &);
 
 }  // namespace nbcc

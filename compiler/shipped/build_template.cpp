@@ -147,10 +147,7 @@ void prepare(const nbc_library &lib, const nbc_build_request &r, bool graphNeede
   if (a.flags & NBC_LIBRARY_NEIGHBORS && r.graph)
     p.request.graph = &p.graph.emplace(graphOf(*r.graph, r.ranks));
 
-  diag.addFilesLate([&lib](Diag &d) {
-    for (const uint32_t name : entries<uint32_t>(lib, lib.sources))
-      d.addFile(nbc_library_text(&lib, name), "");
-  });
+  nameSources(diag, lib);
   Loc why;
   const std::optional<bool> applies = nbcc::applies(p.compiled, p.request, Limits(), diag, &why);
   if (applies && !*applies)
