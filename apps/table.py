@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """table.py BUILD [--ranks N] [--mpi openmpi|mpich] [--app NAME...] [--repeat N] [--noise US HZ] [--overlap] [--network]
-                  [--json] [-- ARGUMENT...]
+                  [--limit SECONDS] [--json] [-- ARGUMENT...]
 
 Time of the applications, of their communication, and what the variants gain: with the MPI's own
 collectives and with libnbc-mpi.so in front of them. The runs of an application are interleaved;
-figures are medians. A variant that is wrong or not over with the MPI alone has none. A gain is against
+figures are medians. A variant that is wrong with the MPI alone, or not over after --limit seconds, has none. A gain is against
 the blocking variant with the MPI alone. What is computed behind a call that is under way, in column `behind`, is the most
 that can be hidden of what communication takes in the blocking variant. With --noise, `noise` runs beside them on all
 cores: bursts of so many microseconds, so many of them a second.
@@ -57,7 +57,6 @@ NETWORK_APPS = {
 }
 SLOW_NETWORK = pathlib.Path(__file__).resolve().parent.parent / "scripts" / "slow_network"
 REPORT = re.compile(r"seconds=([\d.]+) communication=([\d.]+) behind=([\d.]+).* right$", re.MULTILINE)
-SECONDS = 60
 
 
 class Failed(Exception):
@@ -77,13 +76,13 @@ def run(options, app, arguments, variant, dropin, program=None):
                program or options.build / "bin" / f"app-{app}-{options.mpi}", f"--variant={variant}",
                *arguments]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=options.limit, check=False)
         report = REPORT.search(done.stdout)
         if not done.returncode and report:
             return tuple(map(float, report.groups()))
         why = f"exit status {done.returncode}\n{done.stdout}{done.stderr}"
     except subprocess.TimeoutExpired:
-        why = f"not over after {SECONDS} seconds"
+        why = f"not over after {options.limit} seconds"
     why = f"table.py: {' '.join(map(str, command))}: {why}"
     if dropin or variant == "blocking":
         sys.exit(why)
@@ -131,6 +130,7 @@ def main():
     parser.add_argument("--noise", nargs=2, metavar=("US", "HZ"))
     parser.add_argument("--overlap", action="store_true")
     parser.add_argument("--network", action="store_true")
+    parser.add_argument("--limit", type=float, default=60)
     parser.add_argument("--json", action="store_true")
     parser.add_argument("argument", nargs="*")
     options = parser.parse_intermixed_args()
