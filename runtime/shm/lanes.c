@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // lanes.c - the lanes of a plan: how large they are; made, connected, closed.
 //
-// A rank makes an object with an inbox for each peer, and maps those of its peers: linear in the
-// peers, twice.
+// A rank takes a piece of memory with an inbox for each peer, and finds those of its peers: linear
+// in the peers, twice.
 
 #define _GNU_SOURCE
 #include <sched.h>
@@ -129,8 +129,8 @@ static int make(struct nbc_shm *base, const struct nbc_shm_wish *wish,
   lanes->count = wish->count;
   lanes->sizes = choose_sizes(wish);
   size_t each = inbox_bytes(&lanes->sizes);
-  int status =
-      object_make(&lanes->own, sizeof(struct head) + wish->count * each, shm->topology, why);
+  int status = pool_take(shm, sizeof(struct head) + wish->count * each, wish->ranks, wish->count,
+                         &lanes->own, why);
   if (status) {
     free(lanes);
     return status;
@@ -139,6 +139,7 @@ static int make(struct nbc_shm *base, const struct nbc_shm_wish *wish,
     struct lane *l = &lanes->lanes[i];
     l->in = inbox_at(lanes->own.memory + sizeof(struct head) + i * each, &lanes->sizes);
     l->in_pages = fetch_inbox(&l->in);
+    if (lanes->own.used) memset(l->in.note, 0, (size_t)(l->in.ring - (unsigned char *)l->in.note));
     l->rank = wish->ranks[i];
     l->peer = &shm->peers[l->rank];
     l->pulls = l->peer->pulls;
@@ -149,14 +150,11 @@ static int make(struct nbc_shm *base, const struct nbc_shm_wish *wish,
 }
 
 static void describe(const struct nbc_shm_lanes *lanes, uint32_t lane, struct nbc_shm_address *a) {
-  *a = (struct nbc_shm_address){.bytes = lanes->own.bytes,
-                                .offset = sizeof(struct head) + lane * inbox_bytes(&lanes->sizes),
-                                .cells = lanes->sizes.cells,
-                                .ring = lanes->sizes.ring,
-                                .slot = lanes->sizes.slot,
-                                .window = lanes->sizes.window,
-                                .peers = lanes->count};
-  memcpy(a->name, lanes->own.name, sizeof a->name);
+  const struct sizes *z = &lanes->sizes;
+  *a = (struct nbc_shm_address){
+      .cells = z->cells, .ring = z->ring, .slot = z->slot, .window = z->window};
+  pool_describe(&lanes->own, a);
+  a->offset = a->piece + sizeof(struct head) + lane * inbox_bytes(z);
 }
 
 static bool power_of_two(uint32_t n) {
@@ -169,23 +167,31 @@ static bool believable(const struct nbc_shm_address *a) {
          z.slot % LINE == 0 && z.slot <= LONGEST_SLOT && z.ring >= FEWEST_SLOTS * z.slot &&
          (z.slot ? power_of_two(z.ring) : !z.ring) && power_of_two(z.window) &&
          z.window >= SMALLEST_WINDOW && z.window <= LARGEST_WINDOW && a->bytes <= SIZE_MAX / 2 &&
-         a->offset % LINE == 0 && a->offset >= sizeof(struct head) && a->offset <= a->bytes &&
-         inbox_bytes(&z) <= a->bytes - a->offset;
+         a->offset % LINE == 0 && a->piece <= a->bytes && a->offset <= a->bytes &&
+         a->offset >= a->piece + sizeof(struct head) && inbox_bytes(&z) <= a->bytes - a->offset;
+}
+
+static bool is_in(const struct head *head, const struct nbc_shm_address *a, const struct sizes *z) {
+  const uint64_t bytes = head->bytes, at = a->offset - a->piece;
+  return bytes <= a->bytes - a->piece && at <= bytes && inbox_bytes(z) <= bytes - at;
 }
 
 static int connect_lane(struct nbc_shm_lanes *lanes, uint32_t lane,
                         const struct nbc_shm_address *a) {
   struct lane *l = &lanes->lanes[lane];
-  if (!believable(a)) return NBC_ERROR_BOOTSTRAP;
-  int status = object_find(a, &l->mapped, &l->mapped_bytes);
+  const struct sizes z = {a->cells, a->ring, a->slot, a->window};
+  unsigned char *memory;
+  if (l->mapped || !believable(a)) return NBC_ERROR_BOOTSTRAP;
+  int status = pool_map(l->peer->token, a, &l->mapped, &l->head, &memory);
   if (status) return status;
-  l->out = inbox_at((unsigned char *)l->mapped + a->offset,
-                    &(struct sizes){a->cells, a->ring, a->slot, a->window});
+  if (!is_in(l->head, a, &z)) {
+    pool_unmap(l->mapped, l->head);
+    l->mapped = NULL;
+    return NBC_ERROR_BOOTSTRAP;
+  }
+  l->out = inbox_at(memory + a->offset, &z);
   l->out_pages = fetch_inbox(&l->out);
   l->never = atomic_load(&l->out.note->never);
-  struct head *head = (struct head *)l->mapped;
-  if (atomic_fetch_add(&head->mapped, 1) + 1 == a->peers) shm_unlink(a->name);
-  object_settle(&lanes->own, lanes->count);
   return 0;
 }
 
@@ -222,7 +228,7 @@ static int close_lane(struct lane *l) {
     if (m->kind != KIND_WINDOW) touched |= take_back(l, m);
   for (const struct nbc_shm_message *m = l->owed.first; m; m = m->next) touched |= take_back(l, m);
   atomic_store(&l->out.supply->closed, 1);
-  munmap(l->mapped, l->mapped_bytes);
+  pool_unmap(l->mapped, l->head);
   return touched;
 }
 
@@ -230,7 +236,7 @@ static int close_lanes(struct nbc_shm_lanes *lanes) {
   int touched = 0;
   if (!lanes) return 0;
   for (uint32_t i = 0; i < lanes->count; ++i) touched |= close_lane(&lanes->lanes[i]);
-  object_close(&lanes->own);
+  pool_give_back(&lanes->own);
   free(lanes);
   return touched;
 }

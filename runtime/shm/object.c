@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// object.c - one piece of POSIX shared memory: made, found, and gone again.
+// object.c - one file of POSIX shared memory: made, found, and gone again.
 //
-// Its size is reserved when it is made (posix_fallocate), so that a full /dev/shm is an error then
-// and no signal later. The last peer that maps it takes its name away. Until then the maker holds a
-// lock on it, which ends with the maker whatever happens to it: an object of this user's with
-// such a name and without a lock was left by processes that were killed.
+// What is used of it is reserved before (posix_fallocate), so that a full /dev/shm is an error then
+// and no signal later. Its maker holds a lock on it, which ends with the maker whatever happens to
+// it: an object of this user's with such a name and without a lock was left by processes that were
+// killed.
 
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -25,14 +25,6 @@
 enum { TRIES = 100 };
 #define PREFIX "nbc-"
 #define FOLDER "/dev/shm"
-
-static int refuse(size_t bytes, int error, const char **why) {
-  static _Thread_local char text[160];
-  snprintf(text, sizeof text, "no %zu bytes of " FOLDER " for its messages: %s", bytes,
-           strerror(error));
-  *why = text;
-  return NBC_ERROR_MEMORY;
-}
 
 static int name_it(char name[NAME]) {
   uint64_t random[2];
@@ -60,68 +52,75 @@ static int make_file(struct object *o) {
     }
     if (flock(o->file, LOCK_EX | LOCK_NB) == 0 && fstat(o->file, &now) == 0 && now.st_nlink)
       return 0;
-    object_forget(o);
+    object_unname(o->name);
+    close(o->file);
+    o->file = -1;
   }
-  o->name[0] = 0;
   return error;
 }
 
-int object_make(struct object *o, size_t bytes, void *topology, const char **why) {
+int object_make(struct object *o, size_t bytes) {
   *o = (struct object){.file = -1};
   int failed = make_file(o);
-  if (failed) return refuse(bytes, failed, why);
+  if (failed) return failed;
   void *memory = MAP_FAILED;
   if (ftruncate(o->file, (off_t)bytes) == 0)
     memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, o->file, 0);
   if (memory == MAP_FAILED) {
     failed = errno;
-  } else {
-    o->memory = (unsigned char *)memory;
-    o->bytes = bytes;
-    numa_near(topology, memory, bytes);
-    do failed = posix_fallocate(o->file, 0, (off_t)bytes);
-    while (failed == EINTR);
+    object_unname(o->name);
+    object_close(o);
+    return failed;
   }
-  if (!failed) return 0;
-  object_close(o);
-  return refuse(bytes, failed, why);
-}
-
-int object_find(const struct nbc_shm_address *address, void **memory, size_t *bytes) {
-  struct stat now;
-  if (!memchr(address->name, 0, NAME) || strncmp(address->name, "/" PREFIX, 5) ||
-      strchr(address->name + 1, '/'))
-    return NBC_ERROR_BOOTSTRAP;
-  int file = shm_open(address->name, O_RDWR, 0);
-  if (file < 0) return NBC_ERROR_BOOTSTRAP;
-  void *found = MAP_FAILED;
-  if (fstat(file, &now) == 0 && now.st_uid == geteuid() && (uint64_t)now.st_size == address->bytes)
-    found = mmap(NULL, address->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-  close(file);
-  if (found == MAP_FAILED) return NBC_ERROR_BOOTSTRAP;
-  *memory = found;
-  *bytes = address->bytes;
+  o->memory = (unsigned char *)memory;
+  o->bytes = bytes;
   return 0;
 }
 
-void object_forget(struct object *o) {
-  if (o->name[0]) shm_unlink(o->name);
-  o->name[0] = 0;
-  if (o->file >= 0) close(o->file);
-  o->file = -1;
+int object_reserve(const struct object *o, size_t offset, size_t bytes, void *topology) {
+  int failed;
+  numa_near(topology, o->memory + offset, bytes);
+  do failed = posix_fallocate(o->file, (off_t)offset, (off_t)bytes);
+  while (failed == EINTR);
+  if (failed) object_release(o, offset, bytes);
+  return failed;
 }
 
-void object_settle(struct object *o, uint32_t peers) {
-  if (o->file < 0 || atomic_load(&((struct head *)o->memory)->mapped) < peers) return;
-  o->name[0] = 0;  // it was taken away
-  close(o->file);
-  o->file = -1;
+void object_release(const struct object *o, size_t offset, size_t bytes) {
+  (void)madvise(o->memory + offset, bytes, MADV_REMOVE);
+}
+
+// Not found, or not to be had.
+static int status_of(int error) {
+  const bool full = error == EMFILE || error == ENFILE || error == ENOMEM;
+  return full ? NBC_ERROR_MEMORY : NBC_ERROR_BOOTSTRAP;
+}
+
+int object_find(const char name[NAME], size_t bytes, void **memory) {
+  struct stat now;
+  if (!memchr(name, 0, NAME) || strncmp(name, "/" PREFIX, 5) || strchr(name + 1, '/'))
+    return NBC_ERROR_BOOTSTRAP;
+  int file = shm_open(name, O_RDWR, 0);
+  if (file < 0) return status_of(errno);
+  void *found = MAP_FAILED;
+  errno = 0;
+  if (fstat(file, &now) == 0 && now.st_uid == geteuid() && (uint64_t)now.st_size == bytes)
+    found = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  const int error = errno;
+  close(file);
+  if (found == MAP_FAILED) return status_of(error);
+  *memory = found;
+  return 0;
+}
+
+void object_unname(const char name[NAME]) {
+  shm_unlink(name);
 }
 
 void object_close(struct object *o) {
-  object_forget(o);
+  if (o->file >= 0) close(o->file);
   if (o->memory) munmap(o->memory, o->bytes);
-  o->memory = NULL;
+  *o = (struct object){.file = -1};
 }
 
 // Devices come by hundreds, and what the killed have left does not.

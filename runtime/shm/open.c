@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -26,7 +25,8 @@ struct facts {
   char host[128];  // its name, its boot and its /dev/shm
   int64_t pid;
   uint64_t pid_space;        // pids of another mean nothing here
-  uint64_t probe_at, probe;  // there is this number
+  uint64_t token_at, token;  // there is this number, which is the process'
+  struct offer memory;
   uint64_t cores[MASK_WORDS];
 };
 _Static_assert(sizeof(struct facts) == sizeof(struct nbc_shm_facts), "what travels");
@@ -48,17 +48,16 @@ static void name_host(void) {
   snprintf(host_name, sizeof host_name, "%s %s %llx", name, boot, device);
 }
 
-static void find_facts(struct shm *shm, struct facts *f) {
+static void find_facts(struct facts *f) {
   struct stat space;
   cpu_set_t cores;
   memset(f, 0, sizeof *f);
+  f->token = pool_enter(&f->memory);
+  f->token_at = (uint64_t)(uintptr_t)pool_token();
   pthread_once(&named, name_host);
   memcpy(f->host, host_name, sizeof f->host);
   f->pid = getpid();
   f->pid_space = stat("/proc/self/ns/pid", &space) ? 0 : space.st_ino;
-  if (getrandom(&shm->probe, sizeof shm->probe, 0) != sizeof shm->probe) shm->probe = 0;
-  f->probe_at = (uint64_t)(uintptr_t)&shm->probe;
-  f->probe = shm->probe;
   CPU_ZERO(&cores);
   if (sched_getaffinity(0, sizeof cores, &cores)) return;
   for (int i = 0; i < MOST_CORES && i < CPU_SETSIZE; ++i)
@@ -68,20 +67,22 @@ static void find_facts(struct shm *shm, struct facts *f) {
 static bool can_read(const struct facts *theirs) {
   uint64_t found = 0;
   struct iovec local = {&found, sizeof found};
-  struct iovec remote = {(void *)(uintptr_t)theirs->probe_at, sizeof found};
+  struct iovec remote = {(void *)(uintptr_t)theirs->token_at, sizeof found};
   return process_vm_readv((pid_t)theirs->pid, &local, 1, &remote, 1, 0) == sizeof found &&
-         found == theirs->probe;
+         found == theirs->token;
 }
 
 static void meet(struct peer *p, const struct facts *mine, const struct facts *theirs,
                  bool never_pull) {
+  const bool pids_mean_something = mine->pid_space == theirs->pid_space && mine->pid_space;
   p->near = true;
-  bool pids_mean_something = mine->pid_space == theirs->pid_space && mine->pid_space;
-  if (!pids_mean_something) return;
-  p->pid = theirs->pid;
-  p->same = theirs->pid == mine->pid;
-  p->pulls = !never_pull && (p->same || can_read(theirs));
-  if (!p->same) p->process = process_watch(p->pid);
+  p->token = theirs->token;
+  p->same = theirs->token == mine->token;
+  if (pids_mean_something) p->pid = theirs->pid;
+  p->pulls = !never_pull && (p->same || (p->pid && can_read(theirs)));
+  if (p->same) return;
+  p->process = process_watch(p->token, p->pid);
+  pool_visit(p->token, &theirs->memory);
 }
 
 // --- a core for each: a matching, by augmenting paths ---
@@ -148,6 +149,8 @@ static void close_device(struct nbc_device *device) {
     died = died || process_died(shm->peers[r].process);
     process_leave(shm->peers[r].process);
   }
+  if (!shm->met) pool_met();
+  pool_leave();
   if (died) objects_clean();
   numa_close(shm->topology);
   free(shm);
@@ -160,9 +163,8 @@ int nbc_shm_begin(int rank, int ranks, struct nbc_shm_facts *facts, struct nbc_d
   shm->base = (struct nbc_shm){.device = {NBC_SHM_TARGET, close_device}, .ops = &shm_ops};
   shm->rank = rank;
   shm->ranks = ranks;
-  for (int r = 0; r < ranks; ++r) shm->peers[r].process = -1;
   struct facts mine;
-  find_facts(shm, &mine);
+  find_facts(&mine);
   memcpy(facts, &mine, sizeof mine);
   objects_clean_seldom();
   shm->topology = numa_open();
@@ -187,6 +189,8 @@ int nbc_shm_finish(struct nbc_device *device, const struct nbc_shm_facts *of,
     near[count++] = f;
   }
   shm->own_cores = have_cores(near, count);
+  if (!shm->met) pool_met();
+  shm->met = true;
   free(near);
   return 0;
 }

@@ -5,6 +5,7 @@
 // are watched.
 
 #define _GNU_SOURCE
+#include <errno.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -13,59 +14,58 @@
 
 #include "runtime/shm/shm.h"
 
-struct watched {
-  struct watched *next;
-  int64_t pid;
-  int file;
+struct process {
+  struct process *next;
+  uint64_t token;
+  int file;  // -1: none
+  bool gone;
   unsigned users;
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct watched *all;  // under the lock
+static struct process *all;  // under the lock, as is
+static size_t count;         //   how many they are
 
-bool process_died(int file) {
-  struct pollfd died = {.fd = file, .events = POLLIN};
-  return file >= 0 && poll(&died, 1, 0) > 0;
+bool process_died(const struct process *p) {
+  struct pollfd died = {.fd = p ? p->file : -1, .events = POLLIN};
+  return p && (p->gone || (p->file >= 0 && poll(&died, 1, 0) > 0));
 }
 
-// The number of a process that has died may be another's by now.
-static struct watched *find(int64_t pid) {
-  for (struct watched *w = all; w; w = w->next)
-    if (w->pid == pid && !process_died(w->file)) return w;
-  return NULL;
+static struct process *find(uint64_t token) {
+  struct process *p = all;
+  while (p && p->token != token) p = p->next;
+  return p;
 }
 
-static struct watched *add(int64_t pid) {
-  struct watched *w = (struct watched *)malloc(sizeof *w);
-  if (!w) return NULL;
-  *w = (struct watched){all, pid, (int)syscall(SYS_pidfd_open, (pid_t)pid, 0), 0};
-  if (w->file < 0) {
-    free(w);
-    return NULL;
-  }
-  return all = w;
+static struct process *add(uint64_t token, int64_t pid) {
+  struct process *p = (struct process *)malloc(sizeof *p);
+  if (!p) return NULL;
+  const int file = pid ? (int)syscall(SYS_pidfd_open, (pid_t)pid, 0) : -1;
+  *p = (struct process){all, token, file, pid && file < 0 && errno == ESRCH, 0};
+  pool_await(++count);
+  return all = p;
 }
 
-int process_watch(int64_t pid) {
+struct process *process_watch(uint64_t token, int64_t pid) {
   pthread_mutex_lock(&lock);
-  struct watched *w = find(pid);
-  if (!w) w = add(pid);
-  if (w) ++w->users;
-  int file = w ? w->file : -1;
+  struct process *p = find(token);
+  if (!p) p = add(token, pid);
+  if (p) ++p->users;
   pthread_mutex_unlock(&lock);
-  return file;
+  return p;
 }
 
-void process_leave(int file) {
-  if (file < 0) return;
+void process_leave(struct process *p) {
+  if (!p) return;
   pthread_mutex_lock(&lock);
-  struct watched **at = &all;
-  while (*at && (*at)->file != file) at = &(*at)->next;
-  struct watched *w = *at;
-  if (w && --w->users == 0) {
-    *at = w->next;
-    close(w->file);
-    free(w);
+  if (--p->users == 0) {
+    struct process **at = &all;
+    while (*at != p) at = &(*at)->next;
+    *at = p->next;
+    pool_forget(p->token);
+    pool_await(--count);
+    if (p->file >= 0) close(p->file);
+    free(p);
   }
   pthread_mutex_unlock(&lock);
 }

@@ -56,7 +56,6 @@ int lanes_lost(struct nbc_shm_lanes *lanes) {
   int64_t now = t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
   if (now - lanes->looked < LOOK_AFTER) return 0;
   lanes->looked = now;
-  object_settle(&lanes->own, lanes->count);
   for (uint32_t i = 0; i < lanes->count; ++i) {
     struct lane *l = &lanes->lanes[i];
     if (!lane_busy(l) || !gone(l)) continue;

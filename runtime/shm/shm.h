@@ -2,17 +2,20 @@
 // shm.h - shared memory between ranks of one node: what lies in it, and what each rank keeps.
 //
 //   open.c    who is on this node, who may read whose memory, who has a core
-//   object.c  one piece of shared memory: made, found, and gone again
+//   object.c  one file of shared memory: made, found, and gone again
+//   pool.c    the memory of this process' plans in a few of them, and those of its peers
 //   lanes.c   the lanes of a plan: how large, made, connected, closed
 //   move.c    messages through them
 //   pull.c    long ones: straight from the sender's memory
 //   rest.c    waiting, and who has died meanwhile
-//   process.c by which descriptor that is seen
+//   process.c which processes are peers, and whether they have died
 //   numa.c    memory near the rank that reads it
 //
-// A plan has one object on each rank: its inboxes, one for each peer.
+// A plan has one piece of memory on each rank: its inboxes, one for each peer. The pieces of all
+// plans of a process lie in one object, or few, which each of its peers maps once.
 //
-//   object   head | inbox | inbox | ...
+//   object   roll | piece | piece | ...
+//   piece    head | inbox | inbox | ...
 //   inbox    note | window's count | cell 0 | cell 1 | ... | ring | window
 //
 // Message k of a lane takes cell k mod cells, whatever its length; what does not fit into a cell
@@ -30,12 +33,24 @@
 
 #include "nbc/shm.h"
 
-enum { LINE = 64, INLINE = LINE - 16, MOST_CELLS = 64, MOST_RUNS = 64, NAME = 56 };
+enum { LINE = 64, INLINE = LINE - 16, MOST_CELLS = 64, MOST_RUNS = 64, NAME = 56, PAGE = 4096 };
+enum { ROLL = PAGE / 8 - 8 };
 
 // --- shared ---
 
+// Who has the object in its memory. Its maker says how many have to; who makes up the number takes
+// the name away. One word has both, so who is added is there in time or finds it gone.
+struct roll {
+  _Alignas(LINE) _Atomic uint64_t awaited;  // processes; 0: there is no name any more
+  _Atomic uint64_t processes[ROLL];         // their tokens; 0: free
+};
+
+// Of a piece that is used anew the ticket is another. Its maker uses it anew when no peer has a
+// lane in it.
 struct head {
-  _Alignas(LINE) atomic_uint mapped;  // peers that have the object in their memory
+  _Alignas(LINE) _Atomic uint64_t users;  // peers' lanes, and in the upper half the ticket, until
+                                          // the maker has closed it
+  uint64_t bytes;                         // of the piece
 };
 
 // What the receiver writes.
@@ -118,21 +133,30 @@ struct lane {
   int64_t patience;  // until then the next message may still be copied by its sender; 0: not asked
   const struct peer *peer;
   uint32_t rank;
-  void *mapped;  // the peer's object
-  size_t mapped_bytes;
-  bool pulls;  // we may read the peer's memory
+  struct mapped *mapped;  // the peer's object
+  struct head *head;      // of the peer's piece
+  bool pulls;             // we may read the peer's memory
 };
 
 struct object {
   unsigned char *memory;
   size_t bytes;
-  int file;  // -1: closed
-  char name[NAME];
+  int file;         // locked; -1: none
+  char name[NAME];  // empty: it was taken away
+};
+
+// A plan's memory.
+struct piece {
+  struct own *of;  // which of this process' objects
+  unsigned char *memory;
+  size_t bytes;
+  uint32_t ticket;
+  bool used;  // not all zero
 };
 
 struct nbc_shm_lanes {
   struct shm *shm;
-  struct object own;
+  struct piece own;
   struct sizes sizes;
   uint32_t count;
   uint32_t owed;      // messages that are to be copied
@@ -147,18 +171,19 @@ struct nbc_shm_lanes {
 
 struct peer {
   bool near;
-  bool same;    // a thread of this process
-  bool pulls;   // its memory can be read
-  int process;  // process_watch()
+  bool same;   // a thread of this process
+  bool pulls;  // its memory can be read
   int64_t pid;
+  uint64_t token;
+  struct process *process;  // null: nobody knows whether it is alive
 };
 
 struct shm {
   struct nbc_shm base;
   int rank, ranks;
   bool own_cores;  // each rank of the node has one
+  bool met;
   void *topology;  // numa.c's
-  uint64_t probe;  // for others to read
   struct peer peers[];
 };
 
@@ -188,13 +213,38 @@ static inline void told_acquire(void) {
 }
 
 // object.c
-int object_make(struct object *, size_t bytes, void *topology, const char **why);
-int object_find(const struct nbc_shm_address *, void **memory, size_t *bytes);
-void object_forget(struct object *);            // its name, and the file
-void object_settle(struct object *, uint32_t);  // the file only, once so many have it mapped
-void object_close(struct object *);
+
+// Of so many bytes, none of them reserved. 0, or an error number.
+int object_make(struct object *, size_t bytes);
+// Bytes of it, in whole pages; they are zero. 0, or an error number.
+int object_reserve(const struct object *, size_t offset, size_t bytes, void *topology);
+void object_release(const struct object *, size_t offset, size_t bytes);
+int object_find(const char name[NAME], size_t bytes, void **memory);
+void object_unname(const char name[NAME]);
+void object_close(struct object *);  // and its name
 void objects_clean(void);
 void objects_clean_seldom(void);  // once a second at most
+
+// pool.c. Thread safe. The pool is there while there are devices, or pieces.
+struct offer {
+  char name[NAME];  // empty: none
+  uint64_t bytes;
+};
+uint64_t pool_enter(struct offer *);  // a device; this process' token, which is at pool_token()
+const uint64_t *pool_token(void);
+void pool_visit(uint64_t token, const struct offer *);  // a peer's; best effort
+void pool_met(void);                                    // the device has all its peers
+void pool_leave(void);
+void pool_await(size_t processes);  // as many as are peers now
+void pool_forget(uint64_t token);   // one that is no more
+// For inboxes of those peers; *why: as of make() in nbc/shm.h.
+int pool_take(const struct shm *, size_t bytes, const uint32_t *ranks, uint32_t count,
+              struct piece *, const char **why);
+void pool_give_back(struct piece *);
+void pool_describe(const struct piece *, struct nbc_shm_address *);  // but for the inbox
+int pool_map(uint64_t token, const struct nbc_shm_address *, struct mapped **, struct head **,
+             unsigned char **memory);
+void pool_unmap(struct mapped *, struct head *);
 
 // lanes.c
 size_t inbox_bytes(const struct sizes *);
@@ -229,9 +279,9 @@ void lanes_rest(struct nbc_shm_lanes *);
 int lanes_lost(struct nbc_shm_lanes *);
 
 // process.c
-int process_watch(int64_t pid);  // a descriptor, shared; -1: none
-void process_leave(int file);    // one's descriptor; -1 is fine
-bool process_died(int file);     // -1: nobody knows
+struct process *process_watch(uint64_t token, int64_t pid);  // pid 0: it means nothing here
+void process_leave(struct process *);
+bool process_died(const struct process *);  // null: not that we know
 
 // numa.c
 void *numa_open(void);  // null: there is nothing to choose

@@ -31,9 +31,12 @@
  *
  * Memory. All is reserved when plans are made: there is no SIGBUS later, but NBC_ERROR_MEMORY from
  * nbc_plan_create when /dev/shm is full. nbc_plan_options.slot_memory bounds what a plan takes
- * of it. Names are random, for their user only, and gone as soon as all peers have mapped the
- * memory, in nbc_plan_connect; what processes that were killed before that have left, the next
- * device that the same user opens takes away.
+ * of it. A process has one file for all its plans, or a few if they need more than 16 MiB; of
+ * what freed plans had it keeps 1 MiB for the next ones, as long as it has a device. Names are
+ * random, for their user only, and gone as soon as all the processes that are peers in a device
+ * here have mapped the file: of the first one in nbc_shm_open, of others in nbc_plan_connect. What
+ * processes that were killed before that have left, the next device that the same user opens takes
+ * away.
  *
  * Waiting. nbc_wait spins a while if all ranks of the node have a core of their own, else
  * it yields at once; later it sleeps, at most half a millisecond at a time. When a peer has died,
@@ -80,7 +83,7 @@ int nbc_shm_open(const struct nbc_bootstrap *, const struct nbc_shm_options *,
 /* What others have to know of a rank: what nbc_shm_open puts. Any bytes between ranks may carry it.
  */
 struct nbc_shm_facts {
-  uint64_t opaque[36]; /* the device's */
+  uint64_t opaque[44]; /* the device's */
 };
 /* The same in two steps, for whoever cannot wait for other ranks. The first makes a device, which
  * can only be closed, and says what all ranks have to be given of this one; the second takes all
@@ -123,9 +126,9 @@ struct nbc_shm_wish {
 /* Where a peer finds the memory of a lane. */
 struct nbc_shm_address {
   char name[56];
-  uint64_t bytes, offset;
+  uint64_t bytes, offset, piece; /* of the file; where in it the lane, and the plan's memory are */
   uint32_t cells, ring, slot, window;
-  uint32_t peers; /* that map it; the last one takes its name away */
+  uint32_t ticket; /* which plan's memory that is */
 };
 
 struct nbc_shm_ops {

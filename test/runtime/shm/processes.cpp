@@ -12,28 +12,7 @@
 
 #include <random>
 
-#include "test/runtime/gather.h"
-
 namespace {
-
-/// Calls of all lengths, one after the other, each checked.
-void gather(nbc_plan *plan, int rank, int ranks, size_t rounds = 3) {
-  const size_t lengths[] = {8, 0, 1, 48, 49, 1000, 2048, 2049, 8192, 5003, 70001, 1 << 20, 3};
-  for (size_t call = 0; call < rounds * std::size(lengths); ++call) {
-    const size_t n = lengths[call % std::size(lengths)];
-    std::vector<uint8_t> in, out(n * size_t(ranks) + 1, 0x77);
-    for (size_t i = 0; i < n; ++i) in.push_back(byteOf(size_t(rank), call, i));
-    nbc_call c = {.in = in.data(), .out = out.data(), .count = n};
-    nbc_request request;
-    Process::must(nbc_start(plan, &c, &request) == 0, "a call starts");
-    Process::must(nbc_wait(&request) == 0, "a call ends well");
-    for (int from = 0; from < ranks; ++from)
-      for (size_t i = 0; i < n; ++i)
-        Process::must(out[size_t(from) * n + i] == byteOf(size_t(from), call, i),
-                      "the data are right");
-    Process::must(out.back() == 0x77, "nothing is written beside them");
-  }
-}
 
 void forbidReading() {
   sock_filter code[] = {
@@ -45,11 +24,6 @@ void forbidReading() {
   sock_fprog program = {std::size(code), code};
   Process::must(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0, "no new privileges");
   Process::must(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0, "a filter");
-}
-
-void expectAllWell(Processes &all) {
-  for (size_t r = 0; r < all.pids.size(); ++r) EXPECT_EQ(all.status(int(r)), 0) << "rank " << r;
-  EXPECT_EQ(namesInSharedMemory(), 0);
 }
 
 TEST(Processes, exchangeAnything) {
@@ -270,7 +244,7 @@ TEST(Processes, manyDevicesWatchAPeerByOneDescriptor) {
     const int before = descriptors();
     nbc_comm *comms[20];
     for (nbc_comm *&comm : comms) comm = p.open();
-    Process::must(descriptors() <= before + 1, "one for the peer");
+    Process::must(descriptors() <= before + 2, "one for the peer, and one for the memory");
     Files::fence(&p.files);
     for (nbc_comm *comm : comms) Process::must(nbc_comm_free(comm) == 0, "free");
     Process::must(descriptors() == before, "none is left");
@@ -279,10 +253,18 @@ TEST(Processes, manyDevicesWatchAPeerByOneDescriptor) {
   EXPECT_EQ(all.status(1), 0);
 }
 
+/// A device whose peers have not been told of it.
+nbc_device *begun(Process &p) {
+  nbc_shm_facts facts;
+  nbc_device *device = nullptr;
+  Process::must(nbc_shm_begin(p.files.rank, p.files.ranks, &facts, &device) == 0, "it begins");
+  Files::put(&p.files, "facts", &facts, sizeof facts);
+  return device;
+}
+
 TEST(Processes, whoIsLeftTakesAwayWhatTheKilledHadMade) {
   Processes all(3, [&](Process &p) {
-    nbc_comm *comm = p.open();
-    nbc_plan *plan = Process::unconnected(comm, build::ringAllgather(3, uint32_t(p.files.rank)));
+    nbc_device *device = begun(p);
     pid_t victim = getpid();
     size_t bytes = 0;
     Files::put(&p.files, "made", &victim, sizeof victim);
@@ -290,7 +272,11 @@ TEST(Processes, whoIsLeftTakesAwayWhatTheKilledHadMade) {
       for (;;) pause();
     Process::must(Files::get(&p.files, 1, "made", &victim, sizeof victim, &bytes) == 0, "its pid");
     while (kill(victim, 0) == 0) usleep(1000);
-    Process::must(nbc_plan_free(plan) == 0 && nbc_comm_free(comm) == 0, "free");
+    nbc_shm_facts of[3];
+    for (int r : {0, 1, 2})
+      Process::must(Files::get(&p.files, r, "facts", &of[r], sizeof of[r], &bytes) == 0, "facts");
+    Process::must(nbc_shm_finish(device, of, nullptr) == 0, "a device");
+    device->close(device);
   });
   for (int r : {0, 1, 2}) ASSERT_TRUE(all.has(r, "made"));
   EXPECT_EQ(namesInSharedMemory(), 3);
@@ -303,8 +289,7 @@ TEST(Processes, whoIsLeftTakesAwayWhatTheKilledHadMade) {
 TEST(Processes, whatTheKilledLeaveBehindTheNextTakesAway) {
   {
     Processes all(2, [&](Process &p) {
-      nbc_comm *comm = p.open();
-      Process::unconnected(comm, build::ringAllgather(2, uint32_t(p.files.rank)));
+      begun(p);
       Files::put(&p.files, "ready", "", 0);
       for (;;) pause();
     });

@@ -17,6 +17,7 @@
 
 #include "nbc/shm.h"
 #include "test/runtime/files.h"
+#include "test/runtime/gather.h"
 #include "test/runtime/messages.h"
 
 /// In a rank: its end of what all meet over; `must` ends the process with a word.
@@ -104,6 +105,25 @@ class Processes {
   std::filesystem::path folder_;
 };
 
+/// Calls of all lengths, one after the other, each checked.
+inline void gather(nbc_plan *plan, int rank, int ranks, size_t rounds = 3) {
+  const size_t lengths[] = {8, 0, 1, 48, 49, 1000, 2048, 2049, 8192, 5003, 70001, 1 << 20, 3};
+  for (size_t call = 0; call < rounds * std::size(lengths); ++call) {
+    const size_t n = lengths[call % std::size(lengths)];
+    std::vector<uint8_t> in, out(n * size_t(ranks) + 1, 0x77);
+    for (size_t i = 0; i < n; ++i) in.push_back(byteOf(size_t(rank), call, i));
+    nbc_call c = {.in = in.data(), .out = out.data(), .count = n};
+    nbc_request request;
+    Process::must(nbc_start(plan, &c, &request) == 0, "a call starts");
+    Process::must(nbc_wait(&request) == 0, "a call ends well");
+    for (int from = 0; from < ranks; ++from)
+      for (size_t i = 0; i < n; ++i)
+        Process::must(out[size_t(from) * n + i] == byteOf(size_t(from), call, i),
+                      "the data are right");
+    Process::must(out.back() == 0x77, "nothing is written beside them");
+  }
+}
+
 /// Objects of this library in /dev/shm.
 inline int namesInSharedMemory() {
   int count = 0;
@@ -111,4 +131,9 @@ inline int namesInSharedMemory() {
   while (const dirent *e = readdir(folder)) count += std::strncmp(e->d_name, "nbc-", 4) == 0;
   closedir(folder);
   return count;
+}
+
+inline void expectAllWell(Processes &all) {
+  for (size_t r = 0; r < all.pids.size(); ++r) EXPECT_EQ(all.status(int(r)), 0) << "rank " << r;
+  EXPECT_EQ(namesInSharedMemory(), 0);
 }
