@@ -320,6 +320,12 @@ const char *nbc_plan_why(void);
  * Who has failed enters the fence all the same, so nobody waits for it there. By one thread at a
  * time for each communicator whose bootstrap is not thread safe. */
 int nbc_plan_connect(nbc_plan *);
+/* Whether the peers of a plan that was created have all they need to connect to it, so that their
+ * nbc_plan_connect can fail by a mistake in a program only: 1, as with messages of an MPI, and with
+ * shared memory that they have mapped for an earlier plan. 0: the system still has a say. Of
+ * whoever needs to know that all ranks have connected, and learns from all that this is 1, no rank
+ * has to say so again. Null: 0. */
+int nbc_plan_reachable(const nbc_plan *);
 
 struct nbc_build_request; /* nbc/build.h */
 

@@ -25,7 +25,8 @@ enum {
   RING_AT_ONCE = 16384  // bytes whose pages are fetched together
 };
 #define CHEAP_CELLS (64 << 10)     // bytes of a plan's cells
-#define CHEAP (256 << 10)          // of its cells and rings
+#define CHEAP (256 << 10)          // of its cells and rings,
+#define CHEAPER (64 << 10)         // where ranks share cores
 #define CHEAP_WINDOWS (256 << 10)  // and of its windows
 #define PATIENCE 1                 // s, for a peer that is reading
 
@@ -33,9 +34,13 @@ static size_t round_up(size_t n, size_t to) {
   return (n + to - 1) / to * to;
 }
 
+// All but the ring and the window.
+static size_t cells_bytes(const struct sizes *z) {
+  return sizeof(struct note) + sizeof(struct supply) + z->cells * sizeof(struct cell);
+}
+
 size_t inbox_bytes(const struct sizes *z) {
-  return sizeof(struct note) + sizeof(struct supply) + z->cells * sizeof(struct cell) +
-         (size_t)z->ring + z->window;
+  return cells_bytes(z) + (size_t)z->ring + z->window;
 }
 
 static struct inbox inbox_at(unsigned char *at, const struct sizes *z) {
@@ -56,27 +61,27 @@ __attribute__((noinline)) void ring_fetch(const struct inbox *in, uint32_t *page
   *pages = to >= ring ? UINT32_MAX : to;
 }
 
-// What the first messages need. Most plans have few, and short ones; a page that nobody touches
-// takes 2 us to fetch and to give back.
-static uint32_t fetch_inbox(const struct inbox *in) {
-  const uint32_t ring = in->sizes.ring, pages = ring < RING_AT_ONCE ? ring : RING_AT_ONCE;
-  fetch_pages(in->note, (uint64_t)(in->ring + pages - (unsigned char *)in->note));
-  return pages == ring ? UINT32_MAX : pages;
-}
-
 static uint32_t smallest_ring(uint32_t slot) {
   uint32_t ring = slot ? LINE : 0;
   while (ring < FEWEST_SLOTS * slot) ring *= 2;
   return ring;
 }
 
+// Where ranks share cores nothing goes through windows, unless memory cannot be read.
+static bool all_pull(const struct shm *shm, const struct nbc_shm_wish *wish) {
+  for (uint32_t i = 0; i < wish->count; ++i)
+    if (!shm->peers[wish->ranks[i]].pulls) return false;
+  return true;
+}
+
 // As wished, or what fits into so much memory; but never nothing.
-static struct sizes choose_sizes(const struct nbc_shm_wish *wish) {
+static struct sizes choose_sizes(const struct shm *shm, const struct nbc_shm_wish *wish) {
   size_t slot = wish->eager_bytes < LONGEST_SLOT ? (size_t)wish->eager_bytes : LONGEST_SLOT;
   struct sizes z = {.cells = FEWEST_CELLS,
                     .slot = slot <= INLINE ? 0 : (uint32_t)round_up(slot, LINE),
                     .window = LARGEST_WINDOW};
   while (z.window > SMALL_WINDOW && (size_t)wish->count * z.window > CHEAP_WINDOWS) z.window /= 2;
+  if (!shm->own_cores && all_pull(shm, wish)) z.window = SMALL_WINDOW;
   // Where ranks outnumber cores, as many short messages as there are cells go out while one has a
   // core. And whether there is a free one is looked up once a round.
   while (z.cells < MOST_CELLS &&
@@ -87,7 +92,7 @@ static struct sizes choose_sizes(const struct nbc_shm_wish *wish) {
   while (z.ring < wished * z.slot) z.ring *= 2;
   while (z.ring < ENOUGH_SLOTS * z.slot) {
     struct sizes more = {.cells = z.cells, .ring = 2 * z.ring};
-    if (wish->count * inbox_bytes(&more) > CHEAP) break;
+    if (wish->count * inbox_bytes(&more) > (shm->own_cores ? CHEAP : CHEAPER)) break;
     z.ring = more.ring;
   }
   // The largest first, and the longest slot only where nothing else is left.
@@ -127,19 +132,17 @@ static int make(struct nbc_shm *base, const struct nbc_shm_wish *wish,
   if (!lanes) return NBC_ERROR_MEMORY;
   lanes->shm = shm;
   lanes->count = wish->count;
-  lanes->sizes = choose_sizes(wish);
+  lanes->sizes = choose_sizes(shm, wish);
   size_t each = inbox_bytes(&lanes->sizes);
-  int status = pool_take(shm, sizeof(struct head) + wish->count * each, wish->ranks, wish->count,
-                         &lanes->own, why);
+  int status =
+      pool_take(shm, wish->ranks, wish->count, each, cells_bytes(&lanes->sizes), &lanes->own, why);
   if (status) {
     free(lanes);
     return status;
   }
   for (uint32_t i = 0; i < wish->count; ++i) {
     struct lane *l = &lanes->lanes[i];
-    l->in = inbox_at(lanes->own.memory + sizeof(struct head) + i * each, &lanes->sizes);
-    l->in_pages = fetch_inbox(&l->in);
-    if (lanes->own.used) memset(l->in.note, 0, (size_t)(l->in.ring - (unsigned char *)l->in.note));
+    l->in = inbox_at(lanes->own.memory + i * each, &lanes->sizes);
     l->rank = wish->ranks[i];
     l->peer = &shm->peers[l->rank];
     l->pulls = l->peer->pulls;
@@ -154,7 +157,7 @@ static void describe(const struct nbc_shm_lanes *lanes, uint32_t lane, struct nb
   *a = (struct nbc_shm_address){
       .cells = z->cells, .ring = z->ring, .slot = z->slot, .window = z->window};
   pool_describe(&lanes->own, a);
-  a->offset = a->piece + sizeof(struct head) + lane * inbox_bytes(z);
+  a->offset += lane * inbox_bytes(z);
 }
 
 static bool power_of_two(uint32_t n) {
@@ -167,13 +170,8 @@ static bool believable(const struct nbc_shm_address *a) {
          z.slot % LINE == 0 && z.slot <= LONGEST_SLOT && z.ring >= FEWEST_SLOTS * z.slot &&
          (z.slot ? power_of_two(z.ring) : !z.ring) && power_of_two(z.window) &&
          z.window >= SMALLEST_WINDOW && z.window <= LARGEST_WINDOW && a->bytes <= SIZE_MAX / 2 &&
-         a->offset % LINE == 0 && a->piece <= a->bytes && a->offset <= a->bytes &&
-         a->offset >= a->piece + sizeof(struct head) && inbox_bytes(&z) <= a->bytes - a->offset;
-}
-
-static bool is_in(const struct head *head, const struct nbc_shm_address *a, const struct sizes *z) {
-  const uint64_t bytes = head->bytes, at = a->offset - a->piece;
-  return bytes <= a->bytes - a->piece && at <= bytes && inbox_bytes(z) <= bytes - at;
+         a->offset % LINE == 0 && a->offset >= sizeof(struct roll) && a->offset <= a->bytes &&
+         inbox_bytes(&z) <= a->bytes - a->offset;
 }
 
 static int connect_lane(struct nbc_shm_lanes *lanes, uint32_t lane,
@@ -182,17 +180,22 @@ static int connect_lane(struct nbc_shm_lanes *lanes, uint32_t lane,
   const struct sizes z = {a->cells, a->ring, a->slot, a->window};
   unsigned char *memory;
   if (l->mapped || !believable(a)) return NBC_ERROR_BOOTSTRAP;
-  int status = pool_map(l->peer->token, a, &l->mapped, &l->head, &memory);
+  int status = pool_map(l->peer->token, a, &l->mapped, &memory);
   if (status) return status;
-  if (!is_in(l->head, a, &z)) {
-    pool_unmap(l->mapped, l->head);
+  if (((struct note *)(void *)memory)->guard.bytes != inbox_bytes(&z)) {
+    pool_unmap(l->mapped, memory);
     l->mapped = NULL;
     return NBC_ERROR_BOOTSTRAP;
   }
-  l->out = inbox_at(memory + a->offset, &z);
-  l->out_pages = fetch_inbox(&l->out);
+  l->out = inbox_at(memory, &z);
   l->never = atomic_load(&l->out.note->never);
   return 0;
+}
+
+static int reachable(const struct nbc_shm_lanes *lanes) {
+  for (uint32_t i = 0; i < lanes->count; ++i)
+    if (!pool_has(&lanes->own, lanes->lanes[i].peer)) return 0;
+  return 1;
 }
 
 static const void *hot(const struct nbc_shm_lanes *lanes, size_t *bytes) {
@@ -228,15 +231,17 @@ static int close_lane(struct lane *l) {
     if (m->kind != KIND_WINDOW) touched |= take_back(l, m);
   for (const struct nbc_shm_message *m = l->owed.first; m; m = m->next) touched |= take_back(l, m);
   atomic_store(&l->out.supply->closed, 1);
-  pool_unmap(l->mapped, l->head);
+  pool_unmap(l->mapped, l->out.note);
   return touched;
 }
 
 static int close_lanes(struct nbc_shm_lanes *lanes) {
   int touched = 0;
+  bool connected = true;
   if (!lanes) return 0;
+  for (uint32_t i = 0; i < lanes->count; ++i) connected = connected && lanes->lanes[i].mapped;
   for (uint32_t i = 0; i < lanes->count; ++i) touched |= close_lane(&lanes->lanes[i]);
-  pool_give_back(&lanes->own);
+  pool_give_back(&lanes->own, connected);
   free(lanes);
   return touched;
 }
@@ -246,6 +251,7 @@ const struct nbc_shm_ops shm_ops = {
     .make = make,
     .describe = describe,
     .connect = connect_lane,
+    .reachable = reachable,
     .hot = hot,
     .memory = memory,
     .send = lane_send,

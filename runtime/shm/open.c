@@ -33,6 +33,7 @@ _Static_assert(sizeof(struct facts) == sizeof(struct nbc_shm_facts), "what trave
 
 // The same for as long as this process is.
 static char host_name[128];
+static uint64_t pid_space;
 static pthread_once_t named = PTHREAD_ONCE_INIT;
 
 static void name_host(void) {
@@ -46,10 +47,11 @@ static void name_host(void) {
   struct stat shared;
   unsigned long long device = stat("/dev/shm", &shared) ? 0 : (unsigned long long)shared.st_dev;
   snprintf(host_name, sizeof host_name, "%s %s %llx", name, boot, device);
+  struct stat space;
+  pid_space = stat("/proc/self/ns/pid", &space) ? 0 : space.st_ino;
 }
 
 static void find_facts(struct facts *f) {
-  struct stat space;
   cpu_set_t cores;
   memset(f, 0, sizeof *f);
   f->token = pool_enter(&f->memory);
@@ -57,7 +59,7 @@ static void find_facts(struct facts *f) {
   pthread_once(&named, name_host);
   memcpy(f->host, host_name, sizeof f->host);
   f->pid = getpid();
-  f->pid_space = stat("/proc/self/ns/pid", &space) ? 0 : space.st_ino;
+  f->pid_space = pid_space;
   CPU_ZERO(&cores);
   if (sched_getaffinity(0, sizeof cores, &cores)) return;
   for (int i = 0; i < MOST_CORES && i < CPU_SETSIZE; ++i)
@@ -79,10 +81,14 @@ static void meet(struct peer *p, const struct facts *mine, const struct facts *t
   p->token = theirs->token;
   p->same = theirs->token == mine->token;
   if (pids_mean_something) p->pid = theirs->pid;
-  p->pulls = !never_pull && (p->same || (p->pid && can_read(theirs)));
+  p->pulls = p->same && !never_pull;
   if (p->same) return;
   p->process = process_watch(p->token, p->pid);
   pool_visit(p->token, &theirs->memory);
+  if (never_pull || !p->pid) return;
+  // What could be read once is looked at no more; should that change, reading says so.
+  p->pulls = (p->process && atomic_load(&p->process->pulled)) || can_read(theirs);
+  if (p->process && p->pulls) atomic_store(&p->process->pulled, true);
 }
 
 // --- a core for each: a matching, by augmenting paths ---

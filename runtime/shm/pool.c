@@ -4,7 +4,7 @@
 // To make an object and to map those of the peers takes a plan longer than all else, and to unmap
 // them again as long. So plans take pieces of what is there. An object is a sparse file: of 16 MiB,
 // the next one of twice as much; what a piece takes of it is reserved with the piece, and kept for
-// the next one, or given back where more than a MiB is free.
+// the next one, or given back where more than 4 MiB are free.
 //
 // Peers map the first object when they meet, and later ones with the first plan that is there.
 //
@@ -15,6 +15,7 @@
 // A plan is made in an object that its peers can find: by its name, or because they have it in
 // their memory already, which the roll says. Linear in the pieces of a process.
 
+#define _GNU_SOURCE  // MADV_POPULATE_WRITE
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -25,17 +26,27 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "runtime/common/pages.h"
 #include "runtime/shm/shm.h"
 
 #define FIRST ((size_t)16 << 20)
-#define KEPT ((size_t)1 << 20)  // bytes that are free, and reserved
-#define USERS UINT32_MAX        // of a head's word
+#define KEPT ((size_t)4 << 20)  // bytes that are free, and reserved
+#define STEP ((size_t)1 << 18)  // what is reserved at once
+// A page that is mapped when it is touched takes as long as a hundred that are mapped together, in
+// a virtual machine 30 us. So of few peers all is mapped that they have reserved, by larger steps.
+#define LARGE_STEP ((size_t)1 << 20)
+enum { FEW = 16 };
+#define USERS INT32_MAX  // of a guard's word
+#define EVER ((uint64_t)1 << 31)
 
 struct range {
   struct range *next;  // the one behind it
   size_t offset, bytes;
   enum { FREE, TAKEN, LEAVING } state;
+  size_t part;  // of a piece: bytes of each
+  uint32_t parts;
   bool reserved;
+  bool dirty;  // not all zero
 };
 
 struct mapped {
@@ -44,6 +55,7 @@ struct mapped {
   char name[NAME];
   unsigned char *memory;
   size_t bytes;
+  size_t fetched;  // of its bytes, those whose pages are there
   unsigned lanes;
   bool forgotten;  // its process is no peer any more
 };
@@ -139,17 +151,29 @@ void pool_await(size_t processes) {
 
 // --- pieces ---
 
-static struct head *head_at(const struct own *o, size_t offset) {
-  return (struct head *)(void *)(o->object.memory + offset);
+static struct guard *guard_at(void *part) {
+  return (struct guard *)part;
+}
+
+static struct guard *guard_of(const struct own *o, const struct range *r, uint32_t part) {
+  return guard_at(o->object.memory + r->offset + part * r->part);
+}
+
+static bool is_left(const struct own *o, const struct range *r) {
+  for (uint32_t i = 0; i < r->parts; ++i) {
+    const uint64_t now = atomic_load(&guard_of(o, r, i)->users);
+    if (now & USERS || (now >> 32 && !(now & EVER))) return false;
+  }
+  return true;
 }
 
 static void release(const struct own *o, struct range *r) {
   object_release(&o->object, r->offset, r->bytes);
-  r->reserved = false;
+  r->reserved = r->dirty = false;
 }
 
 static void look_at(const struct own *o, struct range *r) {
-  if (r->state != LEAVING || atomic_load(&head_at(o, r->offset)->users)) return;
+  if (r->state != LEAVING || !is_left(o, r)) return;
   r->state = FREE;
   if (kept + r->bytes > KEPT)
     release(o, r);
@@ -161,6 +185,7 @@ static void join(struct range *r) {
   for (struct range *next; (next = r->next) && r->state == FREE && next->state == FREE &&
                            r->reserved == next->reserved;) {
     r->bytes += next->bytes;
+    r->dirty = r->dirty || next->dirty;
     r->next = next->next;
     free(next);
   }
@@ -215,7 +240,7 @@ static int add_object(size_t bytes) {
   *all = (struct range){.offset = PAGE, .bytes = size - PAGE};
   o->ranges = all;
   o->here.memory = o->object.memory;
-  o->here.bytes = size;
+  o->here.bytes = o->here.fetched = size;
   memcpy(o->here.name, o->object.name, NAME);
   atomic_store(&roll_of(o->object.memory)->awaited, now_awaited());
   o->next = objects;
@@ -233,46 +258,71 @@ static void release_all(void) {
       }
 }
 
-// `used`: bytes of it. 0, or an error number.
-static int take(struct own *o, struct range *r, size_t bytes, size_t used, void *topology,
-                struct piece *p) {
-  struct range *rest = NULL;
-  if (r->bytes > bytes && !(rest = (struct range *)calloc(1, sizeof *rest))) return ENOMEM;
-  if (!r->reserved) {
-    int failed = object_reserve(&o->object, r->offset, bytes, topology);
-    if (failed == ENOSPC && kept) {
-      release_all();
-      failed = object_reserve(&o->object, r->offset, bytes, topology);
-    }
-    if (failed) {
-      free(rest);
-      return failed;
-    }
-  }
-  if (rest) {
-    *rest = (struct range){r->next, r->offset + bytes, r->bytes - bytes, FREE, r->reserved};
-    r->next = rest;
-    r->bytes = bytes;
-  }
-  if (r->reserved) kept -= bytes;
-  if (++o->tickets == 0) ++o->tickets;
-  *p = (struct piece){o, o->object.memory + r->offset, used, o->tickets, r->reserved};
-  r->state = TAKEN;
-  r->reserved = true;
-  struct head *head = head_at(o, r->offset);
-  head->bytes = used;
-  atomic_store(&head->users, (uint64_t)p->ticket << 32);
+// What is behind its first bytes is a range of its own.
+static int split(struct range *r, size_t bytes) {
+  if (r->bytes == bytes) return 0;
+  struct range *rest = (struct range *)malloc(sizeof *rest);
+  if (!rest) return ENOMEM;
+  *rest = *r;
+  rest->offset += bytes;
+  rest->bytes -= bytes;
+  r->next = rest;
+  r->bytes = bytes;
   return 0;
+}
+
+// Somewhat more than is needed now.
+static int reserve(const struct own *o, struct range *r, size_t bytes, void *topology) {
+  const size_t usual = awaited <= FEW ? LARGE_STEP : STEP;
+  size_t step = bytes < usual ? usual : bytes;
+  if (step > r->bytes) step = r->bytes;
+  int failed = object_reserve(&o->object, r->offset, step, topology);
+  if (failed == ENOSPC && (kept || step > bytes)) {
+    release_all();
+    step = bytes;
+    failed = object_reserve(&o->object, r->offset, step, topology);
+  }
+  if (!failed) failed = split(r, step);
+  if (failed) return failed;
+  struct roll *roll = roll_of(o->object.memory);
+  const uint64_t end = r->offset + step;
+  if (atomic_load(&roll->reserved) < end) atomic_store(&roll->reserved, end);
+  if (awaited <= FEW && step == usual) fetch_pages(o->object.memory + r->offset, step);
+  r->reserved = true;
+  kept += step;
+  return 0;
+}
+
+// 0, or an error number.
+static int take(struct own *o, struct range *r, size_t bytes, void *topology) {
+  int failed = r->reserved ? 0 : reserve(o, r, bytes, topology);
+  if (!failed) failed = split(r, bytes);
+  if (failed) return failed;
+  kept -= bytes;
+  if (++o->tickets == 0) ++o->tickets;
+  r->state = TAKEN;
+  return 0;
+}
+
+static void prepare(const struct own *o, struct range *r, size_t first) {
+  for (uint32_t i = 0; i < r->parts; ++i) {
+    struct guard *guard = guard_of(o, r, i);
+    if (r->dirty) memset(guard, 0, first);
+    guard->bytes = r->part;
+    atomic_store(&guard->users, (uint64_t)o->tickets << 32);
+  }
+  r->dirty = true;
+}
+
+static bool is_held_by(const struct own *o, const struct peer *peer) {
+  return peer->same || find_in(roll_of(o->object.memory), peer->token);
 }
 
 static bool is_found_by(const struct own *o, const struct shm *shm, const uint32_t *ranks,
                         uint32_t ranks_count) {
-  struct roll *roll = roll_of(o->object.memory);
-  if (has_name(roll)) return true;
-  for (uint32_t i = 0; i < ranks_count; ++i) {
-    const struct peer *peer = &shm->peers[ranks[i]];
-    if (!peer->same && !find_in(roll, peer->token)) return false;
-  }
+  if (has_name(roll_of(o->object.memory))) return true;
+  for (uint32_t i = 0; i < ranks_count; ++i)
+    if (!is_held_by(o, &shm->peers[ranks[i]])) return false;
   return true;
 }
 
@@ -284,17 +334,18 @@ static int refuse(size_t bytes, int error, const char **why) {
   return NBC_ERROR_MEMORY;
 }
 
-int pool_take(const struct shm *shm, size_t bytes, const uint32_t *ranks, uint32_t ranks_count,
-              struct piece *p, const char **why) {
-  const size_t whole = (bytes + PAGE - 1) / PAGE * PAGE;
-  int failed = whole < bytes || whole > SIZE_MAX / 4 ? ENOMEM : 0;
-  pthread_mutex_lock(&lock);
+int pool_take(const struct shm *shm, const uint32_t *ranks, uint32_t count, size_t bytes,
+              size_t first, struct piece *p, const char **why) {
+  size_t all = 0;
+  int failed = __builtin_mul_overflow(bytes, count, &all) || all > SIZE_MAX / 4 ? ENOMEM : 0;
+  const size_t whole = (all + PAGE - 1) / PAGE * PAGE;
   struct own *o = NULL;
   struct range *r = NULL;
+  pthread_mutex_lock(&lock);
   // All of them, as what peers have left is seen here alone.
   for (struct own *at = objects; at && !failed; at = at->next) {
     struct range *found = find_range(at, whole);
-    if (r || !found || !is_found_by(at, shm, ranks, ranks_count)) continue;
+    if (r || !found || !is_found_by(at, shm, ranks, count)) continue;
     o = at;
     r = found;
   }
@@ -302,10 +353,17 @@ int pool_take(const struct shm *shm, size_t bytes, const uint32_t *ranks, uint32
     o = objects;
     r = o->ranges;
   }
-  if (!failed) failed = take(o, r, whole, bytes, shm->topology, p);
-  if (failed && o && !o->ranges->next) destroy(o);  // there has been nothing in it
+  if (!failed) failed = take(o, r, whole, shm->topology);
+  if (!failed) {
+    r->part = bytes;
+    r->parts = count;
+    *p = (struct piece){o, o->object.memory + r->offset, all, o->tickets};
+    prepare(o, r, first);
+  } else if (o && !o->ranges->next) {
+    destroy(o);  // there has been nothing in it
+  }
   pthread_mutex_unlock(&lock);
-  return failed ? refuse(bytes, failed, why) : 0;
+  return failed ? refuse(all, failed, why) : 0;
 }
 
 static void destroy_unused(void) {
@@ -315,12 +373,20 @@ static void destroy_unused(void) {
   }
 }
 
-void pool_give_back(struct piece *p) {
+// Whoever comes late finds its part as it was left.
+static void close_guard(struct guard *g, bool is_awaited) {
+  uint64_t now = atomic_load(&g->users);
+  while ((now & EVER || !is_awaited) &&
+         !atomic_compare_exchange_weak(&g->users, &now, now & (USERS | EVER))) {
+  }
+}
+
+void pool_give_back(struct piece *p, bool is_awaited) {
   if (!p->of) return;
   pthread_mutex_lock(&lock);
   struct range *r = p->of->ranges;
   while (p->of->object.memory + r->offset != p->memory) r = r->next;
-  atomic_fetch_and(&head_at(p->of, r->offset)->users, USERS);
+  for (uint32_t i = 0; i < r->parts; ++i) close_guard(guard_of(p->of, r, i), is_awaited);
   r->state = LEAVING;
   look_at(p->of, r);
   destroy_unused();
@@ -328,10 +394,14 @@ void pool_give_back(struct piece *p) {
   *p = (struct piece){0};
 }
 
+bool pool_has(const struct piece *p, const struct peer *peer) {
+  return is_held_by(p->of, peer);
+}
+
 void pool_describe(const struct piece *p, struct nbc_shm_address *a) {
   memcpy(a->name, p->of->here.name, sizeof a->name);
   a->bytes = p->of->object.bytes;
-  a->piece = (uint64_t)(p->memory - p->of->object.memory);
+  a->offset = (uint64_t)(p->memory - p->of->object.memory);
   a->ticket = p->ticket;
 }
 
@@ -354,7 +424,8 @@ static int add_mapped(uint64_t whose, const char name[NAME], size_t bytes, struc
     free(m);
     return status;
   }
-  *m = (struct mapped){peers, whose, "", (unsigned char *)memory, bytes, 0, false};
+  *m = (struct mapped){
+      .next = peers, .token = whose, .memory = (unsigned char *)memory, .bytes = bytes};
   memcpy(m->name, name, NAME);
   peers = m;
   *result = m;
@@ -380,36 +451,41 @@ static void drop(struct mapped *m) {
   free(m);
 }
 
-// One lane more, if the plan whose ticket this is is there.
-static bool use(struct head *h, uint32_t ticket) {
-  uint64_t now = atomic_load(&h->users);
+static void fetch(struct mapped *m) {
+  const uint64_t reserved = atomic_load(&roll_of(m->memory)->reserved);
+  if (reserved <= m->fetched || reserved > m->bytes) return;
+  fetch_pages(m->memory + m->fetched, reserved - m->fetched);
+  m->fetched = reserved;
+}
+
+// One peer more, if that is what the ticket was for.
+static bool use(struct guard *g, uint32_t ticket) {
+  uint64_t now = atomic_load(&g->users);
   while (ticket && now >> 32 == ticket && (now & USERS) < USERS)
-    if (atomic_compare_exchange_weak(&h->users, &now, now + 1)) return true;
+    if (atomic_compare_exchange_weak(&g->users, &now, (now | EVER) + 1)) return true;
   return false;
 }
 
 int pool_map(uint64_t whose, const struct nbc_shm_address *a, struct mapped **result,
-             struct head **head, unsigned char **memory) {
-  if (a->piece % PAGE || a->piece < PAGE || a->bytes < PAGE || a->piece > a->bytes - PAGE)
-    return NBC_ERROR_BOOTSTRAP;
-  pthread_mutex_lock(&lock);
+             unsigned char **inbox) {
   struct mapped *m;
+  pthread_mutex_lock(&lock);
   int status = find_or_map(whose, a->name, a->bytes, &m);
-  struct head *h = status ? NULL : (struct head *)(void *)(m->memory + a->piece);
-  if (!status && (m->bytes != a->bytes || !use(h, a->ticket))) status = NBC_ERROR_BOOTSTRAP;
+  if (!status && m->bytes != a->bytes) status = NBC_ERROR_BOOTSTRAP;
+  if (!status && awaited <= FEW) fetch(m);
+  if (!status && !use(guard_at(m->memory + a->offset), a->ticket)) status = NBC_ERROR_BOOTSTRAP;
   if (!status) {
     ++m->lanes;
     m->forgotten = false;
     *result = m;
-    *head = h;
-    *memory = m->memory;
+    *inbox = m->memory + a->offset;
   }
   pthread_mutex_unlock(&lock);
   return status;
 }
 
-void pool_unmap(struct mapped *m, struct head *h) {
-  atomic_fetch_sub(&h->users, 1);
+void pool_unmap(struct mapped *m, void *inbox) {
+  atomic_fetch_sub(&guard_at(inbox)->users, 1);
   pthread_mutex_lock(&lock);
   if (--m->lanes == 0) {
     if (m->forgotten) drop(m);

@@ -14,14 +14,6 @@
 
 #include "runtime/shm/shm.h"
 
-struct process {
-  struct process *next;
-  uint64_t token;
-  int file;  // -1: none
-  bool gone;
-  unsigned users;
-};
-
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct process *all;  // under the lock, as is
 static size_t count;         //   how many they are
@@ -41,7 +33,8 @@ static struct process *add(uint64_t token, int64_t pid) {
   struct process *p = (struct process *)malloc(sizeof *p);
   if (!p) return NULL;
   const int file = pid ? (int)syscall(SYS_pidfd_open, (pid_t)pid, 0) : -1;
-  *p = (struct process){all, token, file, pid && file < 0 && errno == ESRCH, 0};
+  *p = (struct process){.next = all, .token = token, .file = file};
+  p->gone = pid && file < 0 && errno == ESRCH;
   pool_await(++count);
   return all = p;
 }

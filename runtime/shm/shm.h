@@ -15,7 +15,7 @@
 // plans of a process lie in one object, or few, which each of its peers maps once.
 //
 //   object   roll | piece | piece | ...
-//   piece    head | inbox | inbox | ...
+//   piece    inbox | inbox | ...
 //   inbox    note | window's count | cell 0 | cell 1 | ... | ring | window
 //
 // Message k of a lane takes cell k mod cells, whatever its length; what does not fit into a cell
@@ -41,22 +41,24 @@ enum { ROLL = PAGE / 8 - 8 };
 // Who has the object in its memory. Its maker says how many have to; who makes up the number takes
 // the name away. One word has both, so who is added is there in time or finds it gone.
 struct roll {
-  _Alignas(LINE) _Atomic uint64_t awaited;  // processes; 0: there is no name any more
+  _Alignas(LINE) _Atomic uint64_t awaited;  // one, and processes; 0: there is no name any more
+  _Atomic uint64_t reserved;                // of the object, its first bytes at most
   _Atomic uint64_t processes[ROLL];         // their tokens; 0: free
 };
 
-// Of a piece that is used anew the ticket is another. Its maker uses it anew when no peer has a
-// lane in it.
-struct head {
-  _Alignas(LINE) _Atomic uint64_t users;  // peers' lanes, and in the upper half the ticket, until
-                                          // the maker has closed it
-  uint64_t bytes;                         // of the piece
+// Each part of a piece begins with it. In memory that is used anew the ticket is another; and it is
+// used anew when no peer has it.
+struct guard {
+  _Atomic uint64_t users;  // peers, whether there ever was one (EVER), and in the upper half the
+                           // ticket, until the maker has closed it
+  uint64_t bytes;          // of the part
 };
 
 // What the receiver writes.
 struct note {
-  _Alignas(LINE) atomic_uint taken;  // messages
-  atomic_uint asked;                 // k + 1: of message k it wants the bytes through the window
+  _Alignas(LINE) struct guard guard;
+  atomic_uint taken;       // messages
+  atomic_uint asked;       // k + 1: of message k it wants the bytes through the window
   atomic_uint reading;     // k + 1: it is about to read message k from the sender's memory
   atomic_uint never;       // it cannot read the sender's memory
   atomic_uint closed;      // it takes no more
@@ -134,7 +136,6 @@ struct lane {
   const struct peer *peer;
   uint32_t rank;
   struct mapped *mapped;  // the peer's object
-  struct head *head;      // of the peer's piece
   bool pulls;             // we may read the peer's memory
 };
 
@@ -151,7 +152,6 @@ struct piece {
   unsigned char *memory;
   size_t bytes;
   uint32_t ticket;
-  bool used;  // not all zero
 };
 
 struct nbc_shm_lanes {
@@ -176,6 +176,16 @@ struct peer {
   int64_t pid;
   uint64_t token;
   struct process *process;  // null: nobody knows whether it is alive
+};
+
+// One for all devices that have it for a peer.
+struct process {
+  struct process *next;
+  uint64_t token;
+  int file;            // -1: none
+  bool gone;           // when it was to be watched
+  atomic_bool pulled;  // its memory could be read
+  unsigned users;
 };
 
 struct shm {
@@ -237,14 +247,17 @@ void pool_met(void);                                    // the device has all it
 void pool_leave(void);
 void pool_await(size_t processes);  // as many as are peers now
 void pool_forget(uint64_t token);   // one that is no more
-// For inboxes of those peers; *why: as of make() in nbc/shm.h.
-int pool_take(const struct shm *, size_t bytes, const uint32_t *ranks, uint32_t count,
+// Inboxes for those ranks, one behind the other, of so many bytes each. The first ones of each are
+// zero but for the guard. *why: as of make() in nbc/shm.h.
+int pool_take(const struct shm *, const uint32_t *ranks, uint32_t count, size_t bytes, size_t first,
               struct piece *, const char **why);
-void pool_give_back(struct piece *);
+// `awaited`: peers that have not come yet will.
+void pool_give_back(struct piece *, bool awaited);
+bool pool_has(const struct piece *, const struct peer *);  // it has the object in its memory
 void pool_describe(const struct piece *, struct nbc_shm_address *);  // but for the inbox
-int pool_map(uint64_t token, const struct nbc_shm_address *, struct mapped **, struct head **,
-             unsigned char **memory);
-void pool_unmap(struct mapped *, struct head *);
+int pool_map(uint64_t token, const struct nbc_shm_address *, struct mapped **,
+             unsigned char **inbox);
+void pool_unmap(struct mapped *, void *inbox);
 
 // lanes.c
 size_t inbox_bytes(const struct sizes *);

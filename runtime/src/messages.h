@@ -81,7 +81,8 @@ struct lane {
 };
 
 struct messages {
-  struct lane *lanes;  // by peer, of the first `peers` of the template
+  struct lane *lanes;      // by peer, of the first `peers` of the template
+  struct pledge *pledges;  // likewise
   uint32_t peers;
   struct message *messages;  // [instance][record]
   struct call *posting;      // where the cursor is; null: all that is enabled is carried out

@@ -172,30 +172,30 @@ struct traffic *messages_traffic(const nbc_plan *plan) {
   return most;
 }
 
-// To each peer. Null: no memory.
-static struct pledge *pledges_of(const nbc_plan *plan) {
-  const uint32_t peers = messages_of(plan)->peers;
+// To each peer. Kept, as who connects may have no memory left.
+static int make_pledges(nbc_plan *plan) {
+  struct messages *s = messages_of(plan);
   struct traffic *t = messages_traffic(plan);
-  struct pledge *p = t ? (struct pledge *)calloc((size_t)peers + 1, sizeof *p) : NULL;
-  for (uint32_t i = 0; p && i < peers; ++i)
-    p[i] = (struct pledge){plan_identity(plan), (uint32_t)t[i].sends, (uint32_t)t[i].receives};
+  s->pledges = (struct pledge *)arena_take(&plan->arena, s->peers * sizeof *s->pledges);
+  for (uint32_t i = 0; s->pledges && t && i < s->peers; ++i)
+    s->pledges[i] =
+        (struct pledge){plan_identity(plan), (uint32_t)t[i].sends, (uint32_t)t[i].receives};
+  const int status = s->pledges && t ? 0 : NBC_ERROR_MEMORY;
   free(t);
-  return p;
+  return status;
 }
 
 int messages_publish(nbc_plan *plan) {
   const struct nbc_bootstrap *b = &plan->comm->bootstrap;
   const struct lane *lanes = messages_of(plan)->lanes;
-  struct pledge *mine = pledges_of(plan);
-  int status = mine ? 0 : NBC_ERROR_MEMORY;
+  int status = make_pledges(plan);
   for (uint32_t i = 0; i < messages_of(plan)->peers && !status; ++i) {
-    struct greeting all = {.pledge = mine[i]};
+    struct greeting all = {.pledge = messages_of(plan)->pledges[i]};
     size_t card = lanes[i].ops->describe ? lanes[i].ops->describe(&lanes[i], all.card) : 0;
     char key[48];
     snprintf(key, sizeof key, "nbc.%u.%u", plan->number, lanes[i].rank);
-    if (b->put(b->context, key, &all, sizeof *mine + card)) status = NBC_ERROR_BOOTSTRAP;
+    if (b->put(b->context, key, &all, sizeof all.pledge + card)) status = NBC_ERROR_BOOTSTRAP;
   }
-  free(mine);
   return status;
 }
 
@@ -216,11 +216,10 @@ static int meet(nbc_plan *plan, const struct lane *lane, const struct pledge *mi
 }
 
 int messages_connect(nbc_plan *plan) {
-  struct pledge *mine = pledges_of(plan);
-  int status = mine ? 0 : NBC_ERROR_MEMORY;
-  for (uint32_t i = 0; i < messages_of(plan)->peers && !status; ++i)
-    status = meet(plan, &messages_of(plan)->lanes[i], &mine[i]);
-  free(mine);
+  const struct messages *s = messages_of(plan);
+  int status = 0;
+  for (uint32_t i = 0; i < s->peers && !status; ++i)
+    status = meet(plan, &s->lanes[i], &s->pledges[i]);
   return status;
 }
 

@@ -171,6 +171,12 @@ int near_create(nbc_plan *plan, uint32_t peers) {
   return status ? status : messages_publish(plan);
 }
 
+// What leaves the node is the p2p device's, and has nothing to connect.
+bool near_reachable(const nbc_plan *plan) {
+  const struct near *n = near_of(plan);
+  return !n || !n->lanes || (n->ops->reachable && n->ops->reachable(n->lanes));
+}
+
 void near_destroy(nbc_plan *plan) {
   struct near *n = near_of(plan);
   if (n && n->lanes && n->ops->close(n->lanes)) plan->memory_in_use = true;

@@ -438,6 +438,10 @@ int nbc_plan_create(nbc_comm *comm, const void *data, size_t bytes,
   return status;
 }
 
+int nbc_plan_reachable(const nbc_plan *plan) {
+  return plan && plan->target->reachable && plan->target->reachable(plan);
+}
+
 static void keep_plan_warm(nbc_plan *plan) {
   struct warm *w = &plan->warm;
   enum { FEW = 2 };  // variants, stages: those behind are seldom used

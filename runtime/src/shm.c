@@ -23,6 +23,7 @@ const struct target shm = {
     .check = messages_check,
     .create = create,
     .connect = messages_connect,
+    .reachable = near_reachable,
     .keep_warm = near_keep_warm,
     .prepare = messages_prepare,
     .admit = messages_admit,

@@ -75,6 +75,8 @@ struct target {
   // Makes queues and posts what is received ahead; then meets its peers.
   int (*create)(nbc_plan *);
   int (*connect)(nbc_plan *);
+  // Whether its peers cannot fail to connect to it. Null: they can.
+  bool (*reachable)(const nbc_plan *);
   // Names what a call reads of its own (warm.h). Null: nothing.
   void (*keep_warm)(nbc_plan *);
   // Whether a queue of the plan has failed, however long that takes to see.

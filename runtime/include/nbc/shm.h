@@ -32,7 +32,7 @@
  * Memory. All is reserved when plans are made: there is no SIGBUS later, but NBC_ERROR_MEMORY from
  * nbc_plan_create when /dev/shm is full. nbc_plan_options.slot_memory bounds what a plan takes
  * of it. A process has one file for all its plans, or a few if they need more than 16 MiB; of
- * what freed plans had it keeps 1 MiB for the next ones, as long as it has a device. Names are
+ * what freed plans had it keeps 4 MiB for the next ones, as long as it has a device. Names are
  * random, for their user only, and gone as soon as all the processes that are peers in a device
  * here have mapped the file: of the first one in nbc_shm_open, of others in nbc_plan_connect. What
  * processes that were killed before that have left, the next device that the same user opens takes
@@ -126,7 +126,7 @@ struct nbc_shm_wish {
 /* Where a peer finds the memory of a lane. */
 struct nbc_shm_address {
   char name[56];
-  uint64_t bytes, offset, piece; /* of the file; where in it the lane, and the plan's memory are */
+  uint64_t bytes, offset; /* of the file; where in it the lane is */
   uint32_t cells, ring, slot, window;
   uint32_t ticket; /* which plan's memory that is */
 };
@@ -145,6 +145,9 @@ struct nbc_shm_ops {
               const char **why);
   void (*describe)(const struct nbc_shm_lanes *, uint32_t lane, struct nbc_shm_address *);
   int (*connect)(struct nbc_shm_lanes *, uint32_t lane, const struct nbc_shm_address *);
+  /* Whether all peers have the memory mapped, so that they cannot fail to connect. Null: it is not
+   * known. */
+  int (*reachable)(const struct nbc_shm_lanes *);
   /* Of the lanes, what sending and receiving looks at: where it begins, and its bytes. */
   const void *(*hot)(const struct nbc_shm_lanes *, size_t *bytes);
   /* Bytes that were reserved. */
