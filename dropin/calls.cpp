@@ -43,13 +43,19 @@ void drain(Lock &lock, Communicator &c) {
 // Waits for it. Null: calls are the MPI's.
 Plan *make_plan(Lock &lock, Communicator &c, const Operation &o, const Outline &line, bool own) {
   drain(lock, c);
-  unsigned round = 0;
-  for (; !c.advance() || c.state() == Plan::making; ++round) wait_a_while(lock, round);
+  // Each step is waited for as if it were the first: at once it may be there.
+  unsigned round = 0, taken = Steps::taken();
+  const auto wait = [&] {
+    if (taken != Steps::taken()) round = 0;
+    taken = Steps::taken();
+    wait_a_while(lock, round++);
+  };
+  while (!c.advance() || c.state() == Plan::making) wait();
   if (c.state() != Plan::ready) return nullptr;
   Plan *plan = own ? choose_own_plan(c, o, line) : choose_plan(c, o, line);
-  for (; plan && plan->state == Plan::making; ++round) {
+  while (plan && plan->state == Plan::making) {
     c.advance();
-    wait_a_while(lock, round);
+    wait();
   }
   return plan && plan->state == Plan::ready ? plan : nullptr;
 }

@@ -161,6 +161,8 @@ void end();
 
 /// On stderr, without being asked: one rank says what all would say.
 void complain(const std::string &what);
+/// By MPI_Abort: what others go by has come to nothing here, and they would wait.
+void end_program(const std::string &why);
 /// For the report: one call that was passed on; what a plan has done, when it ends.
 void count_passed(const char *name, const char *why);
 void count_plan(const Plan &);

@@ -388,10 +388,10 @@ bool Communicator::owes_farewell() const {
 /// An adapter's queues need a farewell, neighbours are no other communicator's, and what has failed
 /// here may fail again.
 bool Communicator::leaves_something() const {
-  return !over && (!copies_attributes_ || ranks_ == 1) && state_ == Plan::ready && !adapter_ &&
-         !neighbors_.any() && std::all_of(plans_.begin(), plans_.end(), [](const Made &p) {
-           return p.state == Plan::ready && !p.taken;
-         });
+  return !over && (!copies_attributes_ || ranks_ == 1) && state_ == Plan::ready && !broken_ &&
+         !adapter_ && !neighbors_.any() &&
+         std::all_of(plans_.begin(), plans_.end(),
+                     [](const Made &p) { return p.state == Plan::ready && !p.taken; });
 }
 
 // One rank is this one, whatever the communicator.

@@ -51,6 +51,7 @@
 #include "dropin/neighbors.h"
 #include "dropin/operation.h"
 #include "dropin/steps.h"
+#include "dropin/templates.h"
 #include "nbc.h"
 
 namespace nbcc::dropin {
@@ -210,7 +211,9 @@ class Communicator {
 
   // setup.cpp
   Steps set_up();
-  void open(const std::vector<struct Identity> &, nbc_device *node);
+  bool make_room();
+  void take_over(std::unique_ptr<Communicator> before);
+  bool open(nbc_device *node);
   /// Ranks' least values; into agreed_.
   Posted agree(int first, int second = 0);
   void give_up(const std::string &why);
@@ -223,8 +226,8 @@ class Communicator {
   Posted agree_on_given_back();
   Steps meet_neighbors();
   Posted send_cards();
-  int build(const Made &, void **template_data, std::size_t *bytes, std::string &why);
-  int create(Made &, const void *template_data, std::size_t bytes, std::string &why);
+  int build(const Made &, Template &, std::string &why);
+  int create(Made &, const Template &, std::string &why);
   void fail(Made &, int own_status, int status, const std::string &why);
   std::string why_not(int own, int all, const std::string &why) const;
 
@@ -242,8 +245,10 @@ class Communicator {
   Neighbors neighbors_;
   bool neighbors_failed_ = false;  // on some rank
   std::vector<std::int32_t> node_of_;
-  std::int32_t number_ = 0;             // of its first rank's; 0: it has not met
-  std::unique_ptr<Exchange> exchange_;  // where ours_ knows it
+  std::shared_ptr<struct Meeting> meeting_;  // while ranks meet
+  int broken_ = 0;                           // why no plan can be made on this rank
+  std::int32_t number_ = 0;                  // of its first rank's; 0: it has not met
+  std::unique_ptr<Exchange> exchange_;       // where ours_ knows it
   nbc_comm *ours_ = nullptr;
   std::list<Made> plans_;
   std::deque<Made *> to_make_;

@@ -32,9 +32,21 @@ void Exchange::prepare(int ranks, std::size_t room) {
   received_.assign(sent_.size(), 0);
 }
 
-void Exchange::sign(int status) {
-  for (std::size_t at = 0; at < sent_.size(); at += bytes_)
+void Exchange::sign(int status, bool reachable) {
+  const std::uint32_t said = reachable;
+  for (std::size_t at = 0; at < sent_.size(); at += bytes_) {
     std::memcpy(&sent_[at] + offsetof(Head, status), &status, sizeof status);
+    std::memcpy(&sent_[at] + offsetof(Head, reachable), &said, sizeof said);
+  }
+}
+
+bool Exchange::reachable() const {
+  Head head;
+  for (std::size_t at = 0; at < received_.size(); at += bytes_) {
+    std::memcpy(&head, &received_[at], sizeof head);
+    if (!head.reachable) return false;
+  }
+  return true;
 }
 
 int Exchange::status() const {
@@ -47,6 +59,7 @@ int Exchange::status() const {
 }
 
 void Exchange::clear() {
+  if (bytes_ && is_kept(static_cast<int>(sent_.size() / bytes_))) return;
   sent_ = {};
   received_ = {};
 }

@@ -2,10 +2,11 @@
 // plans.cpp - from a choice to a plan that all ranks have connected.
 //
 //   reuse      of plans for persistent requests: one that all ranks have given back
-//   template   whether all have one is agreed on while each creates a plan of its own: to wait for
-//              others takes longer than that
-//   create     cards to peers, by MPI_Ialltoall; they say whether all have created it
-//   connect    agreed: all have
+//   template
+//   create     cards to peers, by MPI_Ialltoall; they say whether all have created it. Of many
+//   ranks
+//              it is agreed on meanwhile whether all have memory for cards, and a template
+//   connect    agreed: all have, unless all cards say that nobody can fail
 //
 // Memory. Lanes of shared memory are bounded by 256 KiB a plan and rank: of 64 ranks on a node each
 // takes 99 to 128 KiB a plan, and 232 KiB where it talks to all others (528 without the bound), so
@@ -14,10 +15,10 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstdlib>
 #include <new>
 
 #include "compiler/selection/able.h"
+#include "dropin/calls.h"
 #include "dropin/communicator.h"
 #include "dropin/shapes.h"
 #include "dropin/shipped.h"
@@ -30,7 +31,6 @@ constexpr std::uint64_t usual = std::uint64_t{1} << 20;
 constexpr std::uint64_t most_of_all = std::uint64_t{1}
                                       << 36;  // bytes, of all ranks' blocks together
 constexpr std::size_t slot_memory = std::size_t{256} << 10;
-enum : std::size_t { plain_card = 16, card_with_address = 320 };
 
 // The same on all ranks: of what all of them know.
 std::uint64_t most_bytes(const Choice &choice, std::uint64_t bytes, int ranks) {
@@ -83,8 +83,7 @@ Plan *Communicator::plan(const Operation &o, const Choice &choice, std::uint64_t
   }
 }
 
-int Communicator::build(const Made &p, void **template_data, std::size_t *bytes, std::string &why) {
-  char text[512] = "";
+int Communicator::build(const Made &p, Template &made, std::string &why) {
   nbc_build_request request = {};
   request.algorithm = p.name.c_str();
   request.target = p.target.c_str();
@@ -96,22 +95,21 @@ int Communicator::build(const Made &p, void **template_data, std::size_t *bytes,
   request.parameter_count = static_cast<std::uint32_t>(p.parameters.size());
   request.node_of = node_of_.data();
   request.graph = p.neighbors ? neighbors_.graph() : nullptr;
-  int status = nbc_build_template(shipped(), &request, template_data, bytes, text, sizeof text);
+  const int status = find_template(request, made, why);
   try {
-    if (status)
-      why = p.algorithm + ": " + std::string(text).substr(0, std::string(text).find('\n'));
+    if (!why.empty()) why = p.algorithm + ": " + why;
   } catch (const std::bad_alloc &) {
   }
   return status;
 }
 
-int Communicator::create(Made &p, const void *template_data, std::size_t bytes, std::string &why) {
+int Communicator::create(Made &p, const Template &of, std::string &why) {
   nbc_plan_options options = {};
   options.slot_memory = slot_memory;
   options.max_bytes = p.most;
   options.transfer = p.transfer;
   options.persistent = p.own;
-  int status = nbc_plan_create(ours_, template_data, bytes, &options, &p.plan);
+  int status = nbc_plan_create(ours_, of.data.get(), of.bytes, &options, &p.plan);
   why.clear();
   try {
     if (status) why = p.algorithm + ": " + nbc_plan_why();
@@ -210,8 +208,7 @@ Posted Communicator::agree_on_given_back() {
 
 Steps Communicator::make_plan(Made &p) {
   std::string why;
-  void *template_data = nullptr;
-  std::size_t bytes = 0;
+  Template of;
   if (p.own) {
     Others others;
     const std::size_t count = in_place_of(p, others);
@@ -227,31 +224,43 @@ Steps Communicator::make_plan(Made &p) {
       co_return;
     }
   }
-  int status = p.neighbors && neighbors_failed_ ? NBC_ERROR_MEMORY : 0;
-  if (!status) status = build(p, &template_data, &bytes, why);
+  int built = p.neighbors && neighbors_failed_ ? NBC_ERROR_MEMORY : broken_;
+  if (!built) built = build(p, of, why);
   try {
-    exchange_->prepare(ranks_, p.target == "mpi" ? plain_card : card_with_address);
+    exchange_->prepare(ranks_, p.target == "mpi" ? Exchange::plain : Exchange::with_address);
   } catch (const std::bad_alloc &) {
-    status = NBC_ERROR_MEMORY;
+    built = NBC_ERROR_MEMORY;
   }
-  const Posted agreement = agree(status);
+  int status = built, error = 0, all = 0;
   // Without a template it takes a number alone.
-  std::string why_not_created;
-  const int created = create(p, template_data, bytes, why_not_created);
-  if (!status) {
+  const auto create_as_built = [&] {
+    std::string why_not_created;
+    const int created = create(p, of, why_not_created);
+    if (built) return;
     status = created;
     why.swap(why_not_created);
+  };
+  if (Exchange::is_kept(ranks_)) {
+    create_as_built();
+  } else {
+    const Posted agreement = agree(built);
+    create_as_built();
+    error = co_await agreement;
+    all = agreed_[0];
   }
-  int error = co_await agreement;
-  int all = agreed_[0];
   bool emptied = false;
   while (!error && !all) {
-    exchange_->sign(status);
+    exchange_->sign(status, nbc_plan_reachable(p.plan));
     error = co_await send_cards();
     if (error) break;
     all = ranks_ > 1 ? exchange_->status() : status;
     if (!all) {
       status = nbc_plan_connect(p.plan);
+      if (ranks_ > 1 && exchange_->reachable()) {
+        if (status)
+          end_program(p.algorithm + ": not connected, as it had to be: " + nbc_status_text(status));
+        break;
+      }
       error = co_await agree(status);
       all = agreed_[0];
       break;
@@ -266,10 +275,9 @@ Steps Communicator::make_plan(Made &p) {
     if (emptied) p.most = least;
     left.clear();
     emptied = true;
-    status = create(p, template_data, bytes, why);
+    create_as_built();
     all = 0;
   }
-  std::free(template_data);
   exchange_->clear();
   if (error || all)
     fail(p, status, error ? NBC_ERROR_DEVICE : all, why);

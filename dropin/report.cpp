@@ -136,6 +136,13 @@ void complain(const std::string &what) {
   if (rank == 0) std::fprintf(stderr, "nbc: %s\n", what.c_str());
 }
 
+void end_program(const std::string &why) {
+  int rank = 0;
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  std::fprintf(stderr, "nbc: rank %d: %s\n", rank, why.c_str());
+  PMPI_Abort(MPI_COMM_WORLD, 1);
+}
+
 void count_passed(const char *name, const char *why) {
   add(std::string(1, passed) + name + ": " + why, 1, 0);
 }

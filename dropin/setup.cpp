@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // setup.cpp - from a communicator of MPI's to devices: context, meet, open.
 //
-// Three agreements and a gather of some 400 bytes a rank, one after the other, at the first
-// collective call on a communicator; the first alone, if all ranks have a freed one's devices and
-// plans; nothing where it has had those since it was constructed, or has one rank.
+// A gather of some 400 bytes a rank, at the first collective call on a communicator: who is where,
+// and which freed one's devices and plans would serve. Of many ranks that is agreed on before.
+// Where opening a device may fail by more than want of memory, which the first plan's cards would
+// tell, it is agreed on, too. Nothing of all this where a freed one's things were found when the
+// communicator was constructed, or it has one rank.
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -22,9 +25,15 @@ struct Identity {
   std::uint64_t library;  // its checksum
   std::int32_t number;    // of communicators that this rank has met on
   std::int32_t target;    // enum Wish
+  std::int32_t left;      // of which freed one it has devices and plans; 0: of none
+  std::int32_t status;    // why it cannot take part
+  std::int32_t may_fail;  // to open a device
   std::int32_t node_status;
   char node[64];  // $NBC_NODE: ranks that say different ones are on different nodes
   nbc_shm_facts facts;
+};
+struct Meeting {
+  std::vector<Identity> all;
 };
 
 namespace {
@@ -77,8 +86,10 @@ nbc_device *identify(Identity &mine, int rank, int ranks) {
   static std::int32_t met = 0;
   mine = {};
   mine.number = met = met % INT32_MAX + 1;
-  mine.library = shipped()->checksum;
+  if (shipped()) mine.library = shipped()->checksum;
   mine.target = wish();
+  const char *progress = std::getenv("NBC_PROGRESS");
+  mine.may_fail = adapter_of(mine.target) || (progress && *progress);
   const char *said = std::getenv("NBC_NODE");
   std::snprintf(mine.node, sizeof mine.node, "%s", said ? said : "");
   nbc_device *device = nullptr;
@@ -92,14 +103,35 @@ bool same_node(const Identity &a, const Identity &b) {
 
 // By the first rank there; returns how many there are.
 int number_nodes(const std::vector<Identity> &all, std::vector<std::int32_t> &node_of) {
-  std::vector<const Identity *> firsts;
+  std::int32_t nodes = 0;
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
-    std::size_t n = 0;
-    while (n < firsts.size() && !same_node(*firsts[n], all[rank])) ++n;
-    if (n == firsts.size()) firsts.push_back(&all[rank]);
-    node_of[rank] = static_cast<std::int32_t>(n);
+    std::size_t like = 0;
+    while (like < rank && !same_node(all[like], all[rank])) ++like;
+    node_of[rank] = like < rank ? node_of[like] : nodes++;
   }
-  return static_cast<int>(firsts.size());
+  return nodes;
+}
+
+bool all_have(const std::vector<Identity> &all, std::int32_t left) {
+  return std::ranges::all_of(all, [left](const Identity &i) { return i.left == left; });
+}
+
+std::int32_t least_left(const std::vector<Identity> &all) {
+  return std::ranges::min_element(all, {}, &Identity::left)->left;
+}
+
+bool one_may_fail(const std::vector<Identity> &all) {
+  return std::ranges::any_of(all, [](const Identity &i) { return i.may_fail != 0; });
+}
+
+int first_status(const std::vector<Identity> &all) {
+  const auto at = std::ranges::find_if(all, [](const Identity &i) { return i.status != 0; });
+  return at == all.end() ? 0 : at->status;
+}
+
+// Whether all ranks could say where they are.
+bool all_are_somewhere(const std::vector<Identity> &all) {
+  return std::ranges::all_of(all, [](const Identity &i) { return i.node_status == 0; });
 }
 
 // Null: all ranks say the same.
@@ -136,13 +168,32 @@ std::string Communicator::why_not(int own, int all, const std::string &why) cons
   return why.empty() ? nbc_status_text(own) : why;
 }
 
-// Sets up all that is local; agreed_ is not known yet.
-void Communicator::open(const std::vector<Identity> &all, nbc_device *device) {
+bool Communicator::make_room() try {
+  auto meeting = std::make_shared<Meeting>();
+  meeting->all.resize(static_cast<std::size_t>(ranks_));
+  node_of_.resize(meeting->all.size());
+  if (Exchange::is_kept(ranks_)) exchange_->prepare(ranks_, Exchange::with_address);
+  meeting_ = std::move(meeting);
+  return true;
+} catch (const std::bad_alloc &) {
+  return false;
+}
+
+// Whether the device is ready.
+bool Communicator::open(nbc_device *device) try {
   std::vector<nbc_shm_facts> facts;
   std::vector<std::uint32_t> nodes(node_of_.begin(), node_of_.end());
-  for (const Identity &i : all) facts.push_back(i.facts);
+  for (const Identity &i : meeting_->all) facts.push_back(i.facts);
   const nbc_shm_options options = {nodes.data(), 0};
-  has_node_ = device && nbc_shm_finish(device, facts.data(), &options) == 0;
+  return nbc_shm_finish(device, facts.data(), &options) == 0;
+} catch (const std::bad_alloc &) {
+  return false;
+}
+
+void Communicator::take_over(std::unique_ptr<Communicator> before) {
+  meeting_.reset();
+  succeed(*before);
+  if (rank_ == 0) count_communicator(true);
 }
 
 Steps Communicator::set_up() {
@@ -191,65 +242,76 @@ Steps Communicator::set_up() {
   }
   PMPI_Comm_set_errhandler(context_.comm, MPI_ERRORS_RETURN);
 
-  Identity mine;
-  std::vector<Identity> all;
-  nbc_device *device = nullptr;
-  try {
-    all.resize(static_cast<std::size_t>(ranks_));
-    node_of_.resize(all.size());
-  } catch (const std::bad_alloc &) {
-    status = NBC_ERROR_MEMORY;
-  }
-  // The least and the greatest number that ranks propose; what has failed is less than any.
   std::unique_ptr<Communicator> before = take_predecessor(context_.comm, ranks_);
-  const std::int32_t number = before ? before->number_ : 0;
-  int error = co_await agree(status ? status : number, -number);
-  if (!error && agreed_[0] > 0 && agreed_[0] == -agreed_[1]) {
-    succeed(*before);
-    if (rank_ == 0) count_communicator(true);
-    co_return;
-  }
-  if (before) put_back(std::move(before), agreed_[0]);
-  context_.unused = false;
-  if (error || agreed_[0] < 0) {
-    give_up(error ? "MPI failed" : why_not(status, agreed_[0], why_));
-    co_return;
+  const std::int32_t left_before = before ? before->number_ : 0;
+  int error = MPI_SUCCESS;
+  if (Exchange::is_kept(ranks_)) {
+    if (!make_room()) end_program("no memory is left to meet on a communicator");
+  } else {
+    if (!make_room()) status = NBC_ERROR_MEMORY;
+    // The least and the greatest that ranks propose; what has failed is less than any.
+    error = co_await agree(status ? status : left_before, -left_before);
+    if (!error && agreed_[0] > 0 && agreed_[0] == -agreed_[1]) {
+      take_over(std::move(before));
+      co_return;
+    }
+    if (before) put_back(std::move(before), agreed_[0]);
+    if (error || agreed_[0] < 0) {
+      give_up(error ? "MPI failed" : why_not(status, agreed_[0], why_));
+      co_return;
+    }
   }
 
-  device = identify(mine, rank_, ranks_);
+  Identity mine;
+  std::vector<Identity> &all = meeting_->all;
+  nbc_device *device = identify(mine, rank_, ranks_);
+  mine.left = before ? left_before : 0;
+  mine.status = status;
   Posted gather;
   gather.error = PMPI_Iallgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE,
                                  context_.comm, &gather.request);
   error = co_await gather;
+  if (before && !error && all_have(all, left_before)) {
+    if (device) device->close(device);
+    take_over(std::move(before));
+    co_return;
+  }
+  if (before) put_back(std::move(before), error ? 0 : least_left(all));
+  context_.unused = false;
   nbc_device *devices[2] = {};
   std::size_t count = 0;
-  if (!error) {
+  const int failed = error ? NBC_ERROR_DEVICE : first_status(all);
+  const char *differ = error ? "MPI failed" : failed ? nullptr : difference(all);
+  const bool has_adapter = adapter_of(mine.target), may_fail = one_may_fail(all);
+  if (!failed && !differ) {
+    nodes_ = number_nodes(all, node_of_);
+    number_ = all[0].number;
+    has_node_ = all_are_somewhere(all);
+    if (has_node_ && !open(device)) status = NBC_ERROR_MEMORY;
     try {
-      nodes_ = number_nodes(all, node_of_);
-      number_ = all[0].number;
-      open(all, device);
-      if (adapter_of(mine.target))
+      if (!status && has_adapter)
         status = open_adapter(adapter_of(mine.target), &devices[count], why_);
     } catch (const std::bad_alloc &) {
       status = NBC_ERROR_MEMORY;
     }
-    if (!status && !adapter_of(mine.target))
-      status = nbc_mpi_device(context_.comm, &devices[count]);
+    if (!status && !has_adapter) status = nbc_mpi_device(context_.comm, &devices[count]);
     if (!status) ++count;
     if (!status && has_node_) devices[count++] = device;
     const nbc_bootstrap bootstrap = exchange_->bootstrap(rank_, ranks_);
     if (!status) status = nbc_comm_create(&bootstrap, devices, count, &ours_);
-    // Who has read others' memory here says so by this: no device is closed before.
-    error = co_await agree(status, has_node_);
+    if (may_fail) {
+      error = co_await agree(status);
+      if (error) differ = "MPI failed";
+    }
   }
   if (!ours_ && count > 0) devices[0]->close(devices[0]);
   if (device && (!ours_ || !has_node_)) device->close(device);
-  has_node_ = has_node_ && !error && agreed_[1];
-  const char *differ = error ? "MPI failed" : difference(all);
-  if (error || agreed_[0] || differ) {
-    give_up(differ ? differ : why_not(status, agreed_[0], why_));
+  meeting_.reset();
+  if (failed || differ || (may_fail && agreed_[0])) {
+    give_up(differ ? differ : why_not(status, failed ? failed : agreed_[0], why_));
     co_return;
   }
+  broken_ = status;
   adapter_ = adapter_of(mine.target);
   has_messages_ = allows(mine.target, messages);
   if (rank_ == 0) count_communicator(false);

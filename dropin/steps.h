@@ -7,7 +7,8 @@
 ///   }
 ///
 /// Whoever has the Steps calls advance() now and then: a test, and what comes behind it if that was
-/// done. Costs one allocation, of the function's variables.
+/// done. taken() says whether any has got further. Costs one allocation, of the function's
+/// variables.
 
 #pragma once
 
@@ -68,12 +69,17 @@ class Steps {
       int done = 1;
       if (!p.error) p.error = PMPI_Test(&p.request, &done, MPI_STATUS_IGNORE);
       if (!done && !p.error) return false;
+      ++taken_;
       handle_.resume();
     }
     return true;
   }
 
+  /// Of all there are.
+  static unsigned taken() { return taken_; }
+
  private:
+  inline static unsigned taken_ = 0;
   using Handle = std::coroutine_handle<promise_type>;
   explicit Steps(Handle handle) : handle_(handle) {}
   Handle handle_;

@@ -21,6 +21,9 @@ void Lock::enter() {}
 void Lock::leave() {}
 
 void complain(const std::string &) {}
+void end_program(const std::string &) {
+  PMPI_Abort(MPI_COMM_WORLD, 1);
+}
 
 void count_communicator(bool) {}
 void count_plan(const Plan &p) {
