@@ -61,7 +61,8 @@ int find_template(const nbc_build_request &r, Template &found, std::string &why)
     why = std::string_view(text).substr(0, std::string_view(text).find('\n'));
     return status;
   }
-  found.data.reset(static_cast<const void *>(data), [](const void *p) { std::free(const_cast<void *>(p)); });
+  found.data.reset(static_cast<const void *>(data),
+                   [](const void *p) { std::free(const_cast<void *>(p)); });
   if (!r.graph) keep(key, found);
   return 0;
 } catch (const std::bad_alloc &) {

@@ -30,8 +30,9 @@
 #include "runtime/shm/shm.h"
 
 #define FIRST ((size_t)16 << 20)
-#define KEPT ((size_t)4 << 20)  // bytes that are free, and reserved
-#define STEP ((size_t)1 << 18)  // what is reserved at once
+#define LARGEST ((size_t)256 << 20)  // but for a plan that needs more
+#define KEPT ((size_t)4 << 20)       // bytes that are free, and reserved
+#define STEP ((size_t)1 << 18)       // what is reserved at once
 // A page that is mapped when it is touched takes as long as a hundred that are mapped together, in
 // a virtual machine 30 us. So of few peers all is mapped that they have reserved, by larger steps.
 #define LARGE_STEP ((size_t)1 << 20)
@@ -226,12 +227,14 @@ static void destroy(struct own *o) {
 
 static int add_object(size_t bytes) {
   size_t size = objects ? 2 * objects->object.bytes : FIRST;
+  if (size > LARGEST) size = LARGEST;
   while (size < bytes + PAGE) size *= 2;
   struct own *o = (struct own *)calloc(1, sizeof *o);
   struct range *all = (struct range *)calloc(1, sizeof *all);
   int failed = o && all ? object_make(&o->object, size) : ENOMEM;
   if (!failed) failed = object_reserve(&o->object, 0, PAGE, NULL);
   if (failed) {
+    if (o && o->object.memory) object_unname(o->object.name);
     if (o) object_close(&o->object);
     free(all);
     free(o);

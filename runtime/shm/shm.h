@@ -46,6 +46,8 @@ struct roll {
   _Atomic uint64_t processes[ROLL];         // their tokens; 0: free
 };
 
+_Static_assert(sizeof(struct roll) <= PAGE, "pieces begin behind it");
+
 // Each part of a piece begins with it. In memory that is used anew the ticket is another; and it is
 // used anew when no peer has it.
 struct guard {
@@ -231,7 +233,7 @@ int object_reserve(const struct object *, size_t offset, size_t bytes, void *top
 void object_release(const struct object *, size_t offset, size_t bytes);
 int object_find(const char name[NAME], size_t bytes, void **memory);
 void object_unname(const char name[NAME]);
-void object_close(struct object *);  // and its name
+void object_close(struct object *);  // not its name
 void objects_clean(void);
 void objects_clean_seldom(void);  // once a second at most
 
