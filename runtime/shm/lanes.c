@@ -25,8 +25,7 @@ enum {
   RING_AT_ONCE = 16384  // bytes whose pages are fetched together
 };
 #define CHEAP_CELLS (64 << 10)     // bytes of a plan's cells
-#define CHEAP (256 << 10)          // of its cells and rings,
-#define CHEAPER (64 << 10)         // where ranks share cores
+#define CHEAP (256 << 10)          // of its cells and rings
 #define CHEAP_WINDOWS (256 << 10)  // and of its windows
 #define PATIENCE 1                 // s, for a peer that is reading
 
@@ -92,7 +91,7 @@ static struct sizes choose_sizes(const struct shm *shm, const struct nbc_shm_wis
   while (z.ring < wished * z.slot) z.ring *= 2;
   while (z.ring < ENOUGH_SLOTS * z.slot) {
     struct sizes more = {.cells = z.cells, .ring = 2 * z.ring};
-    if (wish->count * inbox_bytes(&more) > (shm->own_cores ? CHEAP : CHEAPER)) break;
+    if (wish->count * inbox_bytes(&more) > CHEAP) break;
     z.ring = more.ring;
   }
   // The largest first, and the longest slot only where nothing else is left.
