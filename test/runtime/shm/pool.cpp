@@ -50,6 +50,7 @@ TEST(ShmPool, plansUseTheSameMemoryOneAfterTheOther) {
     nbc_comm *comm = p.open();
     for (int round = 0; round < 20; ++round) {
       nbc_plan *plan = ring(comm, p, {.depth = uint32_t(1 + round % 3)});
+      Process::must(nbc_plan_reachable(plan) == 1, "its peers have mapped it when they met");
       gather(plan, p.files.rank, 3, 1);
       Process::must(piecesMapped() == 3, "one piece for each process");
       Process::must(reserved() < 3 << 20, "no more than a plan or two need");
