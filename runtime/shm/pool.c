@@ -440,6 +440,7 @@ static int find_or_map(uint64_t whose, const char name[NAME], size_t bytes,
   *result = find_mapped(name);
   const int status = *result ? 0 : add_mapped(whose, name, bytes, result);
   if (status) return status;
+  (*result)->forgotten = false;
   if (whose != token) enrol(roll_of((*result)->memory));
   unname_if_all_have(roll_of((*result)->memory), name);
   return 0;
@@ -479,7 +480,6 @@ int pool_map(uint64_t whose, const struct nbc_shm_address *a, struct mapped **re
   if (!status && !use(guard_at(m->memory + a->offset), a->ticket)) status = NBC_ERROR_BOOTSTRAP;
   if (!status) {
     ++m->lanes;
-    m->forgotten = false;
     *result = m;
     *inbox = m->memory + a->offset;
   }

@@ -159,6 +159,43 @@ TEST(ShmPool, nothingIsUsedAnewThatAPeerStillHas) {
   for (nbc_shm_lanes *lanes : {second, another, third, late}) shm[0]->ops->close(lanes);
 }
 
+// Lanes may be closed long after their device. Meanwhile the processes have met again.
+TEST(ShmPool, whatWasForgottenIsRememberedByTheNextDevice) {
+  Processes all(2, [](Process &p) {
+    const uint32_t other = uint32_t(1 - p.files.rank);
+    const auto lanes_on = [&](nbc_device *device, const char *key) {
+      auto *shm = reinterpret_cast<nbc_shm *>(device);
+      nbc_shm_wish wish = {&other, 1, 4, 1024, 1 << 20};
+      nbc_shm_lanes *lanes = nullptr;
+      nbc_shm_address mine, theirs;
+      const char *why;
+      size_t bytes;
+      Process::must(shm->ops->make(shm, &wish, &lanes, &why) == 0, "lanes are made");
+      shm->ops->describe(lanes, 0, &mine);
+      Files::put(&p.files, key, &mine, sizeof mine);
+      Files::get(&p.files, int(other), key, &theirs, sizeof theirs, &bytes);
+      Process::must(shm->ops->connect(lanes, 0, &theirs) == 0, "lanes are connected");
+      Files::fence(&p.files);
+      return lanes;
+    };
+    Process again = group(p, "again", 2);
+    nbc_bootstrap b = p.bootstrap(), c = again.bootstrap();
+    nbc_device *first = nullptr, *second = nullptr;
+    Process::must(nbc_shm_open(&b, nullptr, &first) == 0, "a device");
+    const nbc_shm_ops *ops = reinterpret_cast<nbc_shm *>(first)->ops;
+    nbc_shm_lanes *late = lanes_on(first, "first");
+    first->close(first);
+    Files::fence(&p.files);
+    Process::must(nbc_shm_open(&c, nullptr, &second) == 0, "another device");
+    ops->close(late);
+    Process::must(piecesMapped() == 2, "the peer's memory is still mapped");
+    ops->close(lanes_on(second, "second"));
+    Files::fence(&p.files);
+    second->close(second);
+  });
+  expectAllWell(all);
+}
+
 // It was forked while its parent had a device.
 TEST(ShmPool, aChildHasNothingOfItsParents) {
   Processes parent(1, [](Process &p) {
