@@ -40,22 +40,24 @@ void Exchange::sign(int status, bool reachable) {
   }
 }
 
-bool Exchange::reachable() const {
+template <class Look>
+bool Exchange::all_came(Look look) const {
   Head head;
   for (std::size_t at = 0; at < received_.size(); at += bytes_) {
     std::memcpy(&head, &received_[at], sizeof head);
-    if (!head.reachable) return false;
+    if (!look(head)) return false;
   }
   return true;
 }
 
+bool Exchange::reachable() const {
+  return all_came([](const Head &head) { return head.reachable != 0; });
+}
+
 int Exchange::status() const {
-  Head head;
-  for (std::size_t at = 0; at < received_.size(); at += bytes_) {
-    std::memcpy(&head, &received_[at], sizeof head);
-    if (head.status) return head.status;
-  }
-  return 0;
+  int first = 0;
+  all_came([&first](const Head &head) { return (first = head.status) == 0; });
+  return first;
 }
 
 void Exchange::clear() {

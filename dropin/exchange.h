@@ -55,6 +55,9 @@ class Exchange {
     std::uint32_t reachable;
     unsigned char all[16];
   };
+  /// Of cards that came: until one is not as `look` wants it.
+  template <class Look>
+  bool all_came(Look look) const;
   int put_all(const void *data, std::size_t bytes);
   static int put(void *, const char *key, const void *data, std::size_t bytes);
   static int get(void *, int rank, const char *key, void *data, std::size_t capacity,

@@ -3,9 +3,8 @@
 //
 //   reuse      of plans for persistent requests: one that all ranks have given back
 //   template
-//   create     cards to peers, by MPI_Ialltoall; they say whether all have created it. Of many
-//   ranks
-//              it is agreed on meanwhile whether all have memory for cards, and a template
+//   create     cards to peers, by MPI_Ialltoall; they say whether all have created it. Where ranks
+//              are many it is agreed on meanwhile whether all have memory for cards, and a template
 //   connect    agreed: all have, unless all cards say that nobody can fail
 //
 // Memory. Lanes of shared memory are bounded by 256 KiB a plan and rank: of 64 ranks on a node each

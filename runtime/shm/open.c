@@ -54,7 +54,8 @@ static void name_host(void) {
 static void find_facts(struct facts *f) {
   cpu_set_t cores;
   memset(f, 0, sizeof *f);
-  f->token = pool_enter(&f->memory);
+  pool_enter(&f->memory);
+  f->token = *pool_token();
   f->token_at = (uint64_t)(uintptr_t)pool_token();
   pthread_once(&named, name_host);
   memcpy(f->host, host_name, sizeof f->host);

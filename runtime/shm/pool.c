@@ -106,7 +106,6 @@ static size_t count(struct roll *r) {
   return n;
 }
 
-// One for the object, and one for each process.
 static bool has_name(struct roll *r) {
   return atomic_load(&r->awaited) != 0;
 }
@@ -129,6 +128,7 @@ static void enrol(struct roll *r) {
   }
 }
 
+// One for the object, and one for each process.
 static uint64_t now_awaited(void) {
   return meeting ? UINT64_MAX : awaited + 1;
 }
@@ -525,7 +525,7 @@ static void begin_anew(void) {
   token |= 1;  // not 0
 }
 
-uint64_t pool_enter(struct offer *offer) {
+void pool_enter(struct offer *offer) {
   pthread_mutex_lock(&lock);
   if (process != getpid()) begin_anew();
   ++devices;
@@ -537,9 +537,7 @@ uint64_t pool_enter(struct offer *offer) {
     memcpy(offer->name, objects->here.name, NAME);
     offer->bytes = objects->here.bytes;
   }
-  const uint64_t mine = token;
   pthread_mutex_unlock(&lock);
-  return mine;
 }
 
 void pool_visit(uint64_t whose, const struct offer *offer) {

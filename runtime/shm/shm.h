@@ -145,7 +145,7 @@ struct object {
   unsigned char *memory;
   size_t bytes;
   int file;         // locked; -1: none
-  char name[NAME];  // empty: it was taken away
+  char name[NAME];  // which may have been taken away
 };
 
 // A plan's memory.
@@ -242,8 +242,8 @@ struct offer {
   char name[NAME];  // empty: none
   uint64_t bytes;
 };
-uint64_t pool_enter(struct offer *);  // a device; this process' token, which is at pool_token()
-const uint64_t *pool_token(void);
+void pool_enter(struct offer *);                        // a device; then there is
+const uint64_t *pool_token(void);                       // this process' token
 void pool_visit(uint64_t token, const struct offer *);  // a peer's; best effort
 void pool_met(void);                                    // the device has all its peers
 void pool_leave(void);

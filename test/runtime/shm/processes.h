@@ -37,15 +37,11 @@ struct Process {
     must(nbc_comm_create(&b, &device, 1, &comm) == 0, "there is a communicator");
     return comm;
   }
-  static nbc_plan *unconnected(nbc_comm *comm, build::Bytes bytes, nbc_plan_options options = {}) {
+  static nbc_plan *plan(nbc_comm *comm, build::Bytes bytes, nbc_plan_options options = {}) {
     std::strcpy(bytes.header()->target, "shm");
     bytes.seal();
     nbc_plan *plan = nullptr;
     must(nbc_plan_create(comm, bytes.data(), bytes.size(), &options, &plan) == 0, "create");
-    return plan;
-  }
-  static nbc_plan *plan(nbc_comm *comm, build::Bytes bytes, nbc_plan_options options = {}) {
-    nbc_plan *plan = unconnected(comm, std::move(bytes), options);
     must(nbc_plan_connect(plan) == 0, "connect");
     return plan;
   }
