@@ -119,17 +119,6 @@ static bool say_where(const struct lane *l, struct cell *cell, unsigned char *sl
   return true;
 }
 
-// The next cell, to be written to: its line comes while this message is on its way. A store would
-// wait for it, and so would all stores behind that.
-static void own_next_cell(const struct lane *l) {
-  const struct cell *cell = cell_of(&l->out, l->sent);
-#if defined __x86_64__
-  __asm__ volatile("prefetchw %0" : : "m"(*cell));  // nothing, to processors without it
-#else
-  __builtin_prefetch(cell, 1);
-#endif
-}
-
 // Whether a message that fits into a slot is copied there later. Where memory cannot be read, the
 // receiver would have to wait for that.
 static bool may_wait(const struct lane *l, const struct nbc_shm_message *m) {
@@ -154,6 +143,26 @@ static uint32_t slot_begin(const struct sizes *z, uint32_t end, uint32_t bytes) 
 
 static unsigned char *slot_at(const struct inbox *in, uint32_t place) {
   return in->ring + (place & (in->sizes.ring - 1));
+}
+
+// To be written to soon: the line comes while this message is on its way. A store would wait for
+// it, and so would all stores behind that.
+static void own(const void *line) {
+#if defined __x86_64__
+  __asm__ volatile("prefetchw %0"
+                   :
+                   : "m"(*(const char *)line));  // nothing, to processors without it
+#else
+  __builtin_prefetch(line, 1);
+#endif
+}
+
+// Where the next message goes, if it is as long as this one.
+static void own_next(const struct lane *l, uint32_t slot) {
+  enum { ENOUGH = 8 };  // lines: behind those the processor sees where it goes on
+  own(cell_of(&l->out, l->sent));
+  const uint32_t place = slot_begin(&l->out.sizes, l->end, slot);
+  for (uint32_t i = 0; i < slot && i < ENOUGH * LINE; i += LINE) own(slot_at(&l->out, place) + i);
 }
 
 // Whether the next message finds a free cell, and room for its slot.
@@ -190,7 +199,7 @@ static int post(const struct nbc_shm_lanes *lanes, struct lane *l, struct nbc_sh
   m->number = l->sent++;
   told_release();
   atomic_store_explicit(&cell->flag, l->sent, memory_order_release);
-  own_next_cell(l);
+  own_next(l, bytes);
   return kind <= KIND_SLOT;
 }
 
