@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// dropin.c - what collective calls cost in a row, of an MPI program that knows nothing of nbcc.
+//
+//   bench-dropin-openmpi COLLECTIVE BYTES...
+//
+// Bytes are those of a block, or of the vector: of doubles where it reduces. A line for each length
+// says the microseconds of a call: of some batches the quickest, each between two barriers.
+// bench/dropin.py compares the MPI alone with libnbc-mpi.so in front of it.
+
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BATCHES = 5 };
+
+struct buffers {
+  void *in, *out;
+  int bytes, elements, ranks;
+  int *counts;
+};
+
+#define COLLECTIVES(X)                                                                            \
+  X(barrier, MPI_Barrier(MPI_COMM_WORLD))                                                         \
+  X(bcast, MPI_Bcast(b->in, b->bytes, MPI_BYTE, 0, MPI_COMM_WORLD))                               \
+  X(gather, MPI_Gather(b->in, b->bytes, MPI_BYTE, b->out, b->bytes, MPI_BYTE, 0, MPI_COMM_WORLD)) \
+  X(scatter,                                                                                      \
+    MPI_Scatter(b->in, b->bytes, MPI_BYTE, b->out, b->bytes, MPI_BYTE, 0, MPI_COMM_WORLD))        \
+  X(allgather,                                                                                    \
+    MPI_Allgather(b->in, b->bytes, MPI_BYTE, b->out, b->bytes, MPI_BYTE, MPI_COMM_WORLD))         \
+  X(alltoall, MPI_Alltoall(b->in, b->bytes, MPI_BYTE, b->out, b->bytes, MPI_BYTE, MPI_COMM_WORLD)) \
+  X(reduce, MPI_Reduce(b->in, b->out, b->elements, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD))       \
+  X(allreduce, MPI_Allreduce(b->in, b->out, b->elements, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD))    \
+  X(reduce_scatter,                                                                               \
+    MPI_Reduce_scatter(b->in, b->out, b->counts, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD))            \
+  X(reduce_scatter_block,                                                                         \
+    MPI_Reduce_scatter_block(b->in, b->out, b->elements, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD))    \
+  X(scan, MPI_Scan(b->in, b->out, b->elements, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD))              \
+  X(exscan, MPI_Exscan(b->in, b->out, b->elements, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD))
+
+#define CALL(name, expression)                       \
+  static void call_##name(const struct buffers *b) { \
+    (void)b;                                         \
+    expression;                                      \
+  }
+COLLECTIVES(CALL)
+
+#define ROW(name, expression) {#name, call_##name},
+static const struct collective {
+  const char *name;
+  void (*call)(const struct buffers *);
+} collectives[] = {COLLECTIVES(ROW)};
+
+static const struct collective *find(const char *name) {
+  for (size_t i = 0; i < sizeof collectives / sizeof *collectives; ++i)
+    if (!strcmp(collectives[i].name, name)) return &collectives[i];
+  return NULL;
+}
+
+// Milliseconds a batch, or so.
+static int calls_of(int bytes, int ranks) {
+  const int calls = bytes <= 1024 ? 4000 : bytes <= 8192 ? 1500 : bytes <= 65536 ? 300 : 40;
+  return ranks > 2 ? calls / 4 : calls;
+}
+
+static double microseconds(const struct collective *c, const struct buffers *b) {
+  const int calls = calls_of(b->bytes, b->ranks);
+  double best = 0;
+  for (int i = 0; i < calls / 10 + 2; ++i) c->call(b);
+  for (int batch = 0; batch < BATCHES; ++batch) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    double time = MPI_Wtime();
+    for (int i = 0; i < calls; ++i) c->call(b);
+    MPI_Barrier(MPI_COMM_WORLD);
+    time = (MPI_Wtime() - time) / calls;
+    if (batch == 0 || time < best) best = time;
+  }
+  return best * 1e6;
+}
+
+static void measure(const struct collective *c, int bytes, int rank, int ranks) {
+  struct buffers b = {.bytes = bytes, .elements = bytes / (int)sizeof(double), .ranks = ranks};
+  b.in = calloc((size_t)ranks, (size_t)bytes);
+  b.out = calloc((size_t)ranks, (size_t)bytes);
+  b.counts = (int *)malloc((size_t)ranks * sizeof *b.counts);
+  if (!b.in || !b.out || !b.counts) {
+    fprintf(stderr, "bench-dropin: no memory for %d bytes\n", bytes);
+    MPI_Abort(MPI_COMM_WORLD, 1);
+    return;
+  }
+  for (int i = 0; i < ranks; ++i) b.counts[i] = b.elements;
+  const double time = microseconds(c, &b);
+  if (rank == 0) printf("%s %d %.3f\n", c->name, bytes, time);
+  free(b.in);
+  free(b.out);
+  free(b.counts);
+}
+
+int main(int argc, char **argv) {
+  int rank, ranks, status = 0;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  const struct collective *c = argc > 2 ? find(argv[1]) : NULL;
+  for (int i = 2; c && !status && i < argc; ++i) {
+    const int bytes = atoi(argv[i]);
+    if (bytes >= (int)sizeof(double) && bytes <= 1 << 30)
+      measure(c, bytes, rank, ranks);
+    else
+      status = 1;
+  }
+  if (!c || status) {
+    if (rank == 0) fprintf(stderr, "usage: bench-dropin COLLECTIVE BYTES... (8 to 1 GiB)\n");
+    status = 1;
+  }
+  MPI_Finalize();
+  return status;
+}
