@@ -26,6 +26,9 @@ void lanes_rest(struct nbc_shm_lanes *lanes) {
   uint32_t idle = lanes->idle;
   if (idle < UINT32_MAX) ++lanes->idle;
   lanes->looks = WAITS;
+  // Something has moved, a part of a long message maybe, whose next one need not wait for a turn of
+  // the processor.
+  if (idle == 0) return;
   if (idle < spins) {
 #if defined __x86_64__
     __builtin_ia32_pause();
