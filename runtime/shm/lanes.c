@@ -179,7 +179,7 @@ static int connect_lane(struct nbc_shm_lanes *lanes, uint32_t lane,
   const struct sizes z = {a->cells, a->ring, a->slot, a->window};
   unsigned char *memory;
   if (l->mapped || !believable(a)) return NBC_ERROR_BOOTSTRAP;
-  int status = pool_map(l->peer->token, a, &l->mapped, &memory);
+  int status = pool_map(l->peer->token, a, cells_bytes(&z), &l->mapped, &memory);
   if (status) return status;
   if (((struct note *)(void *)memory)->guard.bytes != inbox_bytes(&z)) {
     pool_unmap(l->mapped, memory);

@@ -33,11 +33,7 @@
 #define LARGEST ((size_t)256 << 20)  // but for a plan that needs more
 #define KEPT ((size_t)4 << 20)       // bytes that are free, and reserved
 #define STEP ((size_t)1 << 18)       // what is reserved at once
-// A page that is mapped when it is touched takes as long as a hundred that are mapped together, in
-// a virtual machine 30 us. So of few peers all is mapped that they have reserved, by larger steps.
-#define LARGE_STEP ((size_t)1 << 20)
-enum { FEW = 16 };
-#define USERS INT32_MAX  // of a guard's word
+#define USERS INT32_MAX              // of a guard's word
 #define EVER ((uint64_t)1 << 31)
 
 struct range {
@@ -56,7 +52,6 @@ struct mapped {
   char name[NAME];
   unsigned char *memory;
   size_t bytes;
-  size_t fetched;  // of its bytes, those whose pages are there
   unsigned lanes;
   bool forgotten;  // its process is no peer any more
 };
@@ -243,7 +238,7 @@ static int add_object(size_t bytes) {
   *all = (struct range){.offset = PAGE, .bytes = size - PAGE};
   o->ranges = all;
   o->here.memory = o->object.memory;
-  o->here.bytes = o->here.fetched = size;
+  o->here.bytes = size;
   memcpy(o->here.name, o->object.name, NAME);
   atomic_store(&roll_of(o->object.memory)->awaited, now_awaited());
   o->next = objects;
@@ -276,8 +271,7 @@ static int split(struct range *r, size_t bytes) {
 
 // Somewhat more than is needed now.
 static int reserve(const struct own *o, struct range *r, size_t bytes, void *topology) {
-  const size_t usual = awaited <= FEW ? LARGE_STEP : STEP;
-  size_t step = bytes < usual ? usual : bytes;
+  size_t step = bytes < STEP ? STEP : bytes;
   if (step > r->bytes) step = r->bytes;
   int failed = object_reserve(&o->object, r->offset, step, topology);
   if (failed == ENOSPC && (kept || step > bytes)) {
@@ -287,10 +281,6 @@ static int reserve(const struct own *o, struct range *r, size_t bytes, void *top
   }
   if (!failed) failed = split(r, step);
   if (failed) return failed;
-  struct roll *roll = roll_of(o->object.memory);
-  const uint64_t end = r->offset + step;
-  if (atomic_load(&roll->reserved) < end) atomic_store(&roll->reserved, end);
-  if (awaited <= FEW && step == usual) fetch_pages(o->object.memory + r->offset, step);
   r->reserved = true;
   kept += step;
   return 0;
@@ -308,7 +298,10 @@ static int take(struct own *o, struct range *r, size_t bytes, void *topology) {
 }
 
 static void prepare(const struct own *o, struct range *r, size_t first) {
+  const bool together = r->part < 2 * first;  // there is little else
+  if (together) fetch_pages(guard_of(o, r, 0), r->parts * r->part);
   for (uint32_t i = 0; i < r->parts; ++i) {
+    if (!together) fetch_pages(guard_of(o, r, i), first);
     struct guard *guard = guard_of(o, r, i);
     if (r->dirty) memset(guard, 0, first);
     guard->bytes = r->part;
@@ -455,13 +448,6 @@ static void drop(struct mapped *m) {
   free(m);
 }
 
-static void fetch(struct mapped *m) {
-  const uint64_t reserved = atomic_load(&roll_of(m->memory)->reserved);
-  if (reserved <= m->fetched || reserved > m->bytes) return;
-  fetch_pages(m->memory + m->fetched, reserved - m->fetched);
-  m->fetched = reserved;
-}
-
 // One peer more, if that is what the ticket was for.
 static bool use(struct guard *g, uint32_t ticket) {
   uint64_t now = atomic_load(&g->users);
@@ -470,13 +456,13 @@ static bool use(struct guard *g, uint32_t ticket) {
   return false;
 }
 
-int pool_map(uint64_t whose, const struct nbc_shm_address *a, struct mapped **result,
+int pool_map(uint64_t whose, const struct nbc_shm_address *a, size_t first, struct mapped **result,
              unsigned char **inbox) {
   struct mapped *m;
   pthread_mutex_lock(&lock);
   int status = find_or_map(whose, a->name, a->bytes, &m);
   if (!status && m->bytes != a->bytes) status = NBC_ERROR_BOOTSTRAP;
-  if (!status && awaited <= FEW) fetch(m);
+  if (!status) fetch_pages(m->memory + a->offset, first);
   if (!status && !use(guard_at(m->memory + a->offset), a->ticket)) status = NBC_ERROR_BOOTSTRAP;
   if (!status) {
     ++m->lanes;

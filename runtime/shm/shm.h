@@ -42,7 +42,6 @@ enum { ROLL = PAGE / 8 - 8 };
 // the name away. One word has both, so who is added is there in time or finds it gone.
 struct roll {
   _Alignas(LINE) _Atomic uint64_t awaited;  // one, and processes; 0: there is no name any more
-  _Atomic uint64_t reserved;                // of the object, its first bytes at most
   _Atomic uint64_t processes[ROLL];         // their tokens; 0: free
 };
 
@@ -257,7 +256,8 @@ int pool_take(const struct shm *, const uint32_t *ranks, uint32_t count, size_t 
 void pool_give_back(struct piece *, bool awaited);
 bool pool_has(const struct piece *, const struct peer *);  // it has the object in its memory
 void pool_describe(const struct piece *, struct nbc_shm_address *);  // but for the inbox
-int pool_map(uint64_t token, const struct nbc_shm_address *, struct mapped **,
+// `first`: bytes of the inbox that are about to be used.
+int pool_map(uint64_t token, const struct nbc_shm_address *, size_t first, struct mapped **,
              unsigned char **inbox);
 void pool_unmap(struct mapped *, void *inbox);
 
