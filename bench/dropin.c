@@ -20,22 +20,22 @@ struct buffers {
   int *counts;
 };
 
-#define COLLECTIVES(X)                                                                            \
-  X(barrier, MPI_Barrier(MPI_COMM_WORLD))                                                         \
-  X(bcast, MPI_Bcast(b->in, b->bytes, MPI_BYTE, 0, MPI_COMM_WORLD))                               \
-  X(gather, MPI_Gather(b->in, b->bytes, MPI_BYTE, b->out, b->bytes, MPI_BYTE, 0, MPI_COMM_WORLD)) \
-  X(scatter,                                                                                      \
-    MPI_Scatter(b->in, b->bytes, MPI_BYTE, b->out, b->bytes, MPI_BYTE, 0, MPI_COMM_WORLD))        \
-  X(allgather,                                                                                    \
-    MPI_Allgather(b->in, b->bytes, MPI_BYTE, b->out, b->bytes, MPI_BYTE, MPI_COMM_WORLD))         \
+#define COLLECTIVES(X)                                                                             \
+  X(barrier, MPI_Barrier(MPI_COMM_WORLD))                                                          \
+  X(bcast, MPI_Bcast(b->in, b->bytes, MPI_BYTE, 0, MPI_COMM_WORLD))                                \
+  X(gather, MPI_Gather(b->in, b->bytes, MPI_BYTE, b->out, b->bytes, MPI_BYTE, 0, MPI_COMM_WORLD))  \
+  X(scatter,                                                                                       \
+    MPI_Scatter(b->in, b->bytes, MPI_BYTE, b->out, b->bytes, MPI_BYTE, 0, MPI_COMM_WORLD))         \
+  X(allgather,                                                                                     \
+    MPI_Allgather(b->in, b->bytes, MPI_BYTE, b->out, b->bytes, MPI_BYTE, MPI_COMM_WORLD))          \
   X(alltoall, MPI_Alltoall(b->in, b->bytes, MPI_BYTE, b->out, b->bytes, MPI_BYTE, MPI_COMM_WORLD)) \
-  X(reduce, MPI_Reduce(b->in, b->out, b->elements, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD))       \
-  X(allreduce, MPI_Allreduce(b->in, b->out, b->elements, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD))    \
-  X(reduce_scatter,                                                                               \
-    MPI_Reduce_scatter(b->in, b->out, b->counts, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD))            \
-  X(reduce_scatter_block,                                                                         \
-    MPI_Reduce_scatter_block(b->in, b->out, b->elements, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD))    \
-  X(scan, MPI_Scan(b->in, b->out, b->elements, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD))              \
+  X(reduce, MPI_Reduce(b->in, b->out, b->elements, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD))        \
+  X(allreduce, MPI_Allreduce(b->in, b->out, b->elements, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD))     \
+  X(reduce_scatter,                                                                                \
+    MPI_Reduce_scatter(b->in, b->out, b->counts, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD))             \
+  X(reduce_scatter_block,                                                                          \
+    MPI_Reduce_scatter_block(b->in, b->out, b->elements, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD))     \
+  X(scan, MPI_Scan(b->in, b->out, b->elements, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD))               \
   X(exscan, MPI_Exscan(b->in, b->out, b->elements, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD))
 
 #define CALL(name, expression)                       \
