@@ -22,13 +22,12 @@ enum {
 #define LOOK_AFTER INT64_C(200000000)  // ns
 
 void lanes_rest(struct nbc_shm_lanes *lanes) {
-  uint32_t spins = lanes->shm->own_cores ? SPINS : 0;
+  // Once, if others want the core: where something has moved there may be more, as of a long
+  // message the next part.
+  uint32_t spins = lanes->shm->own_cores ? SPINS : 1;
   uint32_t idle = lanes->idle;
   if (idle < UINT32_MAX) ++lanes->idle;
   lanes->looks = WAITS;
-  // Something has moved, a part of a long message maybe, whose next one need not wait for a turn of
-  // the processor.
-  if (idle == 0) return;
   if (idle < spins) {
 #if defined __x86_64__
     __builtin_ia32_pause();
