@@ -251,7 +251,7 @@ Site makeSite(const Collective &collective, const CallExpr *call, const Function
   if (site.block && site.block->getBeginLoc().isMacroID())
     refuse("its block is part of a macro's expansion");
   if (site.block && afterPragma(*site.block, *site.statement(site.index), in->getASTContext()))
-    refuse("a pragma stands before it");
+    refuse("a pragma, or an #if, stands before it");
   if (site.block && !isSpelled(*call, collective.blocking(), in->getASTContext()))
     refuse("the source spells it in another way");
   if (site.block && !site.checkedBy.empty()) readCheckingMacro(site, program);
@@ -272,7 +272,7 @@ Site makeSite(const Collective &collective, const CallExpr *call, const Function
   site.byAll = !uneven;
   if (uneven)
     if (const std::optional<std::string> other = mayMeet(*call, collective, in, program)) {
-      uneven->text += "; so it may meet " + *other + ", which is not changed with it";
+      uneven->text += "; so it may meet " + *other + ", which need not change with it";
       site.against.push_back(*uneven);
     }
   return site;

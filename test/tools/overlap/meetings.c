@@ -40,7 +40,7 @@ static void parts(MPI_Comm group, MPI_Comm other) {
   }
   // What has two names here may be one communicator on two ranks.
   if (chance()) {
-    // CHECK: note: not changed: whether a rank comes here depends on 'chance()', which may differ among ranks: {{.*}}; so it may meet the one of {{.*}}meetings.c:[[#@LINE+5]], which is not changed with it
+    // CHECK: note: not changed: whether a rank comes here depends on 'chance()', which may differ among ranks: {{.*}}; so it may meet the one of {{.*}}meetings.c:[[#@LINE+5]], which need not change with it
     MPI_Exscan(&in, &out, 1, MPI_DOUBLE, MPI_SUM, group);
     work();
   }
@@ -61,7 +61,7 @@ int main(int argc, char **argv) {
   MPI_Comm_split(MPI_COMM_WORLD, chance(), 0, &group);
   MPI_Comm_split(MPI_COMM_WORLD, chance(), 0, &other);
   if (chance()) {
-    // PART: so it may meet one in code that is not seen, elsewhere() for one, unless --whole, which is not changed with it
+    // PART: so it may meet one in code that is not seen, elsewhere() for one, unless --whole, which need not change with it
     // PROFILED: so it may meet one by PMPI_Allreduce(), which
     // POINTER: so it may meet one by MPI_Allreduce(), which
     // SIDES: so it may meet one of another group, which

@@ -1,7 +1,7 @@
 // Nothing is put between a pragma and what it is for, whatever stands between the two.
 // REQUIRES: openmpi
 // RUN: cp %s %t.c && nbc-overlap --fix %t.c -- mpicc.openmpi | FileCheck %s --implicit-check-not=fix: && cmp %s %t.c
-// CHECK: a pragma stands before it
+// CHECK: a pragma, or an #if, stands before it
 #include <mpi.h>
 enum { N = 400 };
 #define INDEPENDENT _Pragma("GCC ivdep")

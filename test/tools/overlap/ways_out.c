@@ -109,7 +109,7 @@ static int spelled(void) {
     MPI_Allreduce(in, out, N, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
   for (int i = 0; i < N; ++i) other[i] = 0;
   // CHECK: [[#@LINE+3]]:{{.*}}remark: MPI_Allreduce
-  // CHECK: note: not changed: a pragma stands before it
+  // CHECK: note: not changed: a pragma, or an #if, stands before it
 #pragma omp master
   MPI_Allreduce(in, out, N, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
   for (int i = 0; i < N; ++i) other[i] = 0;
