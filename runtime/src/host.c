@@ -58,14 +58,14 @@ static uint64_t here(const nbc_plan *plan, const struct call *c, struct cursor *
   return cursor->left;
 }
 
-// Where a section begins that is one block, or blocks in a row, as most are. Else null: a cursor
-// finds the way.
-static uint8_t *flat(const nbc_plan *plan, const struct call *c, struct nbc_range pieces,
-                     uint64_t *bytes) {
+// At all of a section that is one block, or blocks in a row, as most are. Null `at`: it is not.
+static struct cursor whole(const nbc_plan *plan, const struct call *c, struct nbc_range pieces) {
   const struct place *place = &plan->places[pieces.begin];
-  if (pieces.count != 1 || c->found || !place->whole || !c->block) return NULL;
-  *bytes = place->count * c->block;
-  return c->base[place->role] + place->rooms * c->stride + place->blocks * c->block;
+  struct cursor all = begin(pieces);
+  if (pieces.count != 1 || c->found || !place->whole || !c->block) return all;
+  all.at = piece_address(plan, c, all.piece++);
+  all.left = place->count * c->block;
+  return all;
 }
 
 static void skip(struct cursor *cursor, uint64_t bytes) {
@@ -78,14 +78,12 @@ static uint64_t least(uint64_t a, uint64_t b) {
 }
 
 static int copy(const nbc_plan *plan, const struct call *c, const struct nbc_host *h) {
-  uint64_t n, room;
-  const uint8_t *source = flat(plan, c, h->from, &n);
-  uint8_t *target = flat(plan, c, h->to, &room);
-  if (source && target && n == room) {
-    if (source != target) memmove(target, source, n);
+  struct cursor from = whole(plan, c, h->from), to = whole(plan, c, h->to);
+  uint64_t n;
+  if (from.at && to.at && from.left == to.left) {
+    if (from.at != to.at) memmove(to.at, from.at, to.left);
     return 0;
   }
-  struct cursor from = begin(h->from), to = begin(h->to);
   while ((n = least(here(plan, c, &from), here(plan, c, &to))) != 0) {
     if (!from.at || !to.at) return NBC_ERROR_TEMPLATE;
     if (from.at != to.at) memmove(to.at, from.at, n);
@@ -139,14 +137,13 @@ static int reduce_slots(const nbc_plan *plan, const struct call *c, const struct
 
 static int reduce(const nbc_plan *plan, const struct call *c, const struct nbc_host *h) {
   if (!c->reduce) return NBC_ERROR_TEMPLATE;  // of a collective that reduces nothing
-  uint64_t n, more, room;
-  const uint8_t *a = flat(plan, c, h->from, &n), *b = flat(plan, c, h->with, &more);
-  uint8_t *target = flat(plan, c, h->to, &room);
-  if (a && b && target && n == more && n == room) {
-    c->reduce(target, a, b, n / c->size, c->context);
+  struct cursor left = whole(plan, c, h->from), right = whole(plan, c, h->with);
+  struct cursor to = whole(plan, c, h->to);
+  uint64_t n;
+  if (left.at && right.at && to.at && left.left == to.left && right.left == to.left) {
+    c->reduce(to.at, left.at, right.at, to.left / c->size, c->context);
     return 0;
   }
-  struct cursor left = begin(h->from), right = begin(h->with), to = begin(h->to);
   while ((n = least(here(plan, c, &left), least(here(plan, c, &right), here(plan, c, &to)))) != 0) {
     if (!left.at || !right.at || !to.at) return NBC_ERROR_TEMPLATE;
     c->reduce(to.at, left.at, right.at, n / c->size, c->context);
