@@ -199,7 +199,7 @@ static int post(const struct nbc_shm_lanes *lanes, struct lane *l, struct nbc_sh
   m->number = l->sent++;
   told_release();
   atomic_store_explicit(&cell->flag, l->sent, memory_order_release);
-  own_next(l, bytes);
+  own_next(l, kind == KIND_SLOT ? bytes : 0);
   return kind <= KIND_SLOT;
 }
 
