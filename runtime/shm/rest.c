@@ -4,9 +4,13 @@
 // spin    while it may be a matter of nanoseconds, if nobody else wants the core
 // yield   then, or at once where ranks outnumber cores
 // sleep   when that has not helped: twice as long from time to time, up to half a millisecond
+//
+// Ranks that outnumber cores are known by their masks; of ranks in other communicators, of threads
+// and other programs the system tells how often it has given the core away.
 
 #define _GNU_SOURCE
 #include <sched.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #include "runtime/shm/shm.h"
@@ -21,11 +25,47 @@ enum {
 };
 #define LOOK_AFTER INT64_C(200000000)  // ns
 
+// --- who else wants the core ---
+
+enum {
+  LONG_WAIT = 32,  // rests, some microseconds
+  FEW_WAITS = 4,
+  MANY_YIELDS = 64
+};
+
+struct crowd {
+  bool crowded;
+  uint32_t waits, yields;  // since the system was asked
+  long switches;           // what it said
+};
+static _Thread_local struct crowd crowd;
+
+// How often the thread has lost its core since this was asked: sched_yield() counts if another ran.
+static long switches_since(struct crowd *c) {
+  struct rusage u;
+  if (getrusage(RUSAGE_THREAD, &u)) return 0;
+  long since = u.ru_nivcsw - c->switches;
+  c->switches = u.ru_nivcsw;
+  c->waits = c->yields = 0;
+  return since;
+}
+
+// One that is wrong about it spins in vain a few times, or yields in vain.
+static bool is_crowded(struct crowd *c, uint32_t idle) {
+  if (!c->crowded) {
+    if (idle == LONG_WAIT && ++c->waits >= FEW_WAITS)
+      c->crowded = switches_since(c) >= FEW_WAITS / 2;
+  } else if (c->yields >= MANY_YIELDS) {
+    c->crowded = switches_since(c) >= MANY_YIELDS / 4;
+  }
+  return c->crowded;
+}
+
 void lanes_rest(struct nbc_shm_lanes *lanes) {
+  uint32_t idle = lanes->idle;
   // Once, if others want the core: where something has moved there may be more, as of a long
   // message the next part.
-  uint32_t spins = lanes->shm->own_cores ? SPINS : 1;
-  uint32_t idle = lanes->idle;
+  uint32_t spins = lanes->shm->own_cores && !is_crowded(&crowd, idle) ? SPINS : 1;
   if (idle < UINT32_MAX) ++lanes->idle;
   lanes->looks = WAITS;
   if (idle < spins) {
@@ -36,6 +76,7 @@ void lanes_rest(struct nbc_shm_lanes *lanes) {
   }
   idle -= spins;
   if (idle < YIELDS) {
+    ++crowd.yields;
     sched_yield();
     return;
   }

@@ -210,6 +210,45 @@ TEST(Processes, whoRestsBetweenTestsLeavesTheProcessorToOthers) {
   EXPECT_EQ(all.status(1), 0);
 }
 
+// As ranks of other communicators, threads and other programs do: masks do not tell of them.
+TEST(Processes, whoSharesACoreUnawaresSoonGivesItAway) {
+  Processes all(2, [&](Process &p) {
+    nbc_comm *comm = p.open();
+    nbc_plan *plan = Process::plan(comm, build::ringAllgather(2, uint32_t(p.files.rank)));
+    pid_t other = -1;
+    if (p.files.rank == 0) {
+      cpu_set_t one;
+      CPU_ZERO(&one);
+      CPU_SET(sched_getcpu(), &one);
+      Process::must(sched_setaffinity(0, sizeof one, &one) == 0, "one processor");
+      other = fork();
+      while (other == 0) prctl(PR_SET_PDEATHSIG, SIGKILL);  // busy
+    }
+    uint8_t in[8] = {}, out[16] = {};
+    const nbc_call c = {.in = in, .out = out, .count = 8};
+    enum { LEARNING = 40, CALLS = 80 };
+    long rests = 0;
+    for (int call = 0; call < CALLS; ++call) {
+      nbc_request request;
+      if (p.files.rank == 1) usleep(200);
+      Process::must(nbc_start(plan, &c, &request) == 0, "a call starts");
+      for (int done = 0; !done;) {
+        Process::must(nbc_test(&request, &done) == 0, "a test");
+        if (!done) Process::must(nbc_rest(&request) == 0, "a rest");
+        rests += !done && call >= LEARNING;
+      }
+    }
+    if (other > 0) {
+      kill(other, SIGKILL);
+      waitpid(other, nullptr, 0);
+      Process::must(rests < 20 * (CALLS - LEARNING),
+                    "it does not spin");  // else some thousand each
+    }
+    p.close(comm, plan);
+  });
+  expectAllWell(all);
+}
+
 TEST(Processes, whoRestsSeesWhoHasDied) {
   Processes all(2, [&](Process &p) {
     nbc_comm *comm = p.open();
