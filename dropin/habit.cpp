@@ -6,6 +6,7 @@
 
 #include "dropin/habit.h"
 
+#include <algorithm>
 #include <new>
 
 #include "dropin/operators.h"
@@ -26,12 +27,52 @@ std::ptrdiff_t distance(const void *from, const void *to) {
                                      reinterpret_cast<std::uintptr_t>(from));
 }
 
-// Where a block and a row of them would be one buffer: at this rank's block.
+// Where a block and a row of them would be one buffer: at this rank's block. For each count of
+// equal blocks; of others, all of it.
 std::ptrdiff_t own_block(const Operation &o, int rank) {
   const Shapes &s = shapes_of(o.kind);
   bool from_row = s.send == Shape::ranks, into_row = s.receive == Shape::ranks;
   if (from_row == into_row) return 0;
-  return into_row ? own_offset(o.receive, rank) : -own_offset(o.send, rank);
+  Side row = into_row ? o.receive : o.send;
+  if (!o.each) row.count = 1;
+  return into_row ? own_offset(row, rank) : -own_offset(row, rank);
+}
+
+// Of equal blocks and vectors.
+std::int64_t count_of(const Habit &h, const Operation &o) {
+  return h.has_received() ? o.receive.count : o.send.count;
+}
+
+bool is_same(const Habit &h, const Operation &o) {
+  return h.plan && h.root == o.root && h.op == o.op &&
+         (!h.has_sent() || h.send_type == o.send.type) &&
+         (!h.has_received() || h.receive_type == o.receive.type);
+}
+
+// False: it would not be the same call.
+bool take_counts(Habit &h, const Operation &o) {
+  const bool same = (!h.has_sent() || h.send_count == o.send.count) &&
+                    (!h.has_received() || h.receive_count == o.receive.count);
+  if (same) return true;
+  const std::int64_t count = count_of(h, o);
+  if (!h.any_count || count <= 0 || count > INT32_MAX) return false;
+  if (h.has_sent() && o.send.count != count) return false;
+  const auto bytes = static_cast<std::uint64_t>(count * h.bytes_each);
+  if (bytes < h.least || bytes > h.most) return false;
+  h.send_count = h.receive_count = count;
+  h.bytes = bytes;
+  h.call.count = static_cast<std::size_t>(count * h.units_each);
+  return true;
+}
+
+// Whether buffers stand where they did, and MPI_IN_PLACE where it did.
+bool are_like(const Habit &h, const Operation &o) {
+  const void *in = o.send.buffer, *out = o.receive.buffer;
+  if (h.sends && (h.in_place_of_sent ? in != MPI_IN_PLACE : !is_plain(in))) return false;
+  if (h.receives && (h.in_place_of_received ? out != MPI_IN_PLACE : !is_plain(out))) return false;
+  if (!h.has_sent() || !h.has_received()) return true;
+  const std::ptrdiff_t d = distance(out, in);
+  return d != 0 && d != h.apart_each * (o.each ? 1 : o.receive.count);
 }
 
 }  // namespace
@@ -45,27 +86,19 @@ void KeptRow::keep(const Row &row, int blocks) {
 }
 
 const Habit *habit_of(Communicator &c, const Operation &o, bool blocking) {
-  const std::unique_ptr<Habit> &habit = calls_of(c).habits[o.kind][o.each][blocking];
+  const std::unique_ptr<Habit> &habit = calls_of(c).habits.of(o, blocking);
   if (!habit) return nullptr;
   Habit &h = *habit;
-  bool same = h.plan && h.receive_count == o.receive.count && h.receive_type == o.receive.type &&
-              h.send_count == o.send.count && h.send_type == o.send.type && h.op == o.op &&
-              h.root == o.root;
-  if (!same) return nullptr;
-  const void *in = o.send.buffer, *out = o.receive.buffer;
-  if ((h.sends && !is_plain(in)) || (h.receives && !is_plain(out))) return nullptr;
-  if (h.sends && h.receives) {
-    std::ptrdiff_t d = distance(out, in);
-    if (d == 0 || d == h.apart) return nullptr;
-  }
+  if (!is_same(h, o) || !are_like(h, o)) return nullptr;
   if (o.each &&
       !(h.send_counts.is(o.send.counts) && h.send_displacements.is(o.send.displacements) &&
         h.receive_counts.is(o.receive.counts) &&
         h.receive_displacements.is(o.receive.displacements)))
     return nullptr;
-  if (h.sends) h.call.in = in;
-  if (h.receives && !h.discards)
-    (o.kind == NBC_BCAST ? h.call.data : h.call.out) = const_cast<void *>(out);
+  if (!take_counts(h, o)) return nullptr;
+  if (h.has_sent()) h.call.in = o.send.buffer;
+  if (h.has_received() && !h.discards)
+    (o.kind == NBC_BCAST ? h.call.data : h.call.out) = const_cast<void *>(o.receive.buffer);
   return &h;
 }
 
@@ -73,21 +106,26 @@ void get_used(Communicator &c, const Operation &o, const Arguments &arguments, P
               const Outline &line) try {
   if (o.kind >= NBC_OWN || o.send.types || o.receive.types) return;
   if (line.truncates || !arguments.serves_again()) return;
-  bool in = sends(o, c.rank()), out = receives(o, c.rank());
-  if ((in && !is_plain(o.send.buffer)) || (out && !is_plain(o.receive.buffer))) return;
-  if (in && out && o.send.buffer == o.receive.buffer) return;
-  if ((in && !type_of(o.send.type).named) || (out && !type_of(o.receive.type).named)) return;
+  const bool in = sends(o, c.rank()), out = receives(o, c.rank());
+  const bool in_place_of_sent = in && o.send.buffer == MPI_IN_PLACE;
+  const bool in_place_of_received = out && o.receive.buffer == MPI_IN_PLACE;
+  const bool sent = in && !in_place_of_sent, received = out && !in_place_of_received;
+  if ((sent && !o.send.buffer) || (received && !o.receive.buffer)) return;
+  if (sent && received && o.send.buffer == o.receive.buffer) return;
+  const bool discards = o.kind == NBC_EXSCAN && c.rank() == 0;
+  if (discards && in_place_of_sent) return;  // what is received there is sent, after all
+  if ((sent && !type_of(o.send.type).named) || (received && !type_of(o.receive.type).named)) return;
   const Shapes &s = shapes_of(o.kind);
-  int sent = !in ? 0 : s.send == Shape::neighbors ? c.outdegree() : c.ranks();
-  int received = !out ? 0 : s.receive == Shape::neighbors ? c.indegree() : c.ranks();
-  std::unique_ptr<Habit> &habit = calls_of(c).habits[o.kind][o.each][line.blocking];
+  const int blocks_in = !sent ? 0 : s.send == Shape::neighbors ? c.outdegree() : c.ranks();
+  const int blocks_out = !received ? 0 : s.receive == Shape::neighbors ? c.indegree() : c.ranks();
+  std::unique_ptr<Habit> &habit = calls_of(c).habits.of(o, line.blocking);
   if (!habit) habit = std::make_unique<Habit>();
   Habit &h = *habit;
   h.plan = nullptr;
-  h.send_counts.keep(o.send.counts, sent);
-  h.send_displacements.keep(o.send.displacements, sent);
-  h.receive_counts.keep(o.receive.counts, received);
-  h.receive_displacements.keep(o.receive.displacements, received);
+  h.send_counts.keep(o.send.counts, blocks_in);
+  h.send_displacements.keep(o.send.displacements, blocks_in);
+  h.receive_counts.keep(o.receive.counts, blocks_out);
+  h.receive_displacements.keep(o.receive.displacements, blocks_out);
   h.plan = plan;
   h.send_count = o.send.count;
   h.receive_count = o.receive.count;
@@ -97,11 +135,22 @@ void get_used(Communicator &c, const Operation &o, const Arguments &arguments, P
   h.root = o.root;
   h.sends = in;
   h.receives = out;
-  h.discards = o.kind == NBC_EXSCAN && c.rank() == 0;
-  h.apart = in && out ? own_block(o, c.rank()) : 0;
+  h.in_place_of_sent = in_place_of_sent;
+  h.in_place_of_received = in_place_of_received;
+  h.discards = discards;
+  h.apart_each = sent && received ? own_block(o, c.rank()) : 0;
   h.bytes = line.bytes;
   h.call = arguments.call();
   h.held = arguments.held();
+  const Lengths lengths = lengths_of(c, o, line);
+  const std::int64_t count = count_of(h, o);
+  const bool alike = !sent || !received || (o.send.count == count && h.send_type == h.receive_type);
+  h.any_count = !o.each && !h.held && alike && count > 0 && lengths.to > 0 && line.bytes > 0;
+  if (!h.any_count) return;
+  h.least = lengths.from;
+  h.most = std::min(lengths.to, plan->most);
+  h.bytes_each = static_cast<std::int64_t>(line.bytes) / count;
+  h.units_each = static_cast<std::int64_t>(h.call.count) / count;
 } catch (const std::bad_alloc &) {
 }
 

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// habit.h - a call that differs from one before in its buffers alone.
+/// habit.h - a call that differs from one before in its buffers alone, or in a count that leads to
+/// the same plan.
 ///
 /// Programs make the same few calls again and again. What follows from a call's counts,
-/// displacements, types, operator and root is found out once for each kind on a communicator, and
-/// kept until a call is another one:
+/// displacements, types, operator and root is found out once for each kind and root on a
+/// communicator, and kept until a call is another one:
 ///
 ///   counts, displacements, types, op, root  ->  plan, nbc_call without buffers
 ///
-/// Only of calls whose buffers are handed on as they are: named types, one on each side (a handle
-/// that was freed may come again as another type's), MPI's own operators, two buffers, neither of
-/// them null or MPI_IN_PLACE. Costs a comparison.
+/// Of equal blocks and vectors any count serves whose bytes the plan was chosen for. Only of calls
+/// whose buffers are handed on as they are: named types, one on each side (a handle that was freed
+/// may come again as another type's), MPI's own operators, two buffers, or MPI_IN_PLACE where it
+/// was before. Costs a comparison.
 
 #pragma once
 
@@ -41,12 +43,30 @@ struct Habit {
   MPI_Op op;
   int root;
   KeptRow send_counts, send_displacements, receive_counts, receive_displacements;
-  bool sends, receives;
-  bool discards;         // what is received goes to memory of ours: exscan's first rank
-  std::ptrdiff_t apart;  // so far in front of what is sent: received there, it would be one buffer
-  std::uint64_t bytes;   // as in an Outline
+  bool sends, receives;                         // what MPI looks at here
+  bool in_place_of_sent, in_place_of_received;  // MPI_IN_PLACE stands there
+  bool discards;  // what is received goes to memory of ours: exscan's first rank
+  bool any_count;
+  std::uint64_t least, most;  // bytes of any other count
+  std::int64_t bytes_each;    // of a count, as in an Outline
+  std::int64_t units_each;    // and as in an nbc_call
+  std::ptrdiff_t apart_each;  // for each count so far in front of what is sent: received there, it
+                              // would be one buffer
+  std::uint64_t bytes;        // as in an Outline
   nbc_call call;
   std::shared_ptr<const void> held;  // what `call` refers to: whoever starts it keeps it
+
+  bool has_sent() const { return sends && !in_place_of_sent; }
+  bool has_received() const { return receives && !in_place_of_received; }
+};
+
+/// Those of a communicator.
+struct Habits {
+  enum : unsigned { roots = 4 };                       // that are told apart
+  std::unique_ptr<Habit> all[NBC_KINDS][2][2][roots];  // by kind, `each`, `blocking`
+  std::unique_ptr<Habit> &of(const Operation &o, bool blocking) {
+    return all[o.kind][o.each][blocking][static_cast<unsigned>(o.root) % roots];
+  }
 };
 
 /// What to start such a call with; null: it is none, and is looked at. Valid until the next call.

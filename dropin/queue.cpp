@@ -78,6 +78,11 @@ Calls &calls_of(Communicator &c) {
   return *c.calls;
 }
 
+Lengths lengths_of(Communicator &c, const Operation &o, const Outline &line) {
+  const Calls::Chosen *chosen = find_chosen(c, o, line);
+  return chosen ? Lengths{chosen->choice.from, chosen->choice.to} : Lengths{};
+}
+
 Plan *find_plan(Communicator &c, const Operation &o, const Outline &line) {
   Calls::Chosen *chosen = find_chosen(c, o, line);
   Plan *found = chosen ? plan_of(*chosen, o) : nullptr;
@@ -95,9 +100,7 @@ Plan *choose_plan(Communicator &c, const Operation &o, const Outline &line) {
   Plan *&plan = plan_of(*chosen, o);
   if (plan && (plan->state == Plan::failed || line.bytes <= plan->most)) return plan;
   plan = c.plan(o, chosen->choice, line.bytes);
-  for (auto &of_kind : calls_of(c).habits)
-    for (auto &of_form : of_kind)
-      for (auto &habit : of_form) habit.reset();
+  calls_of(c).habits = {};
   return plan;
 }
 

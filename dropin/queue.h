@@ -22,10 +22,16 @@ struct Calls {
   };
   std::deque<Request *> queue;
   std::vector<Chosen> chosen[NBC_KINDS][2][2][2];  // by kind, `each`, `commutes`, `blocking`
-  std::unique_ptr<Habit> habits[NBC_KINDS][2][2];  // by kind, `each`, `blocking`
+  Habits habits;
 };
 
 Calls &calls_of(Communicator &);
+
+/// Which lengths, in bytes, get the plan that a call has got.
+struct Lengths {
+  std::uint64_t from = 0, to = 0;
+};
+Lengths lengths_of(Communicator &, const Operation &, const Outline &);
 
 /// A plan that is ready, by what has been chosen before; null: none yet.
 Plan *find_plan(Communicator &, const Operation &, const Outline &);

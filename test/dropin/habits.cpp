@@ -98,17 +98,109 @@ void rows() {
   }
 }
 
+// Counts that lead to one plan and to others, in place and not; of the kinds that a count belongs
+// to.
+void lengths() {
+  const int counts[] = {1, 2, 7, 3, 900, 2, 40000, 41000, 1, 300000, 5, 0, 4};
+  int turn = 0;
+  for (const int count : counts)
+    for (const bool in_place : {false, true}) {
+      ++turn;
+      const int root = turn / 3 % ranks;
+      const std::size_t n = std::size_t(count), all = n * std::size_t(ranks);
+      const std::vector<int> mine = elements(me, 0, count, turn);
+      std::vector<int> row(all);
+      for (int r = 0; r < ranks; ++r)
+        for (int i = 0; i < count; ++i)
+          row[std::size_t(r) * n + std::size_t(i)] = element(r, i, turn);
+      std::vector<int> sums(n, 0), wanted_prefix(n, 0);
+      for (int r = 0; r < ranks; ++r)
+        for (std::size_t i = 0; i < n; ++i) {
+          sums[i] += element(r, int(i), turn);
+          if (r <= me) wanted_prefix[i] += element(r, int(i), turn);
+        }
+
+      std::vector<int> data = me == root ? mine : std::vector<int>(n, -1);
+      MPI_Bcast(data.data(), count, MPI_INT, root, MPI_COMM_WORLD);
+      expect(data == elements(root, 0, count, turn), "bcast of %d ints, turn %d", count, turn);
+
+      std::vector<int> out = in_place ? mine : std::vector<int>(n, -1);
+      MPI_Allreduce(in_place ? MPI_IN_PLACE : mine.data(), out.data(), count, MPI_INT, MPI_SUM,
+                    MPI_COMM_WORLD);
+      expect(out == sums, "allreduce of %d ints, turn %d", count, turn);
+
+      out = in_place ? mine : std::vector<int>(n, -1);
+      MPI_Scan(in_place ? MPI_IN_PLACE : mine.data(), out.data(), count, MPI_INT, MPI_SUM,
+               MPI_COMM_WORLD);
+      expect(out == wanted_prefix, "scan of %d ints, turn %d", count, turn);
+
+      const bool here = in_place && me == root;
+      out = here ? mine : std::vector<int>(n, -1);
+      MPI_Reduce(here ? MPI_IN_PLACE : mine.data(), out.data(), count, MPI_INT, MPI_SUM, root,
+                 MPI_COMM_WORLD);
+      expect(me != root || out == sums, "reduce of %d ints, turn %d", count, turn);
+
+      std::vector<int> blocks(all, -1);
+      std::copy_n(mine.begin(), in_place ? n : 0, blocks.begin() + me * count);
+      MPI_Allgather(in_place ? MPI_IN_PLACE : mine.data(), count, MPI_INT, blocks.data(), count,
+                    MPI_INT, MPI_COMM_WORLD);
+      expect(blocks == row, "allgather of %d ints, turn %d", count, turn);
+
+      std::fill(blocks.begin(), blocks.end(), -1);
+      std::copy_n(mine.begin(), here ? n : 0, blocks.begin() + me * count);
+      MPI_Gather(here ? MPI_IN_PLACE : mine.data(), count, MPI_INT, blocks.data(), count, MPI_INT,
+                 root, MPI_COMM_WORLD);
+      expect(me != root || blocks == row, "gather of %d ints, turn %d", count, turn);
+
+      out.assign(n, -1);
+      MPI_Scatter(row.data(), count, MPI_INT, here ? MPI_IN_PLACE : out.data(), count, MPI_INT,
+                  root, MPI_COMM_WORLD);
+      expect(here || out == mine, "scatter of %d ints, turn %d", count, turn);
+      expect(!here || out == std::vector<int>(n, -1), "scatter in place of %d ints", count);
+
+      // Each rank's row is the same, so of its block all get as many times as there are ranks.
+      out.assign(n, -1);
+      std::vector<int> times(n);
+      for (std::size_t i = 0; i < n; ++i) times[i] = ranks * mine[i];
+      MPI_Reduce_scatter_block(row.data(), out.data(), count, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+      expect(out == times, "reduce_scatter_block of %d ints, turn %d", count, turn);
+    }
+}
+
+// Where this rank's block is what is sent, MPI wants to see it: how far that is a count says.
+void own_blocks() {
+  std::vector<int> row(std::size_t(most * ranks));
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  for (const int count : {1, 2, 1, 3}) {
+    std::vector<int> mine = elements(me, 0, count, count);
+    std::copy(mine.begin(), mine.end(), row.begin() + me * count);
+    // Some libraries take it, others object; nobody may lose a block.
+    const int refused = MPI_Allgather(row.data() + me * count, count, MPI_INT, row.data(), count,
+                                      MPI_INT, MPI_COMM_WORLD);
+    for (int r = 0; r < ranks && !refused; ++r)
+      for (int i = 0; i < count; ++i)
+        expect(row[std::size_t(r * count + i)] == element(r, i, count),
+               "allgather of %d ints out of the row: block %d", count, r);
+    MPI_Allgather(mine.data(), count, MPI_INT, row.data(), count, MPI_INT, MPI_COMM_WORLD);
+  }
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+}
+
 // What the first rank has in an exscan's second buffer it keeps.
 void exscans() {
   for (int turn = 0; turn < 4; ++turn) {
     int given = element(me, 0, turn), got = -1, also = -1;
+    int placed[2] = {given, given};  // now the one, now the other
     MPI_Request request;
     MPI_Iexscan(&given, &also, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request);
     MPI_Exscan(&given, &got, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Exscan(MPI_IN_PLACE, &placed[turn % 2], 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     int wanted = me ? 0 : -1;
     for (int r = 0; r < me; ++r) wanted += element(r, 0, turn);
     expect(got == wanted && also == wanted, "exscan %d: %d and %d", turn, got, also);
+    expect(placed[turn % 2] == (me ? wanted : given) && placed[1 - turn % 2] == given,
+           "exscan %d in place: %d and %d", turn, placed[0], placed[1]);
   }
 }
 
@@ -164,6 +256,8 @@ int main(int argc, char **argv) {
   types();
   roots();
   rows();
+  lengths();
+  own_blocks();
   exscans();
   handles();
   under_way();
