@@ -13,7 +13,7 @@
 //   free
 //
 // A plan is made in an object that its peers can find: by its name, or because they have it in
-// their memory already, which the roll says. Linear in the pieces of a process.
+// their memory already, which the roll says. Linear in the pieces that are not taken.
 
 #define _GNU_SOURCE  // MADV_POPULATE_WRITE
 #include <errno.h>
@@ -37,7 +37,8 @@
 #define EVER ((uint64_t)1 << 31)
 
 struct range {
-  struct range *next;  // the one behind it
+  struct range *next;                  // the one behind it
+  struct range *next_idle, **to_idle;  // of those that are not taken
   size_t offset, bytes;
   enum { FREE, TAKEN, LEAVING } state;
   size_t part;  // of a piece: bytes of each
@@ -59,7 +60,7 @@ struct mapped {
 struct own {
   struct own *next;  // an older one
   struct object object;
-  struct range *ranges;
+  struct range *ranges, *idle;
   struct mapped here;  // for threads that are ranks, too
   uint32_t tickets;
 };
@@ -155,6 +156,18 @@ static struct guard *guard_of(const struct own *o, const struct range *r, uint32
   return guard_at(o->object.memory + r->offset + part * r->part);
 }
 
+static void make_idle(struct own *o, struct range *r) {
+  r->next_idle = o->idle;
+  r->to_idle = &o->idle;
+  if (o->idle) o->idle->to_idle = &r->next_idle;
+  o->idle = r;
+}
+
+static void end_idle(struct range *r) {
+  *r->to_idle = r->next_idle;
+  if (r->next_idle) r->next_idle->to_idle = r->to_idle;
+}
+
 static bool is_left(const struct own *o, const struct range *r) {
   for (uint32_t i = 0; i < r->parts; ++i) {
     const uint64_t now = atomic_load(&guard_of(o, r, i)->users);
@@ -183,6 +196,7 @@ static void join(struct range *r) {
     r->bytes += next->bytes;
     r->dirty = r->dirty || next->dirty;
     r->next = next->next;
+    end_idle(next);
     free(next);
   }
 }
@@ -190,12 +204,13 @@ static void join(struct range *r) {
 // The first that is large enough, of those that are reserved if there is one.
 static struct range *find_range(const struct own *o, size_t bytes) {
   struct range *found = NULL;
-  for (struct range *r = o->ranges; r; r = r->next) {
-    look_at(o, r);
-    if (r->next) look_at(o, r->next);
-    join(r);
+  for (struct range *r = o->idle; r; r = r->next_idle) look_at(o, r);
+  for (struct range *r = o->idle; r; r = r->next_idle) join(r);
+  for (struct range *r = o->idle; r; r = r->next_idle) {
     if (r->state != FREE || r->bytes < bytes) continue;
-    if (!found || (r->reserved && !found->reserved)) found = r;
+    const bool first = !found || r->offset < found->offset;
+    if (!found || r->reserved > found->reserved || (r->reserved == found->reserved && first))
+      found = r;
   }
   return found;
 }
@@ -237,6 +252,7 @@ static int add_object(size_t bytes) {
   }
   *all = (struct range){.offset = PAGE, .bytes = size - PAGE};
   o->ranges = all;
+  make_idle(o, all);
   o->here.memory = o->object.memory;
   o->here.bytes = size;
   memcpy(o->here.name, o->object.name, NAME);
@@ -249,7 +265,7 @@ static int add_object(size_t bytes) {
 // What is free, of all objects, back to the system.
 static void release_all(void) {
   for (const struct own *o = objects; o; o = o->next)
-    for (struct range *r = o->ranges; r; r = r->next)
+    for (struct range *r = o->idle; r; r = r->next_idle)
       if (r->state == FREE && r->reserved) {
         kept -= r->bytes;
         release(o, r);
@@ -257,7 +273,7 @@ static void release_all(void) {
 }
 
 // What is behind its first bytes is a range of its own.
-static int split(struct range *r, size_t bytes) {
+static int split(struct own *o, struct range *r, size_t bytes) {
   if (r->bytes == bytes) return 0;
   struct range *rest = (struct range *)malloc(sizeof *rest);
   if (!rest) return ENOMEM;
@@ -266,11 +282,12 @@ static int split(struct range *r, size_t bytes) {
   rest->bytes -= bytes;
   r->next = rest;
   r->bytes = bytes;
+  make_idle(o, rest);
   return 0;
 }
 
 // Somewhat more than is needed now.
-static int reserve(const struct own *o, struct range *r, size_t bytes, void *topology) {
+static int reserve(struct own *o, struct range *r, size_t bytes, void *topology) {
   size_t step = bytes < STEP ? STEP : bytes;
   if (step > r->bytes) step = r->bytes;
   int failed = object_reserve(&o->object, r->offset, step, topology);
@@ -279,7 +296,7 @@ static int reserve(const struct own *o, struct range *r, size_t bytes, void *top
     step = bytes;
     failed = object_reserve(&o->object, r->offset, step, topology);
   }
-  if (!failed) failed = split(r, step);
+  if (!failed) failed = split(o, r, step);
   if (failed) return failed;
   r->reserved = true;
   kept += step;
@@ -289,11 +306,12 @@ static int reserve(const struct own *o, struct range *r, size_t bytes, void *top
 // 0, or an error number.
 static int take(struct own *o, struct range *r, size_t bytes, void *topology) {
   int failed = r->reserved ? 0 : reserve(o, r, bytes, topology);
-  if (!failed) failed = split(r, bytes);
+  if (!failed) failed = split(o, r, bytes);
   if (failed) return failed;
   kept -= bytes;
   if (++o->tickets == 0) ++o->tickets;
   r->state = TAKEN;
+  end_idle(r);
   return 0;
 }
 
@@ -353,7 +371,7 @@ int pool_take(const struct shm *shm, const uint32_t *ranks, uint32_t count, size
   if (!failed) {
     r->part = bytes;
     r->parts = count;
-    *p = (struct piece){o, o->object.memory + r->offset, all, o->tickets};
+    *p = (struct piece){o, r, o->object.memory + r->offset, all, o->tickets};
     prepare(o, r, first);
   } else if (o && !o->ranges->next) {
     destroy(o);  // there has been nothing in it
@@ -380,10 +398,10 @@ static void close_guard(struct guard *g, bool is_awaited) {
 void pool_give_back(struct piece *p, bool is_awaited) {
   if (!p->of) return;
   pthread_mutex_lock(&lock);
-  struct range *r = p->of->ranges;
-  while (p->of->object.memory + r->offset != p->memory) r = r->next;
+  struct range *r = p->range;
   for (uint32_t i = 0; i < r->parts; ++i) close_guard(guard_of(p->of, r, i), is_awaited);
   r->state = LEAVING;
+  make_idle(p->of, r);
   look_at(p->of, r);
   destroy_unused();
   pthread_mutex_unlock(&lock);

@@ -150,6 +150,7 @@ struct object {
 // A plan's memory.
 struct piece {
   struct own *of;  // which of this process' objects
+  struct range *range;
   unsigned char *memory;
   size_t bytes;
   uint32_t ticket;
