@@ -297,6 +297,7 @@ class Reader {
   /// A row over several lines, as one.
   static std::string oneLine(std::string_view text) {
     std::string result;
+    result.reserve(text.size());
     bool broken = false;
     for (const char c : text) {
       if (c == '\n' || c == '\r') {
