@@ -6,6 +6,7 @@
 #include <new>
 
 #include "dropin/queue.h"
+#include "dropin/selection.h"
 
 namespace nbcc::dropin {
 
@@ -278,6 +279,15 @@ int made_by_all(int error, const MPI_Comm *made) {
   Lock lock;
   Communicator::at_construction(lock, *made);
   return MPI_SUCCESS;
+}
+
+void get_ready() {
+  int ranks = 1;
+  if (not_for_us() || PMPI_Comm_size(MPI_COMM_WORLD, &ranks) || ranks == 1) return;
+  Lock lock;
+  read_table();
+  Communicator *c = Communicator::of(MPI_COMM_WORLD);
+  for (unsigned round = 0; c && !c->advance(); ++round) wait_a_while(lock, round);
 }
 
 // MPI lets an initialisation wait for other ranks, so it does until there is a plan.

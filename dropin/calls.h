@@ -131,6 +131,10 @@ bool is_duplicated_before(MPI_Comm);
 /// What the MPI has returned to all ranks of a communicator that it has just made; passes it on.
 int made_by_all(int error, const MPI_Comm *made);
 
+/// Behind MPI_Init, where all ranks are: what the first collective call would have to wait for but
+/// its plan.
+void get_ready();
+
 /// What MPI_Comm_create_group and MPI_Intercomm_create meet by: there from MPI_Init to
 /// MPI_Finalize.
 void open_meeting_place();

@@ -63,6 +63,11 @@ int begun(int error) {
   return error;
 }
 
+int begun_by_all(int error) {
+  if (!begun(error)) get_ready();
+  return error;
+}
+
 int finalize() {
   if (!not_for_us()) end();
   return PASS(MPI_Finalize)();
@@ -82,15 +87,16 @@ extern "C" int MPI_Init(int *argc, char ***argv) {
   int provided;
   if (takes_over()) return MPI_SUCCESS;
   make_room_for_attached();
-  return begun(wants_thread() ? PASS(MPI_Init_thread)(argc, argv, MPI_THREAD_MULTIPLE, &provided)
-                              : PASS(MPI_Init)(argc, argv));
+  return begun_by_all(wants_thread()
+                          ? PASS(MPI_Init_thread)(argc, argv, MPI_THREAD_MULTIPLE, &provided)
+                          : PASS(MPI_Init)(argc, argv));
 }
 ALSO(MPI_Init)
 
 extern "C" int MPI_Init_thread(int *argc, char ***argv, int required, int *provided) {
   if (takes_over()) return PMPI_Query_thread(provided);
   make_room_for_attached();
-  return begun(PASS(MPI_Init_thread)(argc, argv, least_level(required), provided));
+  return begun_by_all(PASS(MPI_Init_thread)(argc, argv, least_level(required), provided));
 }
 ALSO(MPI_Init_thread)
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// selection.cpp - reads the table once, at the first choice, each rank for itself.
+// selection.cpp - reads the table once, each rank for itself.
 //
 // Ranks that read different ones would choose differently; making a plan finds that out, and all
 // then do without (plans.cpp).
@@ -49,10 +49,18 @@ Table read() {
   return all;
 }
 
+const Table &table() {
+  static const Table once = read();
+  return once;
+}
+
 }  // namespace
 
+void read_table() {
+  table();
+}
+
 std::optional<Choice> choose(const Communicator &c, const Operation &o, const Outline &line) {
-  static const Table table = read();
   Situation s;
   s.kind = o.kind;
   s.each = o.each;
@@ -66,7 +74,7 @@ std::optional<Choice> choose(const Communicator &c, const Operation &o, const Ou
   if (c.has("mpi")) s.targets.push_back("mpi");
   for (const char *adapter : {"coredirect", "sci", "verbs"})
     if (c.has(adapter)) s.targets.push_back(adapter);
-  return table.choose(s);
+  return table().choose(s);
 }
 
 }  // namespace nbcc::dropin

@@ -12,6 +12,8 @@
 
 namespace nbcc::dropin {
 
+/// Reads it now; else the first choice does.
+void read_table();
 /// What the table says of a call on a communicator that is ready. None: no row fits; no table.
 std::optional<Choice> choose(const Communicator &, const Operation &, const Outline &);
 
