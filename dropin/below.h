@@ -24,7 +24,7 @@ namespace nbcc::dropin {
 
 /// Calls that this thread has passed on and that have not come back yet; of a progress thread of
 /// the runtime's never 0.
-extern thread_local int passing __attribute__((tls_model("initial-exec")));
+extern constinit thread_local int passing __attribute__((tls_model("initial-exec")));
 
 /// A function behind ours: of whoever is next, and of the MPI.
 template <class Function>

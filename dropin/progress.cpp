@@ -12,7 +12,7 @@
 
 namespace nbcc::dropin {
 
-thread_local int passing = 0;
+constinit thread_local int passing = 0;
 static thread_local bool held __attribute__((tls_model("initial-exec"))) = false;
 
 namespace {

@@ -78,6 +78,11 @@ enum : unsigned { ours = 0x3c000000u, of_ours = 0xfc000000u };
 #endif
 }  // namespace detail
 
+/// Whether no request was ever ours.
+inline bool never_any() {
+  return detail::arena_bytes == 0;
+}
+
 /// Whether a handle may be one of ours: no other is.
 inline bool is_ours(MPI_Request handle) {
 #if defined(MPICH)
