@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // dropin.c - what collective calls cost in a row, of an MPI program that knows nothing of nbcc.
 //
-//   bench-dropin-openmpi COLLECTIVE BYTES...
+//   bench-dropin-openmpi [--vary] COLLECTIVE BYTES...
 //
 // Bytes are those of a block, or of the vector: of doubles where it reduces. A line for each length
-// says the microseconds of a call: of some batches the quickest, each between two barriers.
+// says the microseconds of a call: of some batches the quickest, each between two barriers. Varied
+// calls have another root, length or buffer than the one before, as a program's have.
 // bench/dropin.py compares the MPI alone with libnbc-mpi.so in front of it.
 
 #include <mpi.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,20 +18,21 @@ enum { BATCHES = 5 };
 
 struct buffers {
   void *in, *out;
-  int bytes, elements, ranks;
+  int bytes, elements, root, ranks;
   int *counts;
 };
 
 #define COLLECTIVES(X)                                                                             \
   X(barrier, MPI_Barrier(MPI_COMM_WORLD))                                                          \
-  X(bcast, MPI_Bcast(b->in, b->bytes, MPI_BYTE, 0, MPI_COMM_WORLD))                                \
-  X(gather, MPI_Gather(b->in, b->bytes, MPI_BYTE, b->out, b->bytes, MPI_BYTE, 0, MPI_COMM_WORLD))  \
+  X(bcast, MPI_Bcast(b->in, b->bytes, MPI_BYTE, b->root, MPI_COMM_WORLD))                          \
+  X(gather,                                                                                        \
+    MPI_Gather(b->in, b->bytes, MPI_BYTE, b->out, b->bytes, MPI_BYTE, b->root, MPI_COMM_WORLD))    \
   X(scatter,                                                                                       \
-    MPI_Scatter(b->in, b->bytes, MPI_BYTE, b->out, b->bytes, MPI_BYTE, 0, MPI_COMM_WORLD))         \
+    MPI_Scatter(b->in, b->bytes, MPI_BYTE, b->out, b->bytes, MPI_BYTE, b->root, MPI_COMM_WORLD))   \
   X(allgather,                                                                                     \
     MPI_Allgather(b->in, b->bytes, MPI_BYTE, b->out, b->bytes, MPI_BYTE, MPI_COMM_WORLD))          \
   X(alltoall, MPI_Alltoall(b->in, b->bytes, MPI_BYTE, b->out, b->bytes, MPI_BYTE, MPI_COMM_WORLD)) \
-  X(reduce, MPI_Reduce(b->in, b->out, b->elements, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD))        \
+  X(reduce, MPI_Reduce(b->in, b->out, b->elements, MPI_DOUBLE, MPI_SUM, b->root, MPI_COMM_WORLD))  \
   X(allreduce, MPI_Allreduce(b->in, b->out, b->elements, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD))     \
   X(reduce_scatter,                                                                                \
     MPI_Reduce_scatter(b->in, b->out, b->counts, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD))             \
@@ -63,14 +66,28 @@ static int calls_of(int bytes, int ranks) {
   return ranks > 2 ? calls / 4 : calls;
 }
 
-static double microseconds(const struct collective *c, const struct buffers *b) {
+static void call(const struct collective *c, const struct buffers *b, bool varied, int number) {
+  enum { LENGTHS = 3, PLACES = 2, LINE = 64 };
+  struct buffers other = *b;
+  if (varied) {
+    other.root = number % b->ranks;
+    other.elements -= number % LENGTHS;
+    if (other.elements < 1) other.elements = 1;
+    other.bytes = other.elements * (int)sizeof(double);
+    other.in = (char *)b->in + number % PLACES * LINE;
+    other.out = (char *)b->out + number % PLACES * LINE;
+  }
+  c->call(&other);
+}
+
+static double microseconds(const struct collective *c, const struct buffers *b, bool varied) {
   const int calls = calls_of(b->bytes, b->ranks);
   double best = 0;
-  for (int i = 0; i < calls / 10 + 2; ++i) c->call(b);
+  for (int i = 0; i < calls / 10 + 2; ++i) call(c, b, varied, i);
   for (int batch = 0; batch < BATCHES; ++batch) {
     MPI_Barrier(MPI_COMM_WORLD);
     double time = MPI_Wtime();
-    for (int i = 0; i < calls; ++i) c->call(b);
+    for (int i = 0; i < calls; ++i) call(c, b, varied, i);
     MPI_Barrier(MPI_COMM_WORLD);
     time = (MPI_Wtime() - time) / calls;
     if (batch == 0 || time < best) best = time;
@@ -81,13 +98,13 @@ static double microseconds(const struct collective *c, const struct buffers *b) 
 // At the beginning of a page: some distances modulo that make copies twice as slow.
 static void *take(int ranks, int bytes) {
   enum { PAGE = 4096 };
-  const size_t all = ((size_t)ranks * (size_t)bytes + PAGE - 1) / PAGE * PAGE;
+  const size_t all = ((size_t)ranks * (size_t)bytes / PAGE + 2) * PAGE;  // and a line or two more
   void *memory = aligned_alloc(PAGE, all);
   if (memory) memset(memory, 0, all);
   return memory;
 }
 
-static void measure(const struct collective *c, int bytes, int rank, int ranks) {
+static void measure(const struct collective *c, int bytes, bool varied, int rank, int ranks) {
   struct buffers b = {.bytes = bytes, .elements = bytes / (int)sizeof(double), .ranks = ranks};
   b.in = take(ranks, bytes);
   b.out = take(ranks, bytes);
@@ -98,7 +115,7 @@ static void measure(const struct collective *c, int bytes, int rank, int ranks) 
     return;
   }
   for (int i = 0; i < ranks; ++i) b.counts[i] = b.elements;
-  const double time = microseconds(c, &b);
+  const double time = microseconds(c, &b, varied);
   if (rank == 0) printf("%s %d %.3f\n", c->name, bytes, time);
   free(b.in);
   free(b.out);
@@ -110,16 +127,19 @@ int main(int argc, char **argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  const struct collective *c = argc > 2 ? find(argv[1]) : NULL;
-  for (int i = 2; c && !status && i < argc; ++i) {
+  const bool varied = argc > 1 && !strcmp(argv[1], "--vary");
+  const int first = varied ? 2 : 1;
+  const struct collective *c = argc > first + 1 ? find(argv[first]) : NULL;
+  for (int i = first + 1; c && !status && i < argc; ++i) {
     const int bytes = atoi(argv[i]);
     if (bytes >= (int)sizeof(double) && bytes <= 1 << 30)
-      measure(c, bytes, rank, ranks);
+      measure(c, bytes, varied, rank, ranks);
     else
       status = 1;
   }
   if (!c || status) {
-    if (rank == 0) fprintf(stderr, "usage: bench-dropin COLLECTIVE BYTES... (8 to 1 GiB)\n");
+    if (rank == 0)
+      fprintf(stderr, "usage: bench-dropin [--vary] COLLECTIVE BYTES... (8 to 1 GiB)\n");
     status = 1;
   }
   MPI_Finalize();
