@@ -107,8 +107,8 @@ enum class Prefill { none, own, all };
 /// Fills in a call. Throws std::bad_alloc.
 class Arguments::Filler {
  public:
-  Filler(const Operation &o, int rank, nbc_call &call, std::shared_ptr<More> &more)
-      : o_(o), rank_(rank), call_(call), more_(more) {}
+  Filler(const Operation &o, int rank, nbc_call &call, std::shared_ptr<More> &more, bool they_stay)
+      : o_(o), rank_(rank), call_(call), more_(more), they_stay_(they_stay) {}
 
   void move(int blocks_in, int blocks_out);
   void reduce(int ranks);
@@ -118,10 +118,15 @@ class Arguments::Filler {
   const int rank_;
   nbc_call &call_;
   std::shared_ptr<More> &more_;
+  const bool they_stay_;
 
   More &more() {
     if (!more_) more_ = std::make_shared<More>();
     return *more_;
+  }
+  template <class... Handle>
+  void keep(const Handle &...handle) {
+    if (!they_stay_) more().handles.keep(handle...);
   }
   void *side(const Side &, bool sent, bool row, int blocks, Prefill);
   void *equal_blocks(const Side &, bool sent, int blocks, Prefill);

@@ -7,6 +7,7 @@
 
 #include "dropin/queue.h"
 #include "dropin/selection.h"
+#include "dropin/types.h"
 
 namespace nbcc::dropin {
 
@@ -33,8 +34,9 @@ Incoming take_in(Communicator *c, const Operation &o, bool blocking) {
   return in;
 }
 
-bool set_arguments(Arguments &a, const Communicator &c, const Operation &o) {
-  return a.set(o, c.rank(), c.ranks(), c.outdegree(), c.indegree());
+bool set_arguments(Arguments &a, const Communicator &c, const Operation &o,
+                   bool they_stay = false) {
+  return a.set(o, c.rank(), c.ranks(), c.outdegree(), c.indegree(), they_stay);
 }
 
 void drain(Lock &lock, Communicator &c) {
@@ -106,7 +108,8 @@ int wait_for(Lock &lock, nbc_request &request) {
 int run(Lock &lock, Communicator &c, Plan &plan, const Operation &o, const Outline &line) {
   nbc_request request;
   Arguments arguments;
-  if (!set_arguments(arguments, c, o)) return raise(o.comm, MPI_ERR_NO_MEM);
+  // Nobody frees a type or an operator before this returns, but for another thread.
+  if (!set_arguments(arguments, c, o, !has_threads())) return raise(o.comm, MPI_ERR_NO_MEM);
   get_used(c, o, arguments, &plan, line);
   int error = fill_and_start(plan, arguments, line.bytes, &request, true);
   if (!error) error = wait_for(lock, request);
@@ -205,6 +208,7 @@ int blocking(const Operation &o, const Forms &forms) try {
   Communicator *c = Communicator::of(o.comm);
   if (c) drain(lock, *c);  // those before it may be of the same plan
   if (const Habit *h = c ? habit_of(*c, o, true) : nullptr) return run_again(lock, *h, o.comm);
+  const OneCall now;
   Incoming in = take_in(c, o, true);
   Plan *plan = get_plan(lock, in, o, forms.name);
   return plan ? run(lock, *in.communicator, *plan, o, in.line)
@@ -221,6 +225,7 @@ int nonblocking(const Operation &o, const char *name, FunctionRef<int(MPI_Reques
   bool queued = c && !calls_of(*c).queue.empty();
   if (const Habit *h = c && !queued ? habit_of(*c, o, false) : nullptr)
     return start_again(*c, *h, o, name, request);
+  const OneCall now;
   Incoming in = take_in(c, o, false);
   if (in.line.refusal) {
     count_passed(name, in.line.refusal);
@@ -295,6 +300,7 @@ int persistent(const Operation &o, const char *name, FunctionRef<int(MPI_Request
                MPI_Request *request) try {
   if (!request) return pass(request);
   Lock lock;
+  const OneCall now;
   Incoming in = take_in(Communicator::of(o.comm), o, false);
   Plan *plan = get_plan(lock, in, o, name, true);
   if (!plan) return lock.outside([&] { return pass(request); });

@@ -77,6 +77,8 @@ class Lock {
 
 /// Whether this call comes from the MPI, from ourselves, or from outside MPI_Init ... MPI_Finalize.
 bool not_for_us();
+/// Whether another thread may be in the MPI at the same time.
+bool has_threads();
 /// Whether calls of ours are under way, or communicators or plans being made.
 bool busy();
 /// Moves on all that is under way, of the MPI's own now and then. `round`: of a loop that waits,

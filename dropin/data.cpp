@@ -18,13 +18,14 @@ nbc_call no_call = {};
 Arguments::Arguments() = default;
 Arguments::~Arguments() = default;
 
-bool Arguments::set(const Operation &o, int rank, int ranks, int blocks_in, int blocks_out) {
+bool Arguments::set(const Operation &o, int rank, int ranks, int blocks_in, int blocks_out,
+                    bool they_stay) {
   clear();
   call_ = no_call;
   if (o.kind == NBC_BARRIER) return true;
   const Shapes &s = shapes_of(o.kind);
   try {
-    Filler filler(o, rank, call_, more_);
+    Filler filler(o, rank, call_, more_, they_stay);
     if (s.reduces)
       filler.reduce(ranks);
     else

@@ -52,11 +52,12 @@ class Arguments {
   Arguments(const Arguments &) = delete;
   Arguments &operator=(const Arguments &) = delete;
   ~Arguments();
-  /// Of a call that outline() does not refuse. Keeps types and operators alive, and converts rows:
-  /// the caller's arrays may go. `blocks_in`, `blocks_out`: how many blocks there are on each side
-  /// of a neighbourhood collective (outdegree, indegree); not looked at in others. False: no
-  /// memory.
-  bool set(const Operation &, int rank, int ranks, int blocks_in, int blocks_out);
+  /// Of a call that outline() does not refuse. Keeps types and operators alive, unless they stay as
+  /// long as this does, and converts rows: the caller's arrays may go. `blocks_in`, `blocks_out`:
+  /// how many blocks there are on each side of a neighbourhood collective (outdegree, indegree);
+  /// not looked at in others. False: no memory.
+  bool set(const Operation &, int rank, int ranks, int blocks_in, int blocks_out,
+           bool they_stay = false);
   /// What to start with; packs first. False: no memory, or MPI could not pack.
   bool fill();
   const nbc_call &call() const { return call_; }

@@ -19,7 +19,7 @@ void *Arguments::Filler::equal_blocks(const Side &s, bool sent, int blocks, Pref
   if (prefill == Prefill::own)
     m.before.push_back({bytes_at(s.buffer, rank_ * s.count * t.extent),
                         room + rank_ * s.count * t.size, s.count, s.type, t});
-  m.handles.keep(s.type, t);
+  keep(s.type, t);
   return room;
 }
 
@@ -54,9 +54,9 @@ void *Arguments::Filler::packed_row(const Side &s, bool sent, int blocks, Prefil
     pieces[size(i)] = {bytes_at(s.buffer, offset), nullptr, s.counts[i], type, t};
     row.counts[i] = size(s.counts[i] * t.size);
     if (__builtin_add_overflow(total, s.counts[i] * t.size, &total)) throw std::bad_alloc();
-    if (s.types) m.handles.keep(type, t);
+    if (s.types) keep(type, t);
   }
-  if (!s.types) m.handles.keep(s.type, type_of(s.type));
+  if (!s.types) keep(s.type, type_of(s.type));
   std::byte *room = row.room.take(total), *at = room;
   for (int i = 0; i < blocks; ++i) {
     Piece &p = pieces[size(i)];

@@ -32,10 +32,6 @@ bool find_level() {
   return true;
 }
 
-bool threads() {
-  return level.load(std::memory_order_relaxed) == MPI_THREAD_MULTIPLE;
-}
-
 void unlink(Request *r) {
   (r->previous ? r->previous->next : first) = r->next;
   if (r->next) r->next->previous = r->previous;
@@ -103,8 +99,12 @@ void finish(Request *r, int error) {
   if (initialised) c->release();
 }
 
+bool has_threads() {
+  return level.load(std::memory_order_relaxed) == MPI_THREAD_MULTIPLE;
+}
+
 void Lock::enter() {
-  if (threads()) mutex.lock();
+  if (has_threads()) mutex.lock();
   ++passing;
   held = true;
 }
@@ -112,7 +112,7 @@ void Lock::enter() {
 void Lock::leave() {
   held = false;
   --passing;
-  if (threads()) mutex.unlock();
+  if (has_threads()) mutex.unlock();
 }
 
 bool Lock::is_held() {
@@ -172,7 +172,7 @@ void move_on() {
 }
 
 void rest(Lock &lock, unsigned round, nbc_request *ours) {
-  if (threads())
+  if (has_threads())
     lock.outside([] { sched_yield(); });
   else if (ours)
     nbc_rest(ours);

@@ -28,8 +28,8 @@ void Arguments::Filler::element(const Type &t) {
   call_.type = t.element;
   if (call_.op != NBC_USER) return;
   More &m = more();
-  m.handles.keep(o_.op);
-  m.handles.keep(o_.receive.type, t);
+  keep(o_.op);
+  keep(o_.receive.type, t);
   if (!m.user.set(o_.op, o_.receive.type, t)) throw std::bad_alloc();
   call_.type = NBC_OPAQUE;
   call_.element_bytes = size(t.size);

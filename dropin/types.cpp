@@ -180,6 +180,12 @@ class Table {
   }
 };
 
+// Null: it is not in the table.
+const Type *find_named(MPI_Datatype type) {
+  static const Table table;
+  return table.find(type);
+}
+
 // --- types that a program has made ---
 
 struct Envelope {
@@ -218,9 +224,8 @@ bool repeats(int combiner) {
 // that does, if nothing is between them and none is in another's place, do so, too: backwards they
 // would reach before address 0. Some are said not to that do; they are packed then, which is right
 // for any.
-bool in_order(MPI_Datatype type, const Extents &own) {
+bool in_order(MPI_Datatype type, const Extents &own, const Envelope &e) {
   if (!own.has_no_gaps()) return false;
-  Envelope e = envelope_of(type);
   if (is_named(e.combiner)) return true;
   if (!repeats(e.combiner) || e.large) return false;
   std::vector<int> integers(static_cast<std::size_t>(e.integers));
@@ -228,22 +233,25 @@ bool in_order(MPI_Datatype type, const Extents &own) {
   MPI_Datatype inner = MPI_DATATYPE_NULL;
   PMPI_Type_get_contents(type, e.integers, e.addresses, 1, integers.data(), addresses.data(),
                          &inner);
-  bool result = in_order(inner, extents_of(inner));
-  if (!is_named(envelope_of(inner).combiner)) PMPI_Type_free(&inner);
+  if (const Type *known = find_named(inner)) return known->dense;
+  const Envelope of_inner = envelope_of(inner);
+  bool result = in_order(inner, extents_of(inner), of_inner);
+  if (!is_named(of_inner.combiner)) PMPI_Type_free(&inner);
   return result;
 }
 
 // Without memory to look: as if it were not dense.
-bool is_dense(MPI_Datatype type, const Extents &e) {
+bool is_dense(MPI_Datatype type, const Extents &e, const Envelope &of) {
   try {
-    return in_order(type, e);
+    return in_order(type, e, of);
   } catch (const std::bad_alloc &) {
     return false;
   }
 }
 
 Type made(MPI_Datatype type) {
-  switch (envelope_of(type).combiner) {
+  const Envelope of = envelope_of(type);
+  switch (of.combiner) {
     case MPI_COMBINER_NAMED: {
       Type t = named(type, byte);
       t.element = NBC_OPAQUE;
@@ -258,17 +266,33 @@ Type made(MPI_Datatype type) {
       return named(type, fortran_integer);
     default: {
       Extents e = extents_of(type);
-      return {.size = e.size, .extent = e.extent, .dense = is_dense(type, e)};
+      return {.size = e.size, .extent = e.extent, .dense = is_dense(type, e, of)};
     }
   }
 }
 
 }  // namespace
 
+// Under the lock, as all calls are.
+static int calls = 0;
+static MPI_Datatype asked_about = MPI_DATATYPE_NULL;
+
+OneCall::OneCall() {
+  ++calls;
+  asked_about = MPI_DATATYPE_NULL;
+}
+OneCall::~OneCall() {
+  --calls;
+  asked_about = MPI_DATATYPE_NULL;
+}
+
 Type type_of(MPI_Datatype type) {
-  static const Table table;
-  const Type *found = table.find(type);
-  return found ? *found : made(type);
+  static Type answer;
+  if (const Type *found = find_named(type)) return *found;
+  if (!calls) return made(type);
+  if (type != asked_about) answer = made(type);
+  asked_about = type;
+  return answer;
 }
 
 }  // namespace nbcc::dropin

@@ -5,8 +5,8 @@
 ///   3 MPI_INT in a row                 =>  12 bytes, dense, nothing that is reduced
 ///   MPI_DOUBLE_INT                     =>  12 bytes in 16, NBC_F64_I32
 ///
-/// Named types are found in a table within a few nanoseconds. Of others the MPI is asked each time,
-/// since a handle that was freed may come again as that of another type.
+/// Named types are found in a table within a few nanoseconds. Of others the MPI is asked, once a
+/// call: a handle that was freed may come again as that of another type.
 
 #pragma once
 
@@ -26,6 +26,15 @@ struct Type {
   // The bytes of a vector are those of memory from its address on, in the order of the type map.
   bool dense = false;
   bool named = false;  // never freed
+};
+
+/// From a program's call to its return: a type that it was given is the same until then.
+class OneCall {
+ public:
+  OneCall();
+  ~OneCall();
+  OneCall(const OneCall &) = delete;
+  OneCall &operator=(const OneCall &) = delete;
 };
 
 /// Of any type but MPI_DATATYPE_NULL; it need not be committed.
