@@ -29,35 +29,36 @@ enum {
 
 enum {
   LONG_WAIT = 32,  // rests, some microseconds
-  FEW_WAITS = 4,
+  FEW_WAITS = 4,   // after which the system is asked
+  MANY_WAITS = 64,
+  FEW_SWITCHES = 2,
   MANY_YIELDS = 64
 };
 
 struct crowd {
   bool crowded;
-  uint32_t waits, yields;  // since the system was asked
-  long switches;           // what it said
+  uint32_t waits, yields;
+  long switches;  // of the thread's, when these began to be counted
 };
 static _Thread_local struct crowd crowd;
 
-// How often the thread has lost its core since this was asked: sched_yield() counts if another ran.
-static long switches_since(struct crowd *c) {
+// Whether the thread has lost its core that often: sched_yield() counts if another has run. `anew`:
+// even if not, counting begins anew.
+static void judge(struct crowd *c, long switches, bool anew) {
   struct rusage u;
-  if (getrusage(RUSAGE_THREAD, &u)) return 0;
-  long since = u.ru_nivcsw - c->switches;
+  if (getrusage(RUSAGE_THREAD, &u)) return;
+  c->crowded = u.ru_nivcsw - c->switches >= switches;
+  if (!c->crowded && !anew) return;
   c->switches = u.ru_nivcsw;
   c->waits = c->yields = 0;
-  return since;
 }
 
 // One that is wrong about it spins in vain a few times, or yields in vain.
 static bool is_crowded(struct crowd *c, uint32_t idle) {
-  if (!c->crowded) {
-    if (idle == LONG_WAIT && ++c->waits >= FEW_WAITS)
-      c->crowded = switches_since(c) >= FEW_WAITS / 2;
-  } else if (c->yields >= MANY_YIELDS) {
-    c->crowded = switches_since(c) >= MANY_YIELDS / 4;
-  }
+  if (c->crowded && c->yields >= MANY_YIELDS)
+    judge(c, MANY_YIELDS / 4, true);
+  else if (!c->crowded && idle == LONG_WAIT && ++c->waits % FEW_WAITS == 0)
+    judge(c, FEW_SWITCHES, c->waits >= MANY_WAITS);
   return c->crowded;
 }
 

@@ -226,7 +226,7 @@ TEST(Processes, whoSharesACoreUnawaresSoonGivesItAway) {
     }
     uint8_t in[8] = {}, out[16] = {};
     const nbc_call c = {.in = in, .out = out, .count = 8};
-    enum { LEARNING = 40, CALLS = 80 };
+    enum { LEARNING = 200, CALLS = 240 };
     long rests = 0;
     for (int call = 0; call < CALLS; ++call) {
       nbc_request request;
