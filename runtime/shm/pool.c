@@ -208,9 +208,8 @@ static struct range *find_range(const struct own *o, size_t bytes) {
   for (struct range *r = o->idle; r; r = r->next_idle) join(r);
   for (struct range *r = o->idle; r; r = r->next_idle) {
     if (r->state != FREE || r->bytes < bytes) continue;
-    const bool first = !found || r->offset < found->offset;
-    if (!found || r->reserved > found->reserved || (r->reserved == found->reserved && first))
-      found = r;
+    const bool alike = found && r->reserved == found->reserved;
+    if (!found || (alike ? r->offset < found->offset : r->reserved)) found = r;
   }
   return found;
 }
