@@ -278,6 +278,13 @@ struct nbc_plan_options {
    * meanwhile, as MPI's persistent calls. Then target verbs moves long messages direct, where it
    * would write them (nbc/verbs.h). [0] */
   uint32_t persistent;
+  /* 1: plans of the communicator that say so take turns, as an MPI's blocking calls do. While one
+   * of them has calls under way the others have none, or nbc_start returns NBC_ERROR_BUSY; and all
+   * ranks start the calls of all of them in one order. Then these plans need less: of target shm
+   * they have one lane for each pair of ranks together (nbc/shm.h), so further ones are made sooner
+   * and take no memory of the node. A call of theirs that fails or is given up ends them all. What
+   * is said of a plan's threads holds for all of them together. [0] */
+  uint32_t in_turn;
 };
 
 /* Makes a plan of a template, which must be aligned to 8 and is copied. `options` may be null.

@@ -195,6 +195,7 @@ int nbc_shm_finish(struct nbc_device *device, const struct nbc_shm_facts *of,
     meet(&shm->peers[r], mine, f, o->never_pull);
     near[count++] = f;
   }
+  shm->near = (uint32_t)count;
   shm->own_cores = have_cores(near, count);
   if (!shm->met) pool_met();
   shm->met = true;

@@ -11,8 +11,9 @@
 //   process.c which processes are peers, and whether they have died
 //   numa.c    memory near the rank that reads it
 //
-// A plan has one piece of memory on each rank: its inboxes, one for each peer. The pieces of all
-// plans of a process lie in one object, or few, which each of its peers maps once.
+// A plan has one piece of memory on each rank: its inboxes, one for each peer. Those that take
+// turns have one together, and one more for each plan that came with peers of its own. The pieces
+// of all plans of a process lie in one object, or few, which each of its peers maps once.
 //
 //   object   roll | piece | piece | ...
 //   piece    inbox | inbox | ...
@@ -116,6 +117,7 @@ struct queue {
 };
 
 struct peer;
+struct lot;
 struct lane {
   // What posting a message looks at, in three lines; and one of `ends`.
   struct inbox out;      // sending: the peer's memory
@@ -136,8 +138,12 @@ struct lane {
   int64_t patience;  // until then the next message may still be copied by its sender; 0: not asked
   const struct peer *peer;
   uint32_t rank;
-  struct mapped *mapped;  // the peer's object
+  struct mapped *mapped;  // the peer's object; null: it is not connected, or was given up
   bool pulls;             // we may read the peer's memory
+  bool connected;         // once
+  uint32_t ticket;        // of its inbox there
+  uint64_t offset;        // which this says the place of
+  struct lot *lot;        // ours is in
 };
 
 struct object {
@@ -147,7 +153,7 @@ struct object {
   char name[NAME];  // which may have been taken away
 };
 
-// A plan's memory.
+// Memory of a plan's.
 struct piece {
   struct own *of;  // which of this process' objects
   struct range *range;
@@ -156,11 +162,17 @@ struct piece {
   uint32_t ticket;
 };
 
+// Of lanes that were made at once.
+struct lot {
+  struct lot *next;
+  struct piece piece;
+};
+
 struct nbc_shm_lanes {
   struct shm *shm;
-  struct piece own;
+  struct lot *lots;
   struct sizes sizes;
-  uint32_t count;
+  uint32_t count, room;
   uint32_t owed;      // messages that are to be copied
   uint32_t longs;     // lanes with posted messages, which are longer
   struct lane *only;  // the first of those
@@ -193,6 +205,7 @@ struct process {
 struct shm {
   struct nbc_shm base;
   int rank, ranks;
+  uint32_t near;   // of these, this one among them
   bool own_cores;  // each rank of the node has one
   bool met;
   void *topology;  // numa.c's

@@ -53,6 +53,7 @@ static bool is_done(const struct call *c) {
 // The device is not to be trusted or waited for any more: all that was asked of it has failed.
 static void give_up(nbc_plan *plan, int status) {
   plan->status = status;
+  if (plan->turns && plan->oldest) plan->turns->status = status;
   plan->target->destroy(plan);
   for (struct call *c = plan->oldest, *next; c; c = next) {
     next = c->next;
@@ -430,16 +431,27 @@ static int start_alone(nbc_plan *plan, struct call *c) {
   return 0;
 }
 
+// 0, or why it is not the plan's.
+static int take_turn(nbc_plan *plan) {
+  struct turns *t = plan->turns;
+  if (t->holder == plan || t->status) return t->status;
+  if (t->holder && t->holder->oldest) return NBC_ERROR_BUSY;
+  t->holder = plan;
+  return 0;
+}
+
 static int start(nbc_plan *plan, const struct nbc_call *call, struct call *c, bool left) {
   // There may be room by now.
   if (plan->under_way == plan->depth && !plan->starting) move(plan);
   if (plan->status) return plan->status;
+  int status = plan->turns ? take_turn(plan) : 0;
+  if (status) return status;
   if (plan->direct && plan->oldest) return NBC_ERROR_BUSY;
   if (!call) call = &plan->bound;
   if (plan->direct && !is_bound(plan, call)) return NBC_ERROR_ARGUMENT;
   c->acquired = false;
   c->left = left;
-  int status = set_arguments(plan, c, call);
+  status = set_arguments(plan, c, call);
   if (!status) status = acquire(plan, c);
   if (status) return refuse(c, status);
   if (!plan->oldest && c->variant->begins) return start_alone(plan, c);

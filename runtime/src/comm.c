@@ -5,10 +5,12 @@
 // is peculiar to one kind of device, such as memory that must be registered, its target
 // keeps (attach, in targets.h).
 
+#define _GNU_SOURCE  // MAP_ANONYMOUS
 #include "runtime/src/comm.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "runtime/src/progress.h"
 
@@ -23,9 +25,38 @@ struct nbc_device *comm_device_for(const nbc_comm *comm, const char *target) {
   return on ? on->device : NULL;
 }
 
+uint8_t *map_scratch(size_t bytes) {
+  void *memory =
+      mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return memory == MAP_FAILED ? NULL : (uint8_t *)memory;
+}
+
+struct scratch *turns_scratch(struct turns *t, size_t bytes) {
+  if (t->scratch && t->scratch->bytes >= bytes) return t->scratch;
+  struct scratch *more = (struct scratch *)calloc(1, sizeof *more);
+  uint8_t *memory = more ? map_scratch(bytes) : NULL;
+  if (!memory) {
+    free(more);
+    return NULL;
+  }
+  *more = (struct scratch){.next = t->scratch, .memory = memory, .bytes = bytes};
+  t->scratch = more;
+  return more;
+}
+
+static void free_scratch(struct scratch *all) {
+  for (struct scratch *s = all, *next; s; s = next) {
+    next = s->next;
+    if (!s->in_use) munmap(s->memory, s->bytes);
+    free(s);
+  }
+}
+
 static void destroy(nbc_comm *comm) {
   for (size_t i = 0; i < comm->device_count; ++i)
     if (comm->devices[i].shared) comm->devices[i].target->detach(comm->devices[i].shared);
+  free_scratch(comm->turns.scratch);
+  pthread_mutex_destroy(&comm->turns.lock);
   pthread_mutex_destroy(&comm->mutex);
   free(comm);
 }
@@ -70,6 +101,7 @@ int nbc_comm_create(const struct nbc_bootstrap *bootstrap, struct nbc_device *co
     free(comm);
     return NBC_ERROR_MEMORY;
   }
+  pthread_mutex_init(&comm->turns.lock, NULL);  // cannot fail on Linux
   int status = 0;
   for (size_t i = 0; i < count && !status; ++i) status = attach(comm, devices[i]);
   if (!status) status = ask_environment(comm);

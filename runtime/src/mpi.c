@@ -77,6 +77,7 @@ static uint64_t longest(const nbc_plan *plan) {
 const struct target mpi = {
     .name = NBC_P2P_TARGET,
     .host_waits = true,
+    .leaves_memory = true,
     .longest = longest,
     .check = messages_check,
     .create = create,

@@ -5,6 +5,9 @@
 // Somebody has to move what goes through a lane. A test moves the lane of its message, and each
 // poll one other, in turn, what goes to other nodes as if it were one: as with an MPI, whose tests
 // move everything, no peer waits for this rank because it happens to wait for another.
+//
+// Plans that take turns have one lane to each peer together. A call has sent and received all that
+// is its own before it ends, so messages of the next one, of whichever plan, are behind it.
 
 #include "runtime/src/near.h"
 
@@ -13,15 +16,26 @@
 
 #include "nbc/shm.h"
 #include "runtime/src/messages.h"
+#include "runtime/src/progress.h"
+
+// Of a communicator's plans that take turns.
+struct shared {
+  const struct nbc_shm_ops *ops;
+  struct nbc_shm_lanes *lanes;  // null: there are none yet
+  uint32_t count;
+  uint32_t *numbers;  // by rank: of its lane, from 1 on; 0: it has none
+};
 
 struct near {
   const struct nbc_shm_ops *ops;
   struct nbc_shm_lanes *lanes;
   struct nbc_shm_message *under_way;  // [instance][record], as messages are
   const struct message *messages;
+  uint32_t *numbers;  // of the plan's lanes among those
   uint32_t count, turn;
-  struct nbc_shm *shm;  // null: there is none
-  struct nbc_p2p *p2p;  // likewise
+  struct shared *shared;  // null: they are its own
+  struct nbc_shm *shm;    // null: there is none
+  struct nbc_p2p *p2p;    // likewise
 };
 
 static struct near *near_of(const nbc_plan *plan) {
@@ -97,7 +111,7 @@ static int move_next(struct messages *s) {
   struct near *n = (struct near *)s->own;
   const bool far = n->count < s->peers && n->p2p->ops->move;
   if (++n->turn >= n->count + far) n->turn = 0;
-  if (n->turn < n->count) return n->ops->move(n->lanes, n->turn);
+  if (n->turn < n->count) return n->ops->move(n->lanes, n->numbers[n->turn]);
   n->p2p->ops->move(n->p2p);
   return 0;
 }
@@ -116,8 +130,8 @@ static uint32_t most_messages(const nbc_plan *plan) {
   return (uint32_t)most;
 }
 
-// A lane for each peer; `ranks`: of those that shared memory reaches.
-static int make_lanes(const nbc_plan *plan, struct near *n, uint32_t *ranks) {
+// Which way leads to each peer; `ranks`: of those that shared memory reaches.
+static int find_ways(const nbc_plan *plan, struct near *n, uint32_t *ranks) {
   struct messages *s = messages_of(plan);
   int status = 0;
   for (uint32_t i = 0; i < s->peers && !status; ++i) {
@@ -134,6 +148,57 @@ static int make_lanes(const nbc_plan *plan, struct near *n, uint32_t *ranks) {
   return status;
 }
 
+static struct nbc_shm_wish wish_for(const nbc_plan *plan, const struct near *n,
+                                    const uint32_t *ranks, uint32_t count) {
+  return (struct nbc_shm_wish){.ranks = ranks,
+                               .count = count,
+                               .cells = MORE_CELLS * plan->depth * most_messages(plan),
+                               .eager_bytes = plan->eager_bytes,
+                               .memory = plan->slot_memory,
+                               .grows = n->shared != NULL};
+}
+
+static int make_lanes(nbc_plan *plan, struct near *n, const uint32_t *ranks) {
+  const struct nbc_shm_wish wish = wish_for(plan, n, ranks, n->count);
+  const int status = n->ops->make(n->shm, &wish, &n->lanes, &plan->why);
+  if (status) return status;
+  plan->queue_bytes += n->ops->memory(n->lanes);
+  for (uint32_t i = 0; i < n->count; ++i) n->numbers[i] = i;
+  return 0;
+}
+
+// Those that there are, and one for each rank that has none.
+static int share_lanes(nbc_plan *plan, struct near *n, const uint32_t *ranks) {
+  struct shared *s = n->shared;
+  const size_t all = (size_t)plan->comm->bootstrap.ranks;
+  if (!s->numbers) s->numbers = (uint32_t *)calloc(all, sizeof *s->numbers);
+  if (!s->numbers) return NBC_ERROR_MEMORY;
+  uint32_t *fresh = n->numbers, count = 0;
+  for (uint32_t i = 0; i < n->count; ++i)
+    if (!s->numbers[ranks[i]]) fresh[count++] = ranks[i];
+  const struct nbc_shm_wish wish = wish_for(plan, n, fresh, count);
+  const size_t before = s->lanes ? s->ops->memory(s->lanes) : 0;
+  int status = 0;
+  if (!s->lanes)
+    status = s->ops->make(n->shm, &wish, &s->lanes, &plan->why);
+  else if (count)
+    status = s->ops->add(s->lanes, fresh, count, &plan->why);
+  if (status) return status;
+  plan->queue_bytes += s->ops->memory(s->lanes) - before;
+  n->lanes = s->lanes;
+  for (uint32_t i = 0; i < count; ++i) s->numbers[fresh[i]] = ++s->count;
+  for (uint32_t i = 0; i < n->count; ++i) n->numbers[i] = s->numbers[ranks[i]] - 1;
+  return 0;
+}
+
+// Other plans' calls may be under way.
+static int share_lanes_locked(nbc_plan *plan, struct near *n, const uint32_t *ranks) {
+  plan_lock(plan);
+  const int status = share_lanes(plan, n, ranks);
+  plan_unlock(plan);
+  return status;
+}
+
 static int make_near(nbc_plan *plan, struct near *n) {
   struct messages *s = messages_of(plan);
   uint32_t peers = s->peers;
@@ -141,17 +206,13 @@ static int make_near(nbc_plan *plan, struct near *n) {
   n->messages = s->messages;
   n->under_way =
       (struct nbc_shm_message *)arena_take(&plan->arena, messages * sizeof *n->under_way);
+  n->numbers = (uint32_t *)arena_take(&plan->arena, peers * sizeof *n->numbers);
   uint32_t *ranks = (uint32_t *)calloc((size_t)peers + 1, sizeof *ranks);
-  int status = n->under_way && ranks ? make_lanes(plan, n, ranks) : NBC_ERROR_MEMORY;
-  if (!status && n->count) {
-    struct nbc_shm_wish wish = {.ranks = ranks,
-                                .count = n->count,
-                                .cells = MORE_CELLS * plan->depth * most_messages(plan),
-                                .eager_bytes = plan->eager_bytes,
-                                .memory = plan->slot_memory};
-    status = n->ops->make(n->shm, &wish, &n->lanes, &plan->why);
-    if (!status) plan->queue_bytes += n->ops->memory(n->lanes);
-  }
+  int status = n->under_way && n->numbers && ranks ? find_ways(plan, n, ranks) : NBC_ERROR_MEMORY;
+  if (!status && n->count)
+    status = n->shared ? share_lanes_locked(plan, n, ranks) : make_lanes(plan, n, ranks);
+  for (uint32_t i = 0; i < peers && !status; ++i)
+    if (s->lanes[i].ops == &lane_ops) s->lanes[i].number = n->numbers[s->lanes[i].number];
   plan->queue_bytes += messages * sizeof *n->under_way;
   if (n->count > 1 || n->count < peers) s->others = n->count ? move_next : NULL;
   free(ranks);
@@ -167,6 +228,9 @@ int near_create(nbc_plan *plan, uint32_t peers) {
   n->shm = (struct nbc_shm *)comm_device_for(plan->comm, NBC_SHM_TARGET);
   n->p2p = (struct nbc_p2p *)comm_device_for(plan->comm, NBC_P2P_TARGET);
   n->ops = n->shm ? n->shm->ops : NULL;
+  const struct attachment *on = comm_device(plan->comm, find_target(NBC_SHM_TARGET));
+  const bool alone = on && on->target == plan->target;  // what goes elsewhere keeps another order
+  if (alone && plan->turns && n->ops->add) n->shared = (struct shared *)on->shared;
   status = make_near(plan, n);
   return status ? status : messages_publish(plan);
 }
@@ -179,9 +243,33 @@ bool near_reachable(const nbc_plan *plan) {
 
 void near_destroy(nbc_plan *plan) {
   struct near *n = near_of(plan);
-  if (n && n->lanes && n->ops->close(n->lanes)) plan->memory_in_use = true;
+  int touched = 0;
+  if (n && n->lanes && !n->shared)
+    touched = n->ops->close(n->lanes);
+  else if (n && n->lanes && plan->oldest)  // what they hold belongs to nobody
+    touched = n->ops->give_up(n->lanes);
+  if (touched) plan->memory_in_use = true;
   messages_destroy(plan);
 }
+
+// --- a communicator ---
+
+int near_attach(struct nbc_device *device, void **shared) {
+  struct shared *s = (struct shared *)calloc(1, sizeof *s);
+  if (!s) return NBC_ERROR_MEMORY;
+  s->ops = ((struct nbc_shm *)device)->ops;
+  *shared = s;
+  return 0;
+}
+
+void near_detach(void *shared) {
+  struct shared *s = (struct shared *)shared;
+  if (s->lanes) s->ops->close(s->lanes);
+  free(s->numbers);
+  free(s);
+}
+
+// --- waiting ---
 
 bool near_failed(nbc_plan *plan) {
   const struct near *n = near_of(plan);
@@ -212,9 +300,11 @@ void near_keep_warm(nbc_plan *plan) {
   keep_warm(w, n, sizeof *n);
   for (uint32_t i = 0; i < plan->depth; ++i)
     keep_warm(w, n->under_way + (size_t)i * most, (most < 4 ? most : 4) * sizeof *n->under_way);
-  size_t bytes;
-  const void *hot = n->ops->hot(n->lanes, &bytes);
-  keep_warm(w, hot, bytes);
+  for (uint32_t i = 0; i < n->count && i < 4; ++i) {
+    size_t bytes;
+    const void *hot = n->ops->hot(n->lanes, n->numbers[i], &bytes);
+    keep_warm(w, hot, bytes);
+  }
   keep_warm(w, n->ops, 2 * sizeof n->ops->send);
   keep_warm(w, &lane_ops, 2 * sizeof lane_ops.send);
 }

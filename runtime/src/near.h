@@ -18,3 +18,7 @@ void near_rest(nbc_plan *);
 void near_keep_warm(nbc_plan *);
 // Bytes of a message.
 uint64_t near_longest(const nbc_plan *);
+
+// What plans of a communicator that take turns have together.
+int near_attach(struct nbc_device *, void **shared);
+void near_detach(void *shared);

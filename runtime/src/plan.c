@@ -5,7 +5,6 @@
 // much room slots and staging take, where each piece lies but for the caller's
 // addresses and lengths. Linear in the template.
 
-#define _GNU_SOURCE  // MAP_ANONYMOUS
 #include "runtime/src/plan.h"
 
 #include <stdio.h>
@@ -58,6 +57,14 @@ static int set_transfer(nbc_plan *plan, enum nbc_transfer wanted) {
   return 0;
 }
 
+static int set_turns(nbc_plan *plan, bool in_turn) {
+  if (!in_turn) return 0;
+  plan->turns = &plan->comm->turns;
+  plan->lock = &plan->turns->lock;
+  if (plan->turns->status) plan->why = "a call of a plan that it would take turns with has failed";
+  return plan->turns->status;
+}
+
 static int set_options(nbc_plan *plan, const struct nbc_plan_options *given) {
   static const struct nbc_plan_options none = {0};
   const struct nbc_plan_options *o = given ? given : &none;
@@ -68,6 +75,8 @@ static int set_options(nbc_plan *plan, const struct nbc_plan_options *given) {
   if (plan->direct) plan->depth = 1;
   plan->sets = 3 * plan->depth;
   plan->persistent = o->persistent != 0;
+  status = set_turns(plan, o->in_turn != 0);
+  if (status) return status;
   status = set_transfer(plan, o->transfer);
   if (status) return status;
   plan->eager_bytes = o->eager_bytes;
@@ -275,6 +284,12 @@ static uint32_t turns_of(const struct variant *v) {
   return turns;
 }
 
+static uint8_t *take_memory(nbc_plan *plan, size_t bytes) {
+  if (!plan->turns || !plan->target->leaves_memory) return map_scratch(bytes);
+  plan->scratch = turns_scratch(plan->turns, bytes);
+  return plan->scratch ? plan->scratch->memory : NULL;
+}
+
 static int make_memory(nbc_plan *plan) {
   const struct nbc_template *t = plan->tables.header;
   uint64_t staging = 0, slots = 0;
@@ -322,10 +337,8 @@ static int make_memory(nbc_plan *plan) {
   plan->memory_bytes = all;
   if (all == 0) return 0;
   // Pages come when they are first touched: most plans never see their longest call.
-  void *memory =
-      mmap(NULL, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED) return NBC_ERROR_MEMORY;
-  plan->memory = (uint8_t *)memory;
+  plan->memory = take_memory(plan, all);
+  if (!plan->memory) return NBC_ERROR_MEMORY;
   plan->staging = plan->memory + all_slots;
   return 0;
 }
@@ -347,12 +360,15 @@ static int make_lengths(nbc_plan *plan) {
 
 static void free_plan(nbc_plan *plan) {
   if (plan->target) plan->target->destroy(plan);
-  if (plan->memory && !plan->memory_in_use) munmap(plan->memory, plan->memory_bytes);
+  if (plan->scratch)
+    plan->scratch->in_use |= plan->memory_in_use;
+  else if (plan->memory && !plan->memory_in_use)
+    munmap(plan->memory, plan->memory_bytes);
   for (int role = 0; role < CALLER_ROLES; ++role) free(plan->blocks[role]);
   free(plan->found);
   free(plan->places);
   free((void *)plan->tables.header);
-  pthread_mutex_destroy(&plan->lock);
+  pthread_mutex_destroy(&plan->own_lock);
   struct arena arena = plan->arena;
   arena_free(&arena);  // and the plan with it
 }
@@ -414,7 +430,8 @@ static int create_plan(nbc_comm *comm, const void *data, size_t bytes,
   plan->comm = comm;
   plan->progress = comm->progress;
   plan->number = number;
-  pthread_mutex_init(&plan->lock, NULL);  // cannot fail on Linux
+  pthread_mutex_init(&plan->own_lock, NULL);  // cannot fail on Linux
+  plan->lock = &plan->own_lock;
   status = number == UINT32_MAX ? NBC_ERROR_RESOURCES : 0;
   if (!status) status = make_plan(plan, data, bytes, options);
   if (status) {
@@ -446,6 +463,7 @@ static void keep_plan_warm(nbc_plan *plan) {
   struct warm *w = &plan->warm;
   enum { FEW = 2 };  // variants, stages: those behind are seldom used
   keep_warm(w, plan, offsetof(nbc_plan, arena));
+  if (plan->turns) keep_warm(w, plan->turns, offsetof(struct turns, lock));
   keep_warm(w, plan->target, offsetof(struct target, poll));
   keep_warm(w, plan->variants, FEW * sizeof *plan->variants);
   keep_warm(w, plan->stages, FEW * sizeof *plan->stages);
@@ -473,6 +491,7 @@ int nbc_plan_free(nbc_plan *plan) {
   if (!plan) return 0;
   plan_lock(plan);
   bool busy = plan->oldest != NULL;
+  if (!busy && plan->turns && plan->turns->holder == plan) plan->turns->holder = NULL;
   plan_unlock(plan);
   if (busy) return NBC_ERROR_BUSY;
   progress_remove(plan);
@@ -498,9 +517,9 @@ uint64_t plan_identity(const nbc_plan *plan) {
   const struct nbc_template *t = plan->tables.header;
   uint64_t hash = 0xcbf29ce484222325u;
   for (const char *c = t->algorithm; *c; ++c) hash = (hash ^ (uint8_t)*c) * 0x100000001b3u;
-  const uint64_t values[] = {t->kind,         t->ranks,     t->root,
-                             t->lengths,      plan->depth,  plan->eager_bytes,
-                             plan->max_bytes, plan->direct, plan->bound_block};
+  const uint64_t values[] = {t->kind,           t->ranks,           t->root,         t->lengths,
+                             plan->depth,       plan->eager_bytes,  plan->max_bytes, plan->direct,
+                             plan->bound_block, plan->turns != NULL};
   for (size_t i = 0; i < sizeof values / sizeof *values; ++i)
     hash = (hash ^ values[i]) * 0x100000001b3u;
   return hash;

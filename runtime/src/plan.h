@@ -87,6 +87,7 @@ struct nbc_plan {
   void *state;                // the target's
   struct messages *messages;  // null: it has no records
   struct progress *progress;  // the communicator's
+  struct turns *turns;        // likewise; null: it takes none
   // Calls in the order in which they were started. [oldest, waiting) are admitted.
   struct call *oldest, *newest, *waiting;
   struct call *ringer;  // the first admitted whose last stage is not enabled
@@ -141,12 +142,13 @@ struct nbc_plan {
   const struct call *blocks_of;  // whose they are; null: nobody's
   struct found *found;           // [instance][piece]
 
-  bool memory_in_use;  // the device could not be made to leave it alone: it is never freed
+  bool memory_in_use;       // the device could not be made to leave it alone: it is never freed
+  struct scratch *scratch;  // whose memory that is; null: it is the plan's
   size_t memory_bytes, queue_bytes, slot_set, staging_instance;
   uint8_t *staging;
 
   // progress.h: where the communicator has a thread.
-  pthread_mutex_t lock;
+  pthread_mutex_t own_lock, *lock;
   bool armed;  // it is told of all that happens; else of a call that is started
   nbc_plan *next_of_thread;
 };

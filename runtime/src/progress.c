@@ -48,14 +48,14 @@ static struct seen look_at_all(struct progress *p) {
   struct seen seen = {0};
   for (nbc_plan *plan = p->plans; plan; plan = plan->next_of_thread) {
     if (!__atomic_load_n(&plan->left, __ATOMIC_RELAXED)) continue;
-    if (pthread_mutex_trylock(&plan->lock)) {
+    if (pthread_mutex_trylock(plan->lock)) {
       seen.busy = seen.attended = true;
       continue;
     }
     seen.calls += plan->info.calls;
     seen.moved |= plan_move(plan);
     seen.busy |= plan->left != 0;
-    pthread_mutex_unlock(&plan->lock);
+    pthread_mutex_unlock(plan->lock);
   }
   return seen;
 }
@@ -89,12 +89,12 @@ static enum readiness arm_all(struct progress *p, nfds_t *count) {
   *count = 0;
   p->files[(*count)++] = (struct pollfd){p->bell, POLLIN, 0};
   for (nbc_plan *plan = p->plans; plan && ready != NOT_YET; plan = plan->next_of_thread) {
-    if (pthread_mutex_trylock(&plan->lock)) return NOT_YET;
+    if (pthread_mutex_trylock(plan->lock)) return NOT_YET;
     const int descriptor = plan->target->arm ? plan->target->arm(plan) : -1;
     plan->armed = descriptor >= 0;
     if (plan->armed) p->files[(*count)++] = (struct pollfd){descriptor, POLLIN, 0};
     if (plan->left) ready = plan->armed && !plan_move(plan) ? MAY_SLEEP_BUSY : NOT_YET;
-    pthread_mutex_unlock(&plan->lock);
+    pthread_mutex_unlock(plan->lock);
   }
   p->tells = *count > 1;
   return ready;
@@ -105,9 +105,9 @@ enum { SELDOM = 100 /* milliseconds */ };
 
 static void look_after_all(struct progress *p) {
   for (nbc_plan *plan = p->plans; plan; plan = plan->next_of_thread) {
-    if (pthread_mutex_trylock(&plan->lock)) continue;
+    if (pthread_mutex_trylock(plan->lock)) continue;
     plan_look_after(plan);
-    pthread_mutex_unlock(&plan->lock);
+    pthread_mutex_unlock(plan->lock);
   }
 }
 

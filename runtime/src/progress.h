@@ -37,14 +37,14 @@ void progress_remove(nbc_plan *);
 void progress_wake_up(struct progress *);
 
 static inline void plan_lock(nbc_plan *plan) {
-  if (plan->progress) pthread_mutex_lock(&plan->lock);
+  if (plan->progress) pthread_mutex_lock(plan->lock);
 }
 // False: it is being moved on.
 static inline bool plan_try_lock(nbc_plan *plan) {
-  return !plan->progress || pthread_mutex_trylock(&plan->lock) == 0;
+  return !plan->progress || pthread_mutex_trylock(plan->lock) == 0;
 }
 static inline void plan_unlock(nbc_plan *plan) {
-  if (plan->progress) pthread_mutex_unlock(&plan->lock);
+  if (plan->progress) pthread_mutex_unlock(plan->lock);
 }
 // After a call was started, and the plan unlocked.
 static inline void progress_wake(nbc_plan *plan) {

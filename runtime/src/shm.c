@@ -16,9 +16,12 @@ static int create(nbc_plan *plan) {
 const struct target shm = {
     .name = NBC_SHM_TARGET,
     .host_waits = true,
+    .leaves_memory = true,
     // Copied twice 8 KiB cost half of what reading the sender's memory does; and who has sent does
     // not wait for who receives, which counts where ranks outnumber cores.
     .eager_bytes = 8192,
+    .attach = near_attach,
+    .detach = near_detach,
     .longest = near_longest,
     .check = messages_check,
     .create = create,

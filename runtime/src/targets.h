@@ -58,6 +58,8 @@ struct target {
   int (*make_known)(void *shared, void *begin, size_t bytes);
   int (*forget)(void *shared, const void *begin, size_t bytes);
 
+  // Whether slots and staging hold nothing between calls, so plans that take turns have one memory.
+  bool leaves_memory;
   // How long eager blocks are where the caller does not say. 0: as with most.
   uint64_t eager_bytes;
   // A bit for each way that nbc_plan_options.transfer may ask for. And what the device asks for, of

@@ -10,7 +10,8 @@
  * Library: libnbc-shm. Its ranks may be processes or threads of one.
  *
  * How bytes travel. Each plan has a lane for each pair of ranks and direction: up to 64 cells and a
- * ring of bytes, in memory that the receiver owns.
+ * ring of bytes, in memory that the receiver owns. Plans that take turns (nbc_plan_options.in_turn)
+ * have theirs together.
  *
  *   to 48 bytes        in the cell itself, one cache line with its flag
  *   to 2 KiB           in the ring; like the above, the sender is done when it has posted
@@ -31,12 +32,13 @@
  *
  * Memory. All is reserved when plans are made: there is no SIGBUS later, but NBC_ERROR_MEMORY from
  * nbc_plan_create when /dev/shm is full. nbc_plan_options.slot_memory bounds what a plan takes
- * of it. A process has one file for all its plans, or a few if they need more than 16 MiB; of
- * what freed plans had it keeps 4 MiB for the next ones, as long as it has a device. Names are
- * random, for their user only, and gone as soon as all the processes that are peers in a device
- * here have mapped the file: of the first one in nbc_shm_open, of others in nbc_plan_connect. What
- * processes that were killed before that have left, the next device that the same user opens takes
- * away.
+ * of it; of plans that take turns, all of them together, or up to four times as much where they
+ * talk to more than 16 ranks of their node. A process has one file for all its plans, or a few if
+ * they need more than 16 MiB; of what freed plans had it keeps 4 MiB for the next ones, as long as
+ * it has a device. Names are random, for their user only, and gone as soon as all the processes
+ * that are peers in a device here have mapped the file: of the first one in nbc_shm_open, of others
+ * in nbc_plan_connect. What processes that were killed before that have left, the next device that
+ * the same user opens takes away.
  *
  * Waiting. nbc_wait spins a while if all ranks of the node have a core of their own, else
  * it yields at once; later it sleeps, at most half a millisecond at a time. When a peer has died,
@@ -101,7 +103,7 @@ int nbc_shm_same_node(const struct nbc_shm_facts *, const struct nbc_shm_facts *
 /* --- what the runtime asks of the device --- */
 
 struct nbc_shm;
-struct nbc_shm_lanes; /* those of one plan */
+struct nbc_shm_lanes; /* those of one plan, or of all that take turns */
 
 /* A message under way: whose memory, and where in it. Does not move while it is. */
 struct nbc_shm_message {
@@ -121,6 +123,7 @@ struct nbc_shm_wish {
   uint32_t count, cells; /* cells: messages that a rank may be ahead of its peer, half of which
                             it may not have heard of yet */
   uint64_t eager_bytes, memory;
+  int grows; /* 1: others will be added */
 };
 
 /* Where a peer finds the memory of a lane. */
@@ -143,13 +146,17 @@ struct nbc_shm_ops {
    * of it. */
   int (*make)(struct nbc_shm *, const struct nbc_shm_wish *, struct nbc_shm_lanes **,
               const char **why);
+  /* Likewise for further ranks, whose lanes are numbered on; of lanes that grow. After an error
+   * there are none of them. Null: they never grow, and each plan has its own. */
+  int (*add)(struct nbc_shm_lanes *, const uint32_t *ranks, uint32_t count, const char **why);
   void (*describe)(const struct nbc_shm_lanes *, uint32_t lane, struct nbc_shm_address *);
+  /* Of one that is connected already: NBC_ERROR_BOOTSTRAP, if the peer says something else now. */
   int (*connect)(struct nbc_shm_lanes *, uint32_t lane, const struct nbc_shm_address *);
   /* Whether all peers have the memory mapped, so that they cannot fail to connect. Null: it is not
    * known. */
   int (*reachable)(const struct nbc_shm_lanes *);
-  /* Of the lanes, what sending and receiving looks at: where it begins, and its bytes. */
-  const void *(*hot)(const struct nbc_shm_lanes *, size_t *bytes);
+  /* Of a lane, what sending and receiving looks at: where it begins, and its bytes. */
+  const void *(*hot)(const struct nbc_shm_lanes *, uint32_t lane, size_t *bytes);
   /* Bytes that were reserved. */
   size_t (*memory)(const struct nbc_shm_lanes *);
   /* Moves what can be moved; 0, or a negative status. */
@@ -159,7 +166,9 @@ struct nbc_shm_ops {
   /* A negative status: somebody who is waited for is gone. Looks only now and then. */
   int (*lost)(struct nbc_shm_lanes *);
   /* Peers are told. 0: no message's memory is touched by anybody any more. 1: a peer does not get
-   * to the end of reading it. Null is fine. */
+   * to the end of reading it. The lanes can only be closed. There if `add` is. */
+  int (*give_up)(struct nbc_shm_lanes *);
+  /* The same, if that was not done yet; and then there are none. Null is fine. */
   int (*close)(struct nbc_shm_lanes *);
 };
 
