@@ -99,16 +99,21 @@ static int work_off(nbc_plan *plan, struct call *c) {
   return host_run(plan, c);
 }
 
-static void give_memory(nbc_plan *plan, struct call *c) {
-  if (!plan->memory) return;
+// Bytes: of a call that may be long; else 0.
+static uint8_t *scratch_of(nbc_plan *plan, uint64_t bytes) {
+  if (plan->little && bytes && bytes <= LITTLE) return plan->little + plan->instance * LITTLE;
   uint8_t *scratch = plan->staging + plan->instance * plan->staging_instance;
-  const uint64_t bytes = c->variant->scratch * c->stride;
   uint64_t *fetched = &plan->fetched[plan->instance];
   if (bytes > *fetched) {  // further than any call before
     fetch_pages(scratch + *fetched, bytes - *fetched);
     *fetched = bytes;
   }
-  c->base[NBC_ROLE_STAGING] = scratch;
+  return scratch;
+}
+
+static void give_memory(nbc_plan *plan, struct call *c) {
+  if (!plan->memory) return;
+  c->base[NBC_ROLE_STAGING] = scratch_of(plan, c->variant->scratch * c->stride);
   c->base[NBC_ROLE_SLOTS] = plan->memory + plan->set * plan->slot_set;
 }
 

@@ -340,6 +340,11 @@ static int make_memory(nbc_plan *plan) {
   plan->memory = take_memory(plan, all);
   if (!plan->memory) return NBC_ERROR_MEMORY;
   plan->staging = plan->memory + all_slots;
+  // Of its pages short calls would touch one, and as many of page tables.
+  if (staging && plan->target->leaves_memory) {
+    plan->little = (uint8_t *)arena_take(&plan->arena, (size_t)plan->depth * LITTLE);
+    if (!plan->little) return NBC_ERROR_MEMORY;
+  }
   return 0;
 }
 

@@ -80,6 +80,8 @@ struct usual {
   bool in_place;
 };
 
+enum { LITTLE = 512 };
+
 struct nbc_plan {
   // What nbc_start looks at, in few lines (warm.h).
   struct warm warm;
@@ -146,6 +148,7 @@ struct nbc_plan {
   struct scratch *scratch;  // whose memory that is; null: it is the plan's
   size_t memory_bytes, queue_bytes, slot_set, staging_instance;
   uint8_t *staging;
+  uint8_t *little;  // LITTLE bytes for each instance, of short calls: null: they have staging
 
   // progress.h: where the communicator has a thread.
   pthread_mutex_t own_lock, *lock;
