@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // dropin.c - what collective calls cost in a row, of an MPI program that knows nothing of nbcc.
 //
-//   bench-dropin-openmpi [--vary] COLLECTIVE BYTES...
+//   bench-dropin-openmpi [--vary|--first] COLLECTIVE BYTES...
 //
 // Bytes are those of a block, or of the vector: of doubles where it reduces. A line for each length
 // says the microseconds of a call: of some batches the quickest, each between two barriers. Varied
-// calls have another root, length or buffer than the one before, as a program's have.
+// calls have another root, length or buffer than the one before, as a program's have. Or each is
+// the first of its kind on a communicator, on which another kind has been called.
 // bench/dropin.py compares the MPI alone with libnbc-mpi.so in front of it.
 
 #include <mpi.h>
@@ -20,26 +21,25 @@ struct buffers {
   void *in, *out;
   int bytes, elements, root, ranks;
   int *counts;
+  MPI_Comm comm;
 };
 
+enum manner { IN_A_ROW, VARIED, FIRST };
+
 #define COLLECTIVES(X)                                                                             \
-  X(barrier, MPI_Barrier(MPI_COMM_WORLD))                                                          \
-  X(bcast, MPI_Bcast(b->in, b->bytes, MPI_BYTE, b->root, MPI_COMM_WORLD))                          \
-  X(gather,                                                                                        \
-    MPI_Gather(b->in, b->bytes, MPI_BYTE, b->out, b->bytes, MPI_BYTE, b->root, MPI_COMM_WORLD))    \
-  X(scatter,                                                                                       \
-    MPI_Scatter(b->in, b->bytes, MPI_BYTE, b->out, b->bytes, MPI_BYTE, b->root, MPI_COMM_WORLD))   \
-  X(allgather,                                                                                     \
-    MPI_Allgather(b->in, b->bytes, MPI_BYTE, b->out, b->bytes, MPI_BYTE, MPI_COMM_WORLD))          \
-  X(alltoall, MPI_Alltoall(b->in, b->bytes, MPI_BYTE, b->out, b->bytes, MPI_BYTE, MPI_COMM_WORLD)) \
-  X(reduce, MPI_Reduce(b->in, b->out, b->elements, MPI_DOUBLE, MPI_SUM, b->root, MPI_COMM_WORLD))  \
-  X(allreduce, MPI_Allreduce(b->in, b->out, b->elements, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD))     \
-  X(reduce_scatter,                                                                                \
-    MPI_Reduce_scatter(b->in, b->out, b->counts, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD))             \
+  X(barrier, MPI_Barrier(b->comm))                                                                 \
+  X(bcast, MPI_Bcast(b->in, b->bytes, MPI_BYTE, b->root, b->comm))                                 \
+  X(gather, MPI_Gather(b->in, b->bytes, MPI_BYTE, b->out, b->bytes, MPI_BYTE, b->root, b->comm))   \
+  X(scatter, MPI_Scatter(b->in, b->bytes, MPI_BYTE, b->out, b->bytes, MPI_BYTE, b->root, b->comm)) \
+  X(allgather, MPI_Allgather(b->in, b->bytes, MPI_BYTE, b->out, b->bytes, MPI_BYTE, b->comm))      \
+  X(alltoall, MPI_Alltoall(b->in, b->bytes, MPI_BYTE, b->out, b->bytes, MPI_BYTE, b->comm))        \
+  X(reduce, MPI_Reduce(b->in, b->out, b->elements, MPI_DOUBLE, MPI_SUM, b->root, b->comm))         \
+  X(allreduce, MPI_Allreduce(b->in, b->out, b->elements, MPI_DOUBLE, MPI_SUM, b->comm))            \
+  X(reduce_scatter, MPI_Reduce_scatter(b->in, b->out, b->counts, MPI_DOUBLE, MPI_SUM, b->comm))    \
   X(reduce_scatter_block,                                                                          \
-    MPI_Reduce_scatter_block(b->in, b->out, b->elements, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD))     \
-  X(scan, MPI_Scan(b->in, b->out, b->elements, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD))               \
-  X(exscan, MPI_Exscan(b->in, b->out, b->elements, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD))
+    MPI_Reduce_scatter_block(b->in, b->out, b->elements, MPI_DOUBLE, MPI_SUM, b->comm))            \
+  X(scan, MPI_Scan(b->in, b->out, b->elements, MPI_DOUBLE, MPI_SUM, b->comm))                      \
+  X(exscan, MPI_Exscan(b->in, b->out, b->elements, MPI_DOUBLE, MPI_SUM, b->comm))
 
 #define CALL(name, expression)                       \
   static void call_##name(const struct buffers *b) { \
@@ -80,6 +80,25 @@ static void call(const struct collective *c, const struct buffers *b, bool varie
   c->call(&other);
 }
 
+// Communicators stay until all are measured, or what one leaves would serve the next.
+static double microseconds_first(const struct collective *c, const struct buffers *b) {
+  enum { COMMUNICATORS = 50 };
+  struct buffers on[COMMUNICATORS];
+  const struct collective *other = find(strcmp(c->name, "barrier") ? "barrier" : "bcast");
+  double time = 0;
+  for (int i = 0; i < COMMUNICATORS; ++i) {
+    on[i] = *b;
+    MPI_Comm_dup(MPI_COMM_WORLD, &on[i].comm);
+    other->call(&on[i]);
+    MPI_Barrier(MPI_COMM_WORLD);
+    const double begin = MPI_Wtime();
+    c->call(&on[i]);
+    time += MPI_Wtime() - begin;
+  }
+  for (int i = 0; i < COMMUNICATORS; ++i) MPI_Comm_free(&on[i].comm);
+  return time / COMMUNICATORS * 1e6;
+}
+
 static double microseconds(const struct collective *c, const struct buffers *b, bool varied) {
   const int calls = calls_of(b->bytes, b->ranks);
   double best = 0;
@@ -104,8 +123,11 @@ static void *take(int ranks, int bytes) {
   return memory;
 }
 
-static void measure(const struct collective *c, int bytes, bool varied, int rank, int ranks) {
-  struct buffers b = {.bytes = bytes, .elements = bytes / (int)sizeof(double), .ranks = ranks};
+static void measure(const struct collective *c, int bytes, enum manner how, int rank, int ranks) {
+  struct buffers b = {.bytes = bytes,
+                      .elements = bytes / (int)sizeof(double),
+                      .ranks = ranks,
+                      .comm = MPI_COMM_WORLD};
   b.in = take(ranks, bytes);
   b.out = take(ranks, bytes);
   b.counts = (int *)malloc((size_t)ranks * sizeof *b.counts);
@@ -115,7 +137,7 @@ static void measure(const struct collective *c, int bytes, bool varied, int rank
     return;
   }
   for (int i = 0; i < ranks; ++i) b.counts[i] = b.elements;
-  const double time = microseconds(c, &b, varied);
+  const double time = how == FIRST ? microseconds_first(c, &b) : microseconds(c, &b, how == VARIED);
   if (rank == 0) printf("%s %d %.3f\n", c->name, bytes, time);
   free(b.in);
   free(b.out);
@@ -127,19 +149,21 @@ int main(int argc, char **argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  const bool varied = argc > 1 && !strcmp(argv[1], "--vary");
-  const int first = varied ? 2 : 1;
+  enum manner how = IN_A_ROW;
+  if (argc > 1 && !strcmp(argv[1], "--vary")) how = VARIED;
+  if (argc > 1 && !strcmp(argv[1], "--first")) how = FIRST;
+  const int first = how == IN_A_ROW ? 1 : 2;
   const struct collective *c = argc > first + 1 ? find(argv[first]) : NULL;
   for (int i = first + 1; c && !status && i < argc; ++i) {
     const int bytes = atoi(argv[i]);
     if (bytes >= (int)sizeof(double) && bytes <= 1 << 30)
-      measure(c, bytes, varied, rank, ranks);
+      measure(c, bytes, how, rank, ranks);
     else
       status = 1;
   }
   if (!c || status) {
     if (rank == 0)
-      fprintf(stderr, "usage: bench-dropin [--vary] COLLECTIVE BYTES... (8 to 1 GiB)\n");
+      fprintf(stderr, "usage: bench-dropin [--vary|--first] COLLECTIVE BYTES... (8 to 1 GiB)\n");
     status = 1;
   }
   MPI_Finalize();

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """dropin.py BUILD [--mpi openmpi|mpich] [--ranks N] [--collective NAME,...] [--sizes BYTES,...] [--algorithm NAME,...]
-                   [--vary] [--repeat N] [--timeout SECONDS]
+                   [--vary|--first] [--repeat N] [--timeout SECONDS]
 
 Microseconds of collective calls in a row (dropin.c): with the MPI's own collectives, with libnbc-mpi.so in front of them
 as its table has it, and with each named algorithm that the collective has. Ranks take the cores in turns. Runs are
-interleaved; figures are medians, and the ratios are of those to the MPI alone. With --vary no call is like the one before.
+interleaved; figures are medians, and the ratios are of those to the MPI alone. With --vary no call is like the one before;
+with --first each is the first of its kind on a communicator, and its time is rank 0's.
 """
 
 import argparse
@@ -37,7 +38,9 @@ def options():
     p.add_argument("--collective", type=words, default=COLLECTIVES)
     p.add_argument("--sizes", type=words, default=words("8,64,1024,8192,65536,524288"))
     p.add_argument("--algorithm", type=words, default=[])
-    p.add_argument("--vary", action="store_true")
+    how = p.add_mutually_exclusive_group()
+    how.add_argument("--vary", dest="how", action="store_const", const=["--vary"], default=[])
+    how.add_argument("--first", dest="how", action="store_const", const=["--first"])
     p.add_argument("--repeat", type=int, default=5)
     p.add_argument("--timeout", type=float, default=120)
     return p.parse_args()
@@ -52,7 +55,7 @@ def run(o, collective, sizes, choice):
         environment.append(f"NBC_{collective.upper()}={choice}")
     cores = len(os.sched_getaffinity(0))
     command = [*LAUNCH[o.mpi], "-n", str(o.ranks), "sh", "-c", PIN.replace("CORES", str(cores)), "sh", *environment,
-               str((o.build / "bin" / f"bench-dropin-{o.mpi}").resolve()), *["--vary"] * o.vary, collective, *sizes]
+               str((o.build / "bin" / f"bench-dropin-{o.mpi}").resolve()), *o.how, collective, *sizes]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=o.timeout)
     except subprocess.TimeoutExpired:

@@ -56,7 +56,8 @@
 
 namespace nbcc::dropin {
 
-class Lock;  // calls.h
+class Lock;      // calls.h
+struct Outline;  // data.h
 
 /// One algorithm on one communicator.
 struct Plan {
@@ -69,6 +70,7 @@ struct Plan {
   std::uint64_t calls = 0, bytes = 0;  // for the report
   bool own = false;                    // of one persistent request at a time,
   bool taken = false;                  // which there is now
+  bool in_turn = false;                // of blocking calls
 };
 
 /// Whether the MPI carries MPI_Comm_idup out by collective calls on the communicator. MPICH, which
@@ -132,15 +134,15 @@ class Communicator {
   bool has(const char *target) const;                              // "shm"
 
   /// The plan for calls of this kind; begins to make it where there is none. All ranks ask for the
-  /// same ones in the same order. `bytes`: of the longest block or vector, or 0 where ranks know
-  /// different ones: then any length must do. It takes what the choice is for, as far as there is
+  /// same ones in the same order. The outline's bytes: 0 where ranks know different ones; then any
+  /// length must do. It takes what the choice is for, as far as there is
   /// memory (`most`). Failed: why() says it, and calls are passed through. Null: no memory, or
   /// the communicator is not ready.
   ///
   /// own: nobody else has it while it is `taken`. For persistent requests, which ranks may start in
   /// any order (MPI 4.1, section 6.13), whereas calls of one plan meet in the order of their
   /// starts. One that all ranks have given back serves again.
-  Plan *plan(const Operation &, const Choice &, std::uint64_t bytes, bool own = false);
+  Plan *plan(const Operation &, const Choice &, const Outline &, bool own = false);
   const char *why() const { return why_.c_str(); }
   void set_why(const char *why) { why_ = why; }
 
@@ -166,7 +168,8 @@ class Communicator {
     bool serves(const Made &other) const {
       return name == other.name && target == other.target && transfer == other.transfer &&
              parameters == other.parameters && each == other.each && root == other.root &&
-             own == other.own && most >= (other.wanted ? other.wanted : other.most);
+             own == other.own && in_turn == other.in_turn &&
+             most >= (other.wanted ? other.wanted : other.most);
     }
   };
   using List = std::list<std::unique_ptr<Communicator>>;

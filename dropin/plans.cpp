@@ -19,6 +19,7 @@
 #include "compiler/selection/able.h"
 #include "dropin/calls.h"
 #include "dropin/communicator.h"
+#include "dropin/data.h"
 #include "dropin/shapes.h"
 #include "dropin/shipped.h"
 
@@ -47,7 +48,7 @@ std::string text_of(const Choice &choice) {
 
 }  // namespace
 
-Plan *Communicator::plan(const Operation &o, const Choice &choice, std::uint64_t bytes, bool own) {
+Plan *Communicator::plan(const Operation &o, const Choice &choice, const Outline &line, bool own) {
   if (state_ != Plan::ready) return nullptr;
   try {
     Made made;
@@ -58,9 +59,10 @@ Plan *Communicator::plan(const Operation &o, const Choice &choice, std::uint64_t
     made.each = o.each;
     made.neighbors = has_neighbors(o.kind);
     made.root = has_root(o.kind) ? static_cast<std::uint32_t>(o.root) : 0;
-    made.wanted = bytes;
-    made.most = most_bytes(choice, bytes, ranks_);
+    made.wanted = line.bytes;
+    made.most = most_bytes(choice, line.bytes, ranks_);
     made.own = made.taken = own;
+    made.in_turn = line.blocking;
     std::string why;
     const nbc_library_algorithm *a = nbc_library_named(shipped(), choice.algorithm.c_str());
     if (!a)
@@ -108,6 +110,8 @@ int Communicator::create(Made &p, const Template &of, std::string &why) {
   options.max_bytes = p.most;
   options.transfer = p.transfer;
   options.persistent = p.own;
+  options.in_turn = p.in_turn;
+  options.depth = p.in_turn ? 1 : 0;
   int status = nbc_plan_create(ours_, of.data.get(), of.bytes, &options, &p.plan);
   why.clear();
   try {

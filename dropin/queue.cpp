@@ -99,14 +99,14 @@ Plan *choose_plan(Communicator &c, const Operation &o, const Outline &line) {
   }
   Plan *&plan = plan_of(*chosen, o);
   if (plan && (plan->state == Plan::failed || line.bytes <= plan->most)) return plan;
-  plan = c.plan(o, chosen->choice, line.bytes);
+  plan = c.plan(o, chosen->choice, line);
   calls_of(c).habits = {};
   return plan;
 }
 
 Plan *choose_own_plan(Communicator &c, const Operation &o, const Outline &line) {
   std::optional<Choice> choice = choose_row(c, o, line);
-  return choice ? c.plan(o, *choice, line.bytes, true) : nullptr;
+  return choice ? c.plan(o, *choice, line, true) : nullptr;
 }
 
 void append(Communicator &c, Request *r) {

@@ -72,8 +72,14 @@ Choice choice(const Communicator &c, const char *algorithm) {
   return x;
 }
 
+Outline of(std::uint64_t bytes) {
+  Outline line;
+  line.bytes = bytes;
+  return line;
+}
+
 Plan *made(Communicator *c, const Operation &o, const Choice &x, std::uint64_t bytes = 8) {
-  Plan *p = c->plan(o, x, bytes);
+  Plan *p = c->plan(o, x, of(bytes));
   MUST(p);
   finish(c);
   if (p->state != Plan::ready) std::fprintf(stderr, "rank %d: %s\n", rank, c->why());
@@ -130,7 +136,7 @@ void nothing_waits() {
 
   const Choice x = choice(*c, "allgather.bruck");
   if (rank != 0) rank_0_first();
-  Plan *p = c->plan(operation(NBC_ALLGATHER), x, 12);
+  Plan *p = c->plan(operation(NBC_ALLGATHER), x, of(12));
   for (int i = 0; i < 1000 && rank == 0 && ranks > 1; ++i) MUST(!c->advance());
   MUST(rank != 0 || ranks == 1 || p->state == Plan::making);
   if (rank == 0) rank_0_first();
@@ -167,7 +173,7 @@ void plans_are_found_again() {
   Communicator *c = ready(MPI_COMM_WORLD);
   Choice x = choice(*c, "allgather.bruck");
   Plan *one = made(c, operation(NBC_ALLGATHER), x);
-  MUST(c->plan(operation(NBC_ALLGATHER), x, 1 << 20) == one);
+  MUST(c->plan(operation(NBC_ALLGATHER), x, of(1 << 20)) == one);
   x.parameters = {{"k", 3}};
   Plan *three = made(c, operation(NBC_ALLGATHER), x);
   MUST(three != one && three->algorithm == "allgather.bruck:k=3");
@@ -190,14 +196,14 @@ void plans_are_found_again() {
 void what_cannot_be_fails_on_all() {
   Communicator *c = ready(MPI_COMM_WORLD);
   Choice x = choice(*c, "allgather.none");
-  MUST(c->plan(operation(NBC_ALLGATHER), x, 8)->state == Plan::failed);
+  MUST(c->plan(operation(NBC_ALLGATHER), x, of(8))->state == Plan::failed);
   MUST(std::strstr(c->why(), "no algorithm allgather.none"));
   x = choice(*c, "allgather.bruck");
   x.parameters = {{"q", 3}};
-  MUST(c->plan(operation(NBC_ALLGATHER), x, 8)->state == Plan::failed);
+  MUST(c->plan(operation(NBC_ALLGATHER), x, of(8))->state == Plan::failed);
   MUST(std::strstr(c->why(), "allgather.bruck: it has no parameter q"));
   x.parameters = {{"k", 0}};  // which it requires to be positive
-  Plan *p = c->plan(operation(NBC_ALLGATHER), x, 8);
+  Plan *p = c->plan(operation(NBC_ALLGATHER), x, of(8));
   finish(c);
   MUST(p->state == Plan::failed && std::strstr(c->why(), "allgather.bruck:k=0"));
   gather(*c, made(c, operation(NBC_ALLGATHER), choice(*c, "allgather.linear")), 9);
@@ -217,7 +223,7 @@ void what_one_rank_cannot_fails_on_all() {
   constexpr int enough = 400;
   Plan *p = nullptr;
   for (int i = 0; i < enough && (!p || p->state != Plan::failed); ++i) {
-    p = c->plan(operation(NBC_ALLGATHER), choice(*c, "allgather.linear"), 8, true);
+    p = c->plan(operation(NBC_ALLGATHER), choice(*c, "allgather.linear"), of(8), true);
     finish(c);
   }
   if (last) setrlimit(RLIMIT_NOFILE, &usual);
@@ -297,7 +303,7 @@ void which_communicators_have_one() {
   // A group of one is ready at once.
   Communicator *self = Communicator::of(MPI_COMM_SELF);
   MUST(self && self->advance() && self->state() == Plan::ready && self->nodes() == 1);
-  Plan *p = self->plan(operation(NBC_ALLGATHER), choice(*self, "allgather.ring"), 8);
+  Plan *p = self->plan(operation(NBC_ALLGATHER), choice(*self, "allgather.ring"), of(8));
   MUST(p && p->state == Plan::ready);
   gather(*self, p, 2);
 
@@ -410,7 +416,7 @@ void what_is_freed_half_made_ends_cleanly() {
   MPI_Comm comm;
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);
   Communicator *c = ready(comm);
-  Plan *p = c->plan(operation(NBC_ALLGATHER), choice(*c, "allgather.ring"), 8);
+  Plan *p = c->plan(operation(NBC_ALLGATHER), choice(*c, "allgather.ring"), of(8));
   MUST(p);
   for (int i = 0; i < rank; ++i) c->advance();
   MPI_Comm_free(&comm);
@@ -498,7 +504,7 @@ void expect_failure(const char *words) {
   std::printf("rank %d: %s\n", rank, c->why());
   MUST(std::strstr(c->why(), words) || std::strstr(c->why(), "another rank"));
   MUST(rank != ranks - 1 || std::strstr(c->why(), words));
-  MUST(c->plan(operation(NBC_ALLGATHER), choice(*c, "allgather.ring"), 8) == nullptr);
+  MUST(c->plan(operation(NBC_ALLGATHER), choice(*c, "allgather.ring"), of(8)) == nullptr);
 }
 
 }  // namespace
