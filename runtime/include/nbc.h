@@ -300,6 +300,8 @@ struct nbc_plan_options {
  * - NBC_ERROR_UNSUPPORTED: first indices, on a device that cannot begin there; a `transfer` that
  *   the target or the adapter does not have.
  * - NBC_ERROR_RESOURCES, NBC_ERROR_MEMORY: of the device, of the system.
+ * - NBC_ERROR_DEVICE, NBC_ERROR_ABANDONED: what has happened to a plan that it would take turns
+ * with.
  * - NBC_ERROR_BOOTSTRAP: `put` has failed.
  *
  * Other ranks are not told, and wait in nbc_plan_connect as long as the bootstrap's `get` does. So
@@ -454,13 +456,15 @@ typedef struct nbc_request {
  *   bytes; a plan that is not connected; a type or operator that does not exist, or not for each
  *   other; NBC_IN_PLACE for the wrong buffer; counts, displacements or types that cannot be; a
  *   plan for one call, and this is another.
- * - NBC_ERROR_BUSY: a plan for one call, which is under way.
+ * - NBC_ERROR_BUSY: a plan for one call, which is under way; one that takes turns, and it is
+ *   another's.
  * - NBC_ERROR_TOO_LONG: more bytes than the plan, or the device, can do.
  * - NBC_ERROR_UNSUPPORTED: counts of its own for each block where the template is for equal ones,
  * or in place where it has no variant for that.
  * - NBC_ERROR_RESOURCES, NBC_ERROR_MEMORY: no memory can be registered any more.
  * - NBC_ERROR_TEMPLATE: the template passed its checks, and yet is none that nbcc makes.
- * - NBC_ERROR_DEVICE, NBC_ERROR_ABANDONED: what has happened to the plan before.
+ * - NBC_ERROR_DEVICE, NBC_ERROR_ABANDONED: what has happened to the plan before, or to one that it
+ *   takes turns with.
  *
  * Other ranks are not told: if they have started the call, it does not end there. Semantics are
  * those of MPI's nonblocking and persistent collectives (MPI 4.1, sections 6.12 and 6.13), but for

@@ -141,9 +141,9 @@ struct lane {
   struct mapped *mapped;  // the peer's object; null: it is not connected, or was given up
   bool pulls;             // we may read the peer's memory
   bool connected;         // once
-  uint32_t ticket;        // of its inbox there
-  uint64_t offset;        // which this says the place of
-  struct lot *lot;        // ours is in
+  uint64_t offset;        // where its inbox lies there,
+  uint32_t ticket;        // and whose it is
+  struct lot *lot;        // of our inbox
 };
 
 struct object {
