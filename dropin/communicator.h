@@ -70,7 +70,6 @@ struct Plan {
   std::uint64_t calls = 0, bytes = 0;  // for the report
   bool own = false;                    // of one persistent request at a time,
   bool taken = false;                  // which there is now
-  bool in_turn = false;                // of blocking calls
 };
 
 /// Whether the MPI carries MPI_Comm_idup out by collective calls on the communicator. MPICH, which
@@ -135,9 +134,9 @@ class Communicator {
 
   /// The plan for calls of this kind; begins to make it where there is none. All ranks ask for the
   /// same ones in the same order. The outline's bytes: 0 where ranks know different ones; then any
-  /// length must do. It takes what the choice is for, as far as there is
-  /// memory (`most`). Failed: why() says it, and calls are passed through. Null: no memory, or
-  /// the communicator is not ready.
+  /// length must do. It takes what the choice is for, as far as there is memory (`most`). Failed:
+  /// why() says it, and calls are passed through. Null: no memory, or the communicator is not
+  /// ready.
   ///
   /// own: nobody else has it while it is `taken`. For persistent requests, which ranks may start in
   /// any order (MPI 4.1, section 6.13), whereas calls of one plan meet in the order of their
@@ -162,6 +161,7 @@ class Communicator {
     std::vector<std::int64_t> parameters;
     std::string name;  // "allgather.bruck"
     bool each = false, neighbors = false;
+    bool in_turn = false;  // of blocking calls
     std::uint32_t root = 0;
     std::uint64_t wanted = 0;  // bytes: less will not do
     /// Whether it does what the other is to do, or would have done.

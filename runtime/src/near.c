@@ -225,10 +225,10 @@ int near_create(nbc_plan *plan, uint32_t peers) {
   struct near *n = (struct near *)arena_take(&plan->arena, sizeof *n);
   if (!n) return NBC_ERROR_MEMORY;
   messages_of(plan)->own = n;
-  n->shm = (struct nbc_shm *)comm_device_for(plan->comm, NBC_SHM_TARGET);
+  const struct attachment *on = comm_device(plan->comm, find_target(NBC_SHM_TARGET));
+  n->shm = on ? (struct nbc_shm *)on->device : NULL;
   n->p2p = (struct nbc_p2p *)comm_device_for(plan->comm, NBC_P2P_TARGET);
   n->ops = n->shm ? n->shm->ops : NULL;
-  const struct attachment *on = comm_device(plan->comm, find_target(NBC_SHM_TARGET));
   const bool alone = on && on->target == plan->target;  // what goes elsewhere keeps another order
   if (alone && plan->turns && n->ops->add) n->shared = (struct shared *)on->shared;
   status = make_near(plan, n);
