@@ -20,5 +20,7 @@ struct endpoint {
   int question_tag, answer_tag;  // above those of plans
 };
 
+extern const struct nbc_p2p_ops endpoint_ops;
+
 struct nbc_bootstrap bootstrap_of(struct endpoint *, int rank, int ranks);
 void bootstrap_close(struct endpoint *);
