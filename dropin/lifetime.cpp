@@ -17,6 +17,7 @@
 #include <string>
 
 #include "dropin/calls.h"
+#include "runtime/mpi/nbc_mpi.h"
 
 using namespace nbcc::dropin;
 
@@ -46,16 +47,20 @@ void make_room_for_attached() {
 #endif
 }
 
-// The runtime refuses it communicator by communicator, and cannot say why.
-void check_progress() {
+// The runtime refuses these communicator by communicator, and cannot say why.
+void check_environment() {
   const char *said = std::getenv("NBC_PROGRESS");
-  if (!said || !*said || wants_thread() || std::strcmp(said, "none") == 0) return;
-  complain(std::string("NBC_PROGRESS=") + said +
-           ": there are none and thread; so all calls go to the MPI");
+  if (said && *said && !wants_thread() && std::strcmp(said, "none") != 0)
+    complain(std::string("NBC_PROGRESS=") + said +
+             ": there are none and thread; so all calls go to the MPI");
+  std::uint64_t bytes;
+  if (nbc_mpi_fragment(&bytes))
+    complain(std::string("NBC_MPI_FRAGMENT=") + std::getenv("NBC_MPI_FRAGMENT") +
+             ": it is to be a number of bytes; so all calls go to the MPI");
 }
 
 int begun(int error) {
-  if (!error) check_progress();
+  if (!error) check_environment();
   const MPI_Comm all = MPI_COMM_WORLD;
   MPI_Comm parent = MPI_COMM_NULL;
   if (!error && !PMPI_Comm_get_parent(&parent)) look_for_other_worlds(parent);

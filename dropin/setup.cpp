@@ -29,7 +29,8 @@ struct Identity {
   std::int32_t status;    // why it cannot take part
   std::int32_t may_fail;  // to open a device
   std::int32_t node_status;
-  char node[64];  // $NBC_NODE: ranks that say different ones are on different nodes
+  std::uint64_t fragment;  // $NBC_MPI_FRAGMENT
+  char node[64];           // $NBC_NODE: ranks that say different ones are on different nodes
   nbc_shm_facts facts;
 };
 struct Meeting {
@@ -139,6 +140,7 @@ const char *difference(const std::vector<Identity> &all) {
   for (const Identity &i : all) {
     if (i.library != all[0].library) return "ranks have different libraries of algorithms";
     if (i.target != all[0].target) return "ranks have different values of NBC_TARGET";
+    if (i.fragment != all[0].fragment) return "ranks have different values of NBC_MPI_FRAGMENT";
   }
   return nullptr;
 }
@@ -266,6 +268,8 @@ Steps Communicator::set_up() {
   std::vector<Identity> &all = meeting_->all;
   nbc_device *device = identify(mine, rank_, ranks_);
   mine.left = before ? left_before : 0;
+  if (!status && (status = nbc_mpi_fragment(&mine.fragment)))
+    why_ = "NBC_MPI_FRAGMENT is no number of bytes";
   mine.status = status;
   Posted gather;
   gather.error = PMPI_Iallgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE,

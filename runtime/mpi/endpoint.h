@@ -14,6 +14,7 @@ struct endpoint {
   struct nbc_p2p p2p;  // first: the device
   MPI_Comm comm;
   int level;                     // of threads
+  uint64_t fragment;             // what is longer is sent in pieces of so many bytes; 0: whole
   unsigned idle;                 // sleeps since it last yielded
   struct entry *entries;         // what this rank has put
   struct question *questions;    // of others, not yet answered

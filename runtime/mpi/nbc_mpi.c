@@ -3,6 +3,8 @@
 
 #include "runtime/mpi/nbc_mpi.h"
 
+#include <ctype.h>
+#include <errno.h>
 #include <stdlib.h>
 
 #include "nbc/shm.h"
@@ -20,6 +22,18 @@ static void close_lent(struct nbc_device *device) {
   free(device);
 }
 
+int nbc_mpi_fragment(uint64_t *bytes) {
+  const char *text = getenv("NBC_MPI_FRAGMENT");
+  char *end;
+  *bytes = 0;
+  if (!text || !*text) return 0;
+  errno = 0;
+  const unsigned long long number = strtoull(text, &end, 10);
+  if (!isdigit((unsigned char)*text) || *end || errno) return NBC_ERROR_ARGUMENT;
+  *bytes = number;
+  return 0;
+}
+
 // Errors are returned; the largest tags are the bootstrap's.
 static int set_up(struct endpoint *e) {
   int *largest = NULL, found = 0;
@@ -35,6 +49,16 @@ static int set_up(struct endpoint *e) {
                        .largest_tag = (uint32_t)*largest - 2,
                        .longest = INT64_MAX};
   return 0;
+}
+
+// Both ends of a message cut it alike, so all ranks must be told the same.
+static int agree_on_fragment(struct endpoint *e, uint64_t said) {
+  int status = said ? 0 : nbc_mpi_fragment(&said);
+  uint64_t both[2] = {status ? UINT64_MAX : said, status ? UINT64_MAX : ~said};
+  if (PMPI_Allreduce(MPI_IN_PLACE, both, 2, MPI_UINT64_T, MPI_MAX, e->comm))
+    return NBC_ERROR_DEVICE;
+  e->fragment = said;
+  return status || both[0] != ~both[1] ? NBC_ERROR_ARGUMENT : 0;
 }
 
 // A number for each rank, the same on one node: the first rank there. Null: no memory, or MPI
@@ -78,6 +102,7 @@ static int make_comm(struct endpoint *e, const struct nbc_mpi_options *options, 
   int status = set_up(e);
   if (!status && (PMPI_Comm_rank(e->comm, &rank) || PMPI_Comm_size(e->comm, &ranks)))
     status = NBC_ERROR_DEVICE;
+  if (!status) status = agree_on_fragment(e, options->fragment);
   if (status) return status;
   struct nbc_bootstrap b = bootstrap_of(e, rank, ranks);
   struct nbc_device *shm = options->without_shm ? NULL : open_shm(e, &b, options->nodes);
@@ -127,6 +152,7 @@ int nbc_mpi_device(MPI_Comm comm, struct nbc_device **result) {
   if (!e) return NBC_ERROR_MEMORY;
   e->comm = comm;
   int status = set_up(e);
+  if (!status) status = nbc_mpi_fragment(&e->fragment);
   e->p2p.device.close = close_lent;
   if (status)
     free(e);
