@@ -98,8 +98,8 @@ void app_stop_clock(struct app *app) {
 int app_close(struct app *app, bool right, const char *note) {
   int all_right = right;
   double mine[] = {app->seconds, app->communication, app->behind}, most[3];
-  MPI_Allreduce(MPI_IN_PLACE, &all_right, 1, MPI_INT, MPI_LAND, MPI_COMM_WORLD);
   MPI_Reduce(mine, most, 3, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+  MPI_Allreduce(MPI_IN_PLACE, &all_right, 1, MPI_INT, MPI_LAND, MPI_COMM_WORLD);
   if (app->rank == 0)
     printf("%s: variant=%s ranks=%d seconds=%.6f communication=%.6f behind=%.6f%s%s %s\n",
            app->name, variants[app->variant], app->ranks, most[0], most[1], most[2],
