@@ -42,8 +42,10 @@ int main(int argc, char **argv) {
   struct nbc_template *t = all ? template_of(all, bytes, 2, rank) : NULL;
   nbc_comm *comm;
   nbc_plan *plan;
-  must(t && nbc_comm_create_mpi(MPI_COMM_WORLD, &comm) == 0, "communicator");
-  must(nbc_plan_create(comm, t, t->bytes, NULL, &plan) == 0 && nbc_plan_connect(plan) == 0, "plan");
+  must(t, "no template");
+  must(nbc_comm_create_mpi(MPI_COMM_WORLD, &comm) == 0, "communicator");
+  must(nbc_plan_create(comm, t, t->bytes, NULL, &plan) == 0, "plan");
+  must(nbc_plan_connect(plan) == 0, "connect");
   unsigned char *in = (unsigned char *)malloc(BYTES), *out = (unsigned char *)malloc(2 * BYTES);
   must(in && out, "no memory");
 
