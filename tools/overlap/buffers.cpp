@@ -8,6 +8,7 @@
 #include <clang/AST/ExprCXX.h>
 #include <clang/Basic/SourceManager.h>
 #include <clang/Lex/Lexer.h>
+#include <llvm/Support/Path.h>
 
 #include <algorithm>
 #include <set>
@@ -16,6 +17,20 @@ namespace nbcc::overlap {
 
 using namespace clang;
 using llvm::dyn_cast;
+
+bool comesWithMpi(FileID file, const SourceManager &files) {
+  for (; file.isValid() && file != files.getMainFileID();
+       file = files.getFileID(files.getIncludeLoc(file))) {
+    const OptionalFileEntryRef entry = files.getFileEntryRefForID(file);
+    if (entry && llvm::sys::path::filename(entry->getName()) == "mpi.h") return true;
+  }
+  return false;
+}
+
+/// Not in the program's own sources, which may define a macro anew.
+static bool isOfMpi(SourceLocation at, const SourceManager &files) {
+  return files.isInSystemHeader(at) || comesWithMpi(files.getFileID(at), files);
+}
 
 std::string constantName(const Expr *e, const ASTContext &context) {
   const SourceManager &files = context.getSourceManager();
@@ -27,7 +42,9 @@ std::string constantName(const Expr *e, const ASTContext &context) {
        at = files.getImmediateMacroCallerLoc(at)) {
     const llvm::StringRef name = Lexer::getImmediateMacroName(at, files, context.getLangOpts());
     if (isMpiConstant(name.str()))  // of several macros below each other
-      return ends.contains(files.getFileID(at)) ? name.str() : "";
+      return ends.contains(files.getFileID(at)) && isOfMpi(files.getSpellingLoc(at), files)
+                 ? name.str()
+                 : "";
   }
   const auto *ref = dyn_cast<DeclRefExpr>(e->IgnoreParenCasts());
   const std::string name = ref ? ref->getDecl()->getNameAsString() : "";

@@ -26,6 +26,9 @@ unsigned sizeOfType(std::string_view name);
 /// Which part of it, as far as count and datatype say.
 Access accessOf(const clang::CallExpr &, const Collective &, unsigned i, const clang::ASTContext &);
 
+/// Whether a file is MPI's own header, or is included by it.
+bool comesWithMpi(clang::FileID, const clang::SourceManager &);
+
 /// The name of the macro that an expression is, as MPI's constants are in some libraries; else the
 /// name of the variable; else empty.
 std::string constantName(const clang::Expr *, const clang::ASTContext &);

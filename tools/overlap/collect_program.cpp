@@ -26,16 +26,6 @@ namespace nbcc::overlap {
 using namespace clang;
 using llvm::dyn_cast;
 
-/// Whether a file is MPI's own header, or is included by it.
-static bool comesWithMpi(FileID file, const SourceManager &files) {
-  for (; file.isValid() && file != files.getMainFileID();
-       file = files.getFileID(files.getIncludeLoc(file))) {
-    const OptionalFileEntryRef entry = files.getFileEntryRefForID(file);
-    if (entry && llvm::sys::path::filename(entry->getName()) == "mpi.h") return true;
-  }
-  return false;
-}
-
 static bool namesCollective(llvm::StringRef text) {
   const llvm::StringRef word = "MPI_";
   for (size_t at = text.find(word); at != llvm::StringRef::npos; at = text.find(word, at + 1)) {
@@ -137,7 +127,7 @@ class Collector : public RecursiveASTVisitor<Collector> {
     if (in_) program_.calls_[in_].push_back({call, in_});
     const KnownCall *known = findKnownCall(*f);
     if (known && formatMayHold(*call, *known, 'm')) program_.asksForErrno_ = true;
-    for (unsigned i = 0; known && i < call->getNumArgs(); ++i)  // changes no handle
+    for (unsigned i = 0; known && changesNoHandle(*call, *known) && i < call->getNumArgs(); ++i)
       if (known->argument(i) == 'r' || known->argument(i) == 'f' || known->name == "memset")
         understood_.insert(call->getArg(i));
     if (isMpi(*f) && findCollective(f->getName().str()))
@@ -196,12 +186,12 @@ class Collector : public RecursiveASTVisitor<Collector> {
     const bool reads = cast->getCastKind() == CK_LValueToRValue || cast->getCastKind() == CK_ToVoid;
     if (reads) understood_.insert(cast->getSubExpr()->IgnoreParens());
     if (cast->getCastKind() == CK_PointerToIntegral) program_.takesAddresses_ = true;
-    const bool asOther =
-        cast->getCastKind() == CK_BitCast || cast->getCastKind() == CK_LValueBitCast;
+    const bool asOther = cast->getCastKind() == CK_BitCast ||
+                         cast->getCastKind() == CK_LValueBitCast ||
+                         cast->getCastKind() == CK_LValueToRValueBitCast;
     if (!asOther || understood_.contains(cast)) return true;
-    if (!isa<CallExpr>(cast->getSubExpr()->IgnoreParenCasts()))
-      givesAll(behind(cast->getType()), *cast);
-    givesAll(behind(cast->getSubExpr()->getType()), *cast);
+    if (!allocates(*cast->getSubExpr())) givesAll(cast->getType());
+    givesAll(cast->getSubExpr()->getType());
     return true;
   }
   bool VisitInitListExpr(InitListExpr *list) {
@@ -237,6 +227,7 @@ class Collector : public RecursiveASTVisitor<Collector> {
   }
   bool VisitCXXConstructExpr(CXXConstructExpr *made) {
     givesToLibrary(made->getType());
+    givesArguments(*made->getConstructor());
     calls(*made->getConstructor());
     const std::string name = made->getConstructor()->getParent()->getNameAsString();
     program_.writesStreams_ = program_.writesStreams_ || name == "basic_ofstream" ||
@@ -259,9 +250,20 @@ class Collector : public RecursiveASTVisitor<Collector> {
   }
 
   bool VisitFieldDecl(FieldDecl *f) {
-    if (f->getParent()->isUnion()) underUnion(f->getType());
+    if (f->getParent()->isUnion()) underUnion(f->getParent());
     if (f->hasInClassInitializer() && f->getInClassInitializer())
       givesUnless(*f, *f->getInClassInitializer(), nullptr);
+    return true;
+  }
+
+  bool VisitExpr(Expr *e) {
+    const RecordDecl *record = e->getType()->getAsRecordDecl();
+    if (record && record->isUnion()) underUnion(record);  // of no declaration, maybe
+    if (const auto *of = dyn_cast_or_null<CXXRecordDecl>(record)) givesArguments(*of);
+    return true;
+  }
+  bool VisitCXXParenListInitExpr(CXXParenListInitExpr *e) {
+    givesAll(e->getType());
     return true;
   }
 
@@ -279,6 +281,7 @@ class Collector : public RecursiveASTVisitor<Collector> {
     const auto *f = dyn_cast<FunctionDecl>(ref->getDecl());
     if (f && !staysInside(*f)) program_.outside_.insert(f);
     if (isa<FunctionDecl, VarDecl>(ref->getDecl())) calls(*ref->getDecl());
+    if (f) givesArguments(*f);
     if (f && f->getIdentifier()) {
       // mmap64(), shmat(), memfd_create(), process_vm_writev() ... ibv_reg_mr(), fi_mr_reg() ...
       const llvm::StringRef name = f->getName();
@@ -295,6 +298,7 @@ class Collector : public RecursiveASTVisitor<Collector> {
       program_.catches_ = program_.catches_ || (f->isInStdNamespace() && name == "async");
     }
     if (f && asksForErrno(*f)) program_.asksForErrno_ = true;
+    if (f && f->getIdentifier() && f->getName().ends_with("context")) program_.goesBack_ = true;
     if (f && isMpi(*f) && f->getName().ends_with("ddress")) program_.takesAddresses_ = true;
     if (f && !called_.contains(ref)) program_.addressTaken_.insert(nameInAll(*f));
     if (f && isMpi(*f)) {
@@ -318,6 +322,7 @@ class Collector : public RecursiveASTVisitor<Collector> {
     if (isa<VarDecl, FieldDecl>(d) && !understood_.contains(e)) gives(e, e);
     const auto *m = dyn_cast<CXXMethodDecl>(d);
     calls(*d);
+    if (m) givesArguments(*m);
     if (m && !called_.contains(e)) program_.addressTaken_.insert(nameInAll(*m));
     return true;
   }
@@ -410,6 +415,26 @@ class Collector : public RecursiveASTVisitor<Collector> {
     return number ? *number <= 2 : asked != nullptr;
   }
 
+  /// Whether what is behind its arguments is reached by them alone: memcpy() copies addresses,
+  /// memset() returns one.
+  static bool changesNoHandle(const CallExpr &call, const KnownCall &known) {
+    if (known.name == "memset") {
+      const Stmt *by = parentOf(&call, call.getDirectCallee()->getASTContext());
+      return isa_and_nonnull<CompoundStmt, IfStmt, ForStmt>(by);
+    }
+    return known.kind != CallKind::returns && !formatMayHold(call, known, 'p');
+  }
+
+  /// What it returns is memory that holds nothing yet.
+  static bool allocates(const Expr &e) {
+    const auto *call = dyn_cast<CallExpr>(e.IgnoreParenCasts());
+    const FunctionDecl *f = call ? call->getDirectCallee() : nullptr;
+    static constexpr std::string_view all[] = {"malloc", "calloc", "aligned_alloc",   "memalign",
+                                               "valloc", "alloca", "__builtin_alloca"};
+    return f && f->getIdentifier() && !f->hasBody() && f->isExternC() &&
+           std::ranges::find(all, std::string_view(f->getName())) != std::end(all);
+  }
+
   /// setvbuf(stdout, buffer, ...), but not one of the library's own.
   static bool lends(const CallExpr &call, const FunctionDecl &f) {
     const llvm::StringRef name = f.getIdentifier() ? f.getName() : "";
@@ -492,7 +517,10 @@ class Collector : public RecursiveASTVisitor<Collector> {
   void givesFields(const InitListExpr &list) {
     if (!understood_.insert(&list).second) return;
     for (const Expr *e : list.inits())
-      if (const auto *inner = dyn_cast_or_null<InitListExpr>(e)) givesFields(*inner);
+      if (const auto *inner = dyn_cast_or_null<InitListExpr>(e))
+        givesFields(*inner);
+      else if (isa_and_nonnull<DesignatedInitUpdateExpr>(e))
+        givesAll(e->getType());
     const RecordDecl *record = list.getType()->getAsRecordDecl();
     if (!record || record->isUnion()) return;
     const auto *of = dyn_cast<CXXRecordDecl>(record);
@@ -509,22 +537,65 @@ class Collector : public RecursiveASTVisitor<Collector> {
     return pointee.isNull() ? type : pointee;
   }
 
-  /// A structure that is looked at as something else may get anything there.
-  void givesAll(QualType type, const Expr &at) {
-    const RecordDecl *record = type->getBaseElementTypeUnsafe()->getAsRecordDecl();
-    if (!record || !record->getDefinition() || !seenAsOther_.insert(record).second) return;
+  /// A structure that is looked at as something else may get anything there, and so may those that
+  /// it points at.
+  void givesAll(QualType type) {
+    for (QualType next = type; !next.isNull();
+         next = next->isArrayType() ? QualType(next->getBaseElementTypeUnsafe(), 0)
+                                    : next->getPointeeType())
+      type = next;
+    const RecordDecl *record = type->getAsRecordDecl();
+    if (!record || !record->getDefinition() || isOfSystem(*record) ||
+        !seenAsOther_.insert(record->getDefinition()).second)
+      return;
+    if (const auto *of = dyn_cast<CXXRecordDecl>(record->getDefinition()))
+      for (const CXXBaseSpecifier &base : of->bases()) givesAll(base.getType());
     for (const FieldDecl *f : record->getDefinition()->fields()) {
-      givesAll(f->getType(), at);
-      if (isHandle(f->getType())) program_.given_[nameInAll(*f)].push_back({&at, nullptr});
+      givesAll(f->getType());
+      if (isHandle(f->getType())) program_.given_[nameInAll(*f)].push_back({nullptr, nullptr});
+    }
+  }
+
+  /// What a template of a library is made for: it may look at objects as it likes, make new ones,
+  /// and convert where pointers lead.
+  void givesArgument(const TemplateArgument &a) {
+    if (a.getKind() == TemplateArgument::Pack)
+      for (const TemplateArgument &one : a.pack_elements()) givesArgument(one);
+    if (a.getKind() != TemplateArgument::Type) return;
+    const auto *function =
+        a.getAsType()->getPointeeOrArrayElementType()->getAs<FunctionProtoType>();
+    if (!function) return givesAll(a.getAsType());
+    for (const QualType parameter : function->param_types()) givesAll(parameter);
+    givesAll(function->getReturnType());
+  }
+  void givesArguments(const FunctionDecl &f) {
+    if (!isOfSystem(f)) return;
+    if (const TemplateArgumentList *all = f.getTemplateSpecializationArgs())
+      for (const TemplateArgument &a : all->asArray()) givesArgument(a);
+    if (const auto *m = dyn_cast<CXXMethodDecl>(&f)) givesArguments(*m->getParent());
+  }
+  void givesArguments(const CXXRecordDecl &record) {
+    const auto *of = dyn_cast<ClassTemplateSpecializationDecl>(&record);
+    if (!of || !isOfSystem(*of) || !seenTemplates_.insert(of).second) return;
+    for (const TemplateArgument &a : of->getTemplateArgs().asArray()) {
+      givesArgument(a);
+      const CXXRecordDecl *inner = a.getKind() == TemplateArgument::Type
+                                       ? behind(a.getAsType())->getAsCXXRecordDecl()
+                                       : nullptr;
+      if (inner) givesArguments(*inner);
     }
   }
 
   void underUnion(QualType type) {
     underUnion(type->getBaseElementTypeUnsafe()->getAsRecordDecl());
   }
+  /// A pointer in there may be another one's.
   void underUnion(const RecordDecl *record) {
     if (!record || !program_.inUnion_.insert(nameInAll(*record)).second) return;
-    for (const FieldDecl *f : record->fields()) underUnion(f->getType());
+    for (const FieldDecl *f : record->fields()) {
+      underUnion(f->getType());
+      if (f->getType()->isPointerType()) givesAll(f->getType());
+    }
   }
 
   std::set<const FunctionDecl *> generic_;  // bodies of lambdas with auto
@@ -534,6 +605,7 @@ class Collector : public RecursiveASTVisitor<Collector> {
   std::set<const Expr *> freed_;       // &comm of MPI_Comm_free(&comm)
   std::set<const Expr *> understood_;  // a read, or where a value is given
   std::set<const RecordDecl *> seenAsOther_;
+  std::set<const ClassTemplateSpecializationDecl *> seenTemplates_;
   std::set<const Expr *> called_;  // a call is visited before what it calls
 };
 

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <map>
 #include <set>
 #include <string>
 
@@ -14,14 +15,21 @@ namespace nbcc::overlap {
 /// What the argument stands for, through parameters.
 struct Communicators {
   std::set<std::string> constants;
-  std::set<std::string> made;  // variables that calls of MPI fill, so they are no constants
+  /// Variables and fields that calls of MPI fill, by their names in all sources: these are no
+  /// constants.
+  std::map<std::string, const clang::ValueDecl *> made;
   bool unknown = false;
 
+  bool areWorld() const;
+  /// Whether both are one that MPI has made, once in the whole program.
+  bool areOneWith(const Communicators &other, const Program &) const;
   bool mayBe(const Communicators &other) const;
   /// Where another rank may have got the same one at another place, by another name.
   bool mayBeElsewhere(const Communicators &other) const;
 };
 
+Communicators communicatorsOf(const clang::Expr &communicator, const clang::FunctionDecl &in,
+                              Program &);
 Communicators communicatorsOf(const clang::CallExpr &, const Collective &,
                               const clang::FunctionDecl *in, Program &);
 

@@ -7,6 +7,7 @@
 #include <clang/AST/Attr.h>
 #include <clang/AST/DeclCXX.h>
 #include <clang/AST/ExprCXX.h>
+#include <clang/AST/StmtOpenMP.h>
 #include <clang/Basic/SourceManager.h>
 #include <clang/Index/USRGeneration.h>
 
@@ -297,19 +298,21 @@ const std::vector<Given> &Program::given(const ValueDecl &d) const {
   return found == given_.end() ? none : found->second;
 }
 
+bool isMadeByMpi(const Given &g) {
+  if (!g.in || !isa<UnaryOperator>(g.at)) return false;
+  const Stmt *parent = parentOf(g.at, g.in->getASTContext());
+  const auto *call = dyn_cast_or_null<CallExpr>(parent);
+  const FunctionDecl *f = call ? call->getDirectCallee() : nullptr;
+  return f && isMpi(*f) && call->getArg(call->getNumArgs() - 1) == g.at;
+}
+
 bool Program::madeByMpi(const ValueDecl &d) const {
   const auto *v = dyn_cast<VarDecl>(&d);
   if (hasNames(d) || isa<BindingDecl>(d)) return false;
   if (v && v->getInit() && constantName(v->getInit(), v->getASTContext()) != "MPI_COMM_NULL")
     return false;
   const auto found = given_.find(nameInAll(d));
-  return found != given_.end() && std::ranges::all_of(found->second, [](const Given &g) {
-           if (!g.in || !isa<UnaryOperator>(g.at)) return false;
-           const Stmt *parent = parentOf(g.at, g.in->getASTContext());
-           const auto *call = dyn_cast_or_null<CallExpr>(parent);
-           const FunctionDecl *f = call ? call->getDirectCallee() : nullptr;
-           return f && isMpi(*f) && call->getArg(call->getNumArgs() - 1) == g.at;
-         });
+  return found != given_.end() && std::ranges::all_of(found->second, isMadeByMpi);
 }
 
 std::optional<CallSite> Program::madeAt(const ValueDecl &d) const {
@@ -322,11 +325,11 @@ bool Program::once(const Stmt *s, const FunctionDecl *in, int depth) const {
   if (!in || depth == 0 || addressTaken(*in)) return false;
   ASTContext &context = in->getASTContext();
   for (const Stmt *at = s; at;) {
-    if (isLoop(at) || isa<LabelStmt, LambdaExpr>(at)) return false;
+    if (isLoop(at) || isa<LabelStmt, LambdaExpr, OMPExecutableDirective>(at)) return false;
     at = parentOf(at, context);
   }
-  if (in->isMain()) return true;
   const std::vector<CallSite> &by = callers(*in);
+  if (in->isMain()) return by.empty() && !goesBack_;
   return by.size() == 1 && once(by.front().call, by.front().in, depth - 1);
 }
 

@@ -32,9 +32,12 @@ struct Use {
 
 /// A place where a variable or a field may get a value.
 struct Given {
-  const clang::Stmt *at;
+  const clang::Stmt *at;  // null: by way of something that its structure is looked at as
   const clang::FunctionDecl *in;
 };
+
+/// Whether it is the address that a call of MPI's puts a new handle at.
+bool isMadeByMpi(const Given &);
 
 /// What the user says of code that is not seen.
 struct Promises {
@@ -240,7 +243,8 @@ class Program {
   std::unique_ptr<PointsTo> pointsTo_;
   bool sharesMemory_ = false, takesAddresses_ = false, catches_ = false, ownsNew_ = false,
        hasSides_ = false, joinsOthers_ = false, writesStreams_ = false, redirects_ = false,
-       lendsMemory_ = false, asksForErrno_ = false;
+       lendsMemory_ = false, asksForErrno_ = false,
+       goesBack_ = false;  // setcontext(): to where it has been
   std::set<Handles> handles_;
 };
 

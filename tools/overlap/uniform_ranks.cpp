@@ -192,7 +192,7 @@ bool Uniform::chosenByRank(const Stmt *at, const FunctionDecl *in, Seen *seen) c
 bool Uniform::filledByRank(const ValueDecl &d, Seen *seen) const {
   const bool choice = seen && d.getType()->isIntegralOrEnumerationType() && !madeAlike(d);
   for (const Given &given : program_.given(d)) {
-    const auto *e = dyn_cast<Expr>(given.at);
+    const auto *e = dyn_cast_or_null<Expr>(given.at);
     const auto *op = dyn_cast_or_null<BinaryOperator>(e);
     const bool assigns = op && op->isAssignmentOp();
     if (assigns && seen && namesRank(op->getRHS(), seen)) return true;

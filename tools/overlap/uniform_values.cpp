@@ -14,6 +14,7 @@
 
 #include "tools/overlap/buffers.h"
 #include "tools/overlap/changes.h"
+#include "tools/overlap/communicators.h"
 #include "tools/overlap/known_calls.h"
 #include "tools/overlap/uniform.h"
 
@@ -253,7 +254,10 @@ bool Uniform::isOnlyOne(const ValueDecl &d, Kept kept) const {
 bool Uniform::ourCommunicator(const Expr *communicator, const FunctionDecl *in, Kept kept) {
   const ASTContext &context = in->getASTContext();
   if (constantName(communicator, context) == "MPI_COMM_WORLD") return true;
+  const Communicators those = communicatorsOf(*communicator, *in, program_);
+  if (those.areWorld()) return true;
   if (program_.hasSides()) return false;
+  if (those.areOneWith(communicatorsOf(call_, collective_, home_, program_), program_)) return true;
   const size_t at = collective_.arguments.find('c');
   const Expr *own = call_.getArg(static_cast<unsigned>(at))->IgnoreParenImpCasts();
   const Expr *theirs = communicator->IgnoreParenImpCasts();

@@ -251,6 +251,9 @@ int main(int argc, char **argv) {
   alike();
   filled();
   dealt_out();
+  MPI_Comm part;
+  MPI_Comm_split(MPI_COMM_WORLD, rank % 3, 0, &part);
+  by_communicator(part);
   by_communicator(MPI_COMM_WORLD);
   changed(rank);
   two_groups(rank);
