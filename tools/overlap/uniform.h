@@ -113,6 +113,7 @@ class Uniform {
   /// what --alike could name.
   bool differs(const std::string &why, const clang::ValueDecl *promisable = nullptr);
   bool differsBy(const Use &, const std::string &name, const clang::ValueDecl &);
+  std::string overAnother(const Use &);
   std::string becauseItDiffers() const { return differs_.empty() ? "" : ": " + differs_; }
 
   Program &program_;

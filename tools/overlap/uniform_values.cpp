@@ -364,11 +364,27 @@ bool Uniform::sameValue(const VarDecl *v) {
       uses, [&](const Use &use) { return sameUse(use, *v) || differsBy(use, name, *v); });
 }
 
+/// Where a collective that leaves the same on all its ranks has others than the call that is asked
+/// about.
+std::string Uniform::overAnother(const Use &use) {
+  ASTContext &context = use.in->getASTContext();
+  const Stmt *at = use.ref;
+  while (isa_and_nonnull<CastExpr, ParenExpr, UnaryOperator, DeclRefExpr, MemberExpr>(at))
+    at = parentOf(at, context);
+  const auto *call = dyn_cast_or_null<CallExpr>(at);
+  const FunctionDecl *f = call ? call->getDirectCallee() : nullptr;
+  const Collective *c = f && isMpi(*f) ? findCollective(f->getNameAsString()) : nullptr;
+  if (!c || !c->sameOnAll || call->getNumArgs() != c->arguments.size()) return "";
+  const Expr *communicator = call->getArg(static_cast<unsigned>(c->arguments.find('c')));
+  if (ourCommunicator(communicator, use.in, atOnce)) return "";
+  return ", over '" + written(communicator, context) + "', which may be another communicator";
+}
+
 bool Uniform::differsBy(const Use &use, const std::string &name, const ValueDecl &of) {
   if (!use.in) return differs(name + " is used outside of any function", &of);
   const std::string where = placeOf(*use.ref, *use.in);
   if (getsRank(use.ref, use.in, nullptr)) return differs(name + " is the rank, by " + where);
-  return differs(name + " may get another value in " + where, &of);
+  return differs(name + " may get another value in " + where + overAnother(use), &of);
 }
 
 }  // namespace nbcc::overlap
