@@ -16,6 +16,7 @@
 #include "tools/overlap/bindings.h"
 #include "tools/overlap/buffers.h"
 #include "tools/overlap/changes.h"
+#include "tools/overlap/collect_given.h"
 #include "tools/overlap/collectives.h"
 #include "tools/overlap/known_calls.h"
 #include "tools/overlap/points_to.h"
@@ -83,7 +84,8 @@ static void findOwn(const DeclContext &in, std::set<std::string> &names) {
 
 class Collector : public RecursiveASTVisitor<Collector> {
  public:
-  Collector(Program &program, const SourceManager &files) : program_(program), files_(files) {}
+  Collector(Program &program, const SourceManager &files)
+      : program_(program), values_(program), files_(files) {}
 
   bool shouldVisitTemplateInstantiations() const { return true; }
 
@@ -129,7 +131,7 @@ class Collector : public RecursiveASTVisitor<Collector> {
     if (known && formatMayHold(*call, *known, 'm')) program_.asksForErrno_ = true;
     for (unsigned i = 0; known && changesNoHandle(*call, *known) && i < call->getNumArgs(); ++i)
       if (known->argument(i) == 'r' || known->argument(i) == 'f' || known->name == "memset")
-        understood_.insert(call->getArg(i));
+        values_.understand(call->getArg(i));
     if (isMpi(*f) && findCollective(f->getName().str()))
       program_.collectives_.push_back({call, in_});
     if (!staysInside(*f)) program_.outside_.insert(f);
@@ -166,42 +168,46 @@ class Collector : public RecursiveASTVisitor<Collector> {
     if (record && record->hasDefinition() && !record->hasTrivialDestructor() &&
         !isOfSystem(*record))
       program_.handles_.insert(Handles::exit);
-    if (const auto *attribute = v->getAttr<CleanupAttr>())  // called where the variable ends
+    if (const auto *attribute = v->getAttr<CleanupAttr>()) {  // called where the variable ends
       program_.addressTaken_.insert(nameInAll(*attribute->getFunctionDecl()));
+      values_.givesAll(v->getType());
+    }
     return true;
   }
 
   bool VisitBinaryOperator(BinaryOperator *op) {
-    if (op->isAssignmentOp()) gives(op->getLHS(), op);
+    if (op->isAssignmentOp()) values_.gives(op->getLHS(), op, in_);
     if (isDistance(*op)) program_.takesAddresses_ = true;
     return true;
   }
   bool VisitUnaryOperator(UnaryOperator *op) {
-    if (op->getOpcode() == UO_AddrOf && !freed_.contains(op)) gives(op->getSubExpr(), op);
-    if (freed_.contains(op)) understood_.insert(op->getSubExpr()->IgnoreParenCasts());
+    if (op->getOpcode() == UO_AddrOf && !freed_.contains(op))
+      values_.gives(op->getSubExpr(), op, in_);
+    if (freed_.contains(op)) values_.understand(op->getSubExpr()->IgnoreParenCasts());
     return true;
   }
   // What is neither read nor given a value is bound to a reference, or something else that may.
   bool VisitCastExpr(CastExpr *cast) {
     const bool reads = cast->getCastKind() == CK_LValueToRValue || cast->getCastKind() == CK_ToVoid;
-    if (reads) understood_.insert(cast->getSubExpr()->IgnoreParens());
+    if (reads) values_.understand(cast->getSubExpr()->IgnoreParens());
     if (cast->getCastKind() == CK_PointerToIntegral) program_.takesAddresses_ = true;
-    const bool asOther = cast->getCastKind() == CK_BitCast ||
-                         cast->getCastKind() == CK_LValueBitCast ||
-                         cast->getCastKind() == CK_LValueToRValueBitCast;
-    if (!asOther || understood_.contains(cast)) return true;
-    if (!allocates(*cast->getSubExpr())) givesAll(cast->getType());
-    givesAll(cast->getSubExpr()->getType());
+    const bool asOther =
+        cast->getCastKind() == CK_BitCast || cast->getCastKind() == CK_LValueBitCast ||
+        cast->getCastKind() == CK_LValueToRValueBitCast ||
+        cast->getCastKind() == CK_PointerToIntegral || cast->getCastKind() == CK_Dynamic;
+    if (!asOther || values_.isUnderstood(cast)) return true;
+    if (!allocates(*cast->getSubExpr())) values_.givesAll(cast->getType());
+    values_.givesAll(cast->getSubExpr()->getType());
     return true;
   }
   bool VisitInitListExpr(InitListExpr *list) {
     if (const InitListExpr *all = list->isSemanticForm() ? list : list->getSemanticForm())
-      givesFields(*all);
+      values_.givesFields(*all, in_);
     return true;
   }
   bool TraverseConstructorInitializer(CXXCtorInitializer *i) {
     if (i->isAnyMemberInitializer() && i->getInit())
-      givesUnless(*i->getAnyMember(), *i->getInit(), nullptr);
+      values_.givesUnless(*i->getAnyMember(), *i->getInit(), nullptr);
     return RecursiveASTVisitor::TraverseConstructorInitializer(i);
   }
 
@@ -227,7 +233,7 @@ class Collector : public RecursiveASTVisitor<Collector> {
   }
   bool VisitCXXConstructExpr(CXXConstructExpr *made) {
     givesToLibrary(made->getType());
-    givesArguments(*made->getConstructor());
+    values_.givesArguments(*made->getConstructor());
     calls(*made->getConstructor());
     const std::string name = made->getConstructor()->getParent()->getNameAsString();
     program_.writesStreams_ = program_.writesStreams_ || name == "basic_ofstream" ||
@@ -239,31 +245,41 @@ class Collector : public RecursiveASTVisitor<Collector> {
     if (!record->isThisDeclarationADefinition() || record->isInvalidDecl() ||
         record->isDependentType())
       return true;
+    program_.records_.push_back(record);
+    if (record->getIdentifier() && (record->getDeclContext()->isFunctionOrMethod() ||
+                                    record->getLexicalDeclContext()->isFunctionOrMethod()))
+      program_.namesInside_.insert(record->getName().str());
     std::string layout;
     for (const FieldDecl *f : record->fields())
       layout += f->getNameAsString() + ' ' + f->getType().getCanonicalType().getAsString() + ' ' +
                 std::to_string(record->getASTContext().getFieldOffset(f)) + '\n';
     // Of another layout in another source, a field lies there under others.
     if (program_.layouts_.try_emplace(nameInAll(*record), layout).first->second != layout)
-      underUnion(record);
+      values_.underUnion(record);
     return true;
   }
 
   bool VisitFieldDecl(FieldDecl *f) {
-    if (f->getParent()->isUnion()) underUnion(f->getParent());
+    if (f->getParent()->isUnion()) values_.underUnion(f->getParent());
     if (f->hasInClassInitializer() && f->getInClassInitializer())
-      givesUnless(*f, *f->getInClassInitializer(), nullptr);
+      values_.givesUnless(*f, *f->getInClassInitializer(), nullptr);
     return true;
   }
 
   bool VisitExpr(Expr *e) {
+    if (e->getType().isNull()) return true;  // in a template
     const RecordDecl *record = e->getType()->getAsRecordDecl();
-    if (record && record->isUnion()) underUnion(record);  // of no declaration, maybe
-    if (const auto *of = dyn_cast_or_null<CXXRecordDecl>(record)) givesArguments(*of);
+    if (record && record->isUnion()) values_.underUnion(record);  // of no declaration, maybe
+    if (const auto *of = dyn_cast_or_null<CXXRecordDecl>(record)) values_.givesArguments(*of);
+    return true;
+  }
+  // Who catches it may take it for what is behind any pointer.
+  bool VisitCXXThrowExpr(CXXThrowExpr *e) {
+    if (e->getSubExpr()) values_.givesAll(e->getSubExpr()->getType());
     return true;
   }
   bool VisitCXXParenListInitExpr(CXXParenListInitExpr *e) {
-    givesAll(e->getType());
+    values_.givesAll(e->getType());
     return true;
   }
 
@@ -277,11 +293,12 @@ class Collector : public RecursiveASTVisitor<Collector> {
 
   bool VisitDeclRefExpr(DeclRefExpr *ref) {
     program_.uses_[program_.inAll(*ref->getDecl())].push_back({ref, in_});
-    if (isa<VarDecl, BindingDecl>(ref->getDecl()) && !understood_.contains(ref)) gives(ref, ref);
+    if (isa<VarDecl, BindingDecl>(ref->getDecl()) && !values_.isUnderstood(ref))
+      values_.gives(ref, ref, in_);
     const auto *f = dyn_cast<FunctionDecl>(ref->getDecl());
     if (f && !staysInside(*f)) program_.outside_.insert(f);
     if (isa<FunctionDecl, VarDecl>(ref->getDecl())) calls(*ref->getDecl());
-    if (f) givesArguments(*f);
+    if (f) values_.givesArguments(*f);
     if (f && f->getIdentifier()) {
       // mmap64(), shmat(), memfd_create(), process_vm_writev() ... ibv_reg_mr(), fi_mr_reg() ...
       const llvm::StringRef name = f->getName();
@@ -319,10 +336,10 @@ class Collector : public RecursiveASTVisitor<Collector> {
   bool VisitMemberExpr(MemberExpr *e) {
     const ValueDecl *d = e->getMemberDecl();
     if (isa<VarDecl>(d)) program_.uses_[program_.inAll(*d)].push_back({e, in_});
-    if (isa<VarDecl, FieldDecl>(d) && !understood_.contains(e)) gives(e, e);
+    if (isa<VarDecl, FieldDecl>(d) && !values_.isUnderstood(e)) values_.gives(e, e, in_);
     const auto *m = dyn_cast<CXXMethodDecl>(d);
     calls(*d);
-    if (m) givesArguments(*m);
+    if (m) values_.givesArguments(*m);
     if (m && !called_.contains(e)) program_.addressTaken_.insert(nameInAll(*m));
     return true;
   }
@@ -422,7 +439,9 @@ class Collector : public RecursiveASTVisitor<Collector> {
       const Stmt *by = parentOf(&call, call.getDirectCallee()->getASTContext());
       return isa_and_nonnull<CompoundStmt, IfStmt, ForStmt>(by);
     }
-    return known.kind != CallKind::returns && !formatMayHold(call, known, 'p');
+    // strtol() leaves one in its second argument.
+    return known.kind != CallKind::returns && !known.name.starts_with("strto") &&
+           !formatMayHold(call, known, 'p');
   }
 
   /// What it returns is memory that holds nothing yet.
@@ -491,121 +510,17 @@ class Collector : public RecursiveASTVisitor<Collector> {
     }
   }
 
-  void gives(const Expr *to, const Stmt *at) {
-    const ValueDecl *d = nullptr;
-    to = to->IgnoreParenCasts();
-    understood_.insert(to);
-    if (const auto *ref = dyn_cast<DeclRefExpr>(to)) d = ref->getDecl();
-    if (const auto *name = dyn_cast_or_null<BindingDecl>(d)) d = boundField(*name);
-    if (const auto *member = dyn_cast<MemberExpr>(to)) d = member->getMemberDecl();
-    if (d && isHandle(d->getType())) program_.given_[nameInAll(*d)].push_back({at, in_});
-  }
-
-  /// Whether it may be one of MPI's, and is looked at as a whole.
-  static bool isHandle(QualType type) {
-    type = type.getNonReferenceType();
-    return !type->isRecordType() && !type->isArrayType() && !type->isFunctionType();
-  }
-
-  void givesUnless(const ValueDecl &d, const Expr &value, const FunctionDecl *in) {
-    const bool null = isa<ImplicitValueInitExpr>(value) ||
-                      constantName(&value, d.getASTContext()) == "MPI_COMM_NULL";
-    if (isHandle(d.getType()) && !null) program_.given_[nameInAll(d)].push_back({&value, in});
-  }
-
-  /// A list of values, whose inner ones are visited only where they have braces.
-  void givesFields(const InitListExpr &list) {
-    if (!understood_.insert(&list).second) return;
-    for (const Expr *e : list.inits())
-      if (const auto *inner = dyn_cast_or_null<InitListExpr>(e))
-        givesFields(*inner);
-      else if (isa_and_nonnull<DesignatedInitUpdateExpr>(e))
-        givesAll(e->getType());
-    const RecordDecl *record = list.getType()->getAsRecordDecl();
-    if (!record || record->isUnion()) return;
-    const auto *of = dyn_cast<CXXRecordDecl>(record);
-    unsigned i = of ? of->getNumBases() : 0;
-    for (const FieldDecl *f : record->fields()) {
-      if (f->isUnnamedBitField()) continue;
-      if (i < list.getNumInits() && list.getInit(i)) givesUnless(*f, *list.getInit(i), in_);
-      ++i;
-    }
-  }
-
   static QualType behind(QualType type) {
     const QualType pointee = type->getPointeeType();
     return pointee.isNull() ? type : pointee;
   }
 
-  /// A structure that is looked at as something else may get anything there, and so may those that
-  /// it points at.
-  void givesAll(QualType type) {
-    for (QualType next = type; !next.isNull();
-         next = next->isArrayType() ? QualType(next->getBaseElementTypeUnsafe(), 0)
-                                    : next->getPointeeType())
-      type = next;
-    const RecordDecl *record = type->getAsRecordDecl();
-    if (!record || !record->getDefinition() || isOfSystem(*record) ||
-        !seenAsOther_.insert(record->getDefinition()).second)
-      return;
-    if (const auto *of = dyn_cast<CXXRecordDecl>(record->getDefinition()))
-      for (const CXXBaseSpecifier &base : of->bases()) givesAll(base.getType());
-    for (const FieldDecl *f : record->getDefinition()->fields()) {
-      givesAll(f->getType());
-      if (isHandle(f->getType())) program_.given_[nameInAll(*f)].push_back({nullptr, nullptr});
-    }
-  }
-
-  /// What a template of a library is made for: it may look at objects as it likes, make new ones,
-  /// and convert where pointers lead.
-  void givesArgument(const TemplateArgument &a) {
-    if (a.getKind() == TemplateArgument::Pack)
-      for (const TemplateArgument &one : a.pack_elements()) givesArgument(one);
-    if (a.getKind() != TemplateArgument::Type) return;
-    const auto *function =
-        a.getAsType()->getPointeeOrArrayElementType()->getAs<FunctionProtoType>();
-    if (!function) return givesAll(a.getAsType());
-    for (const QualType parameter : function->param_types()) givesAll(parameter);
-    givesAll(function->getReturnType());
-  }
-  void givesArguments(const FunctionDecl &f) {
-    if (!isOfSystem(f)) return;
-    if (const TemplateArgumentList *all = f.getTemplateSpecializationArgs())
-      for (const TemplateArgument &a : all->asArray()) givesArgument(a);
-    if (const auto *m = dyn_cast<CXXMethodDecl>(&f)) givesArguments(*m->getParent());
-  }
-  void givesArguments(const CXXRecordDecl &record) {
-    const auto *of = dyn_cast<ClassTemplateSpecializationDecl>(&record);
-    if (!of || !isOfSystem(*of) || !seenTemplates_.insert(of).second) return;
-    for (const TemplateArgument &a : of->getTemplateArgs().asArray()) {
-      givesArgument(a);
-      const CXXRecordDecl *inner = a.getKind() == TemplateArgument::Type
-                                       ? behind(a.getAsType())->getAsCXXRecordDecl()
-                                       : nullptr;
-      if (inner) givesArguments(*inner);
-    }
-  }
-
-  void underUnion(QualType type) {
-    underUnion(type->getBaseElementTypeUnsafe()->getAsRecordDecl());
-  }
-  /// A pointer in there may be another one's.
-  void underUnion(const RecordDecl *record) {
-    if (!record || !program_.inUnion_.insert(nameInAll(*record)).second) return;
-    for (const FieldDecl *f : record->fields()) {
-      underUnion(f->getType());
-      if (f->getType()->isPointerType()) givesAll(f->getType());
-    }
-  }
-
   std::set<const FunctionDecl *> generic_;  // bodies of lambdas with auto
   Program &program_;
+  GivenValues values_;
   const SourceManager &files_;
   const FunctionDecl *in_ = nullptr;
-  std::set<const Expr *> freed_;       // &comm of MPI_Comm_free(&comm)
-  std::set<const Expr *> understood_;  // a read, or where a value is given
-  std::set<const RecordDecl *> seenAsOther_;
-  std::set<const ClassTemplateSpecializationDecl *> seenTemplates_;
+  std::set<const Expr *> freed_;   // &comm of MPI_Comm_free(&comm)
   std::set<const Expr *> called_;  // a call is visited before what it calls
 };
 
@@ -631,6 +546,7 @@ Program::Program(std::vector<std::unique_ptr<ASTUnit>> sources, Promises promise
       if (of && !isMain) included_.insert(of->getUniqueID());
     }
   }
+  spreadSeenAsOther();
   for (const FunctionDecl *f : bodies_)
     if (hasNames(*f)) addressTaken_.insert(nameInAll(*f));
   findMissing();

@@ -100,17 +100,15 @@ class Search {
   }
 
   /// Where no call is written. A plain function that nobody calls gets nothing.
-  static bool mayBeCalled(const FunctionDecl &f) {
-    return isa<CXXMethodDecl>(f) || f.isTemplated() || f.isTemplateInstantiation() ||
-           calledByLanguage(f);
+  static bool isPlain(const FunctionDecl &f) {
+    return !isa<CXXMethodDecl>(f) && !f.isTemplated() && !f.isTemplateInstantiation();
   }
 
   void addParameter(const ParmVarDecl &p, const FunctionDecl &in) {
     if (!seen_.insert(&p).second) return;
-    const auto *method = dyn_cast<CXXMethodDecl>(&in);
     const std::vector<CallSite> &callers = program_.callers(in);
     if (program_.addressTaken(in) || p.getDeclContext() != &in || !program_.changes(in).never(p) ||
-        (method && method->isVirtual()) || (callers.empty() && mayBeCalled(in)) ||
+        program_.mayBeCalledUnseen(in) || (callers.empty() && !isPlain(in)) ||
         (in.isExternallyVisible() && !program_.missing().empty()))
       found.unknown = true;
     for (const CallSite &at : callers) {
@@ -127,7 +125,7 @@ class Search {
     if (d.getType()->isReferenceType() || d.getType().isVolatileQualified() || program_.hasNames(d))
       return false;
     if (const auto *v = dyn_cast<VarDecl>(&d))
-      return !v->hasGlobalStorage() || !program_.knownElsewhere(*v);
+      return !v->isExceptionVariable() && (!v->hasGlobalStorage() || !program_.knownElsewhere(*v));
     const auto *field = dyn_cast<FieldDecl>(&d);
     const RecordDecl *record = field ? field->getParent() : nullptr;
     // Who is given the whole structure may set any of its fields.
@@ -135,11 +133,14 @@ class Search {
            hasOneName(*record) && program_.missing().empty() && program_.promises().local.empty();
   }
 
-  /// Of a structure without a name each source may have its own declaration.
+  /// Each source may have its own declaration of a structure without a name; and of one within
+  /// another, or in a function, languages and sources have different names.
   bool hasOneName(const RecordDecl &record) const {
-    const SourceManager &files = record.getASTContext().getSourceManager();
-    return record.getIdentifier() || program_.sources().size() == 1 ||
-           !files.isInMainFile(files.getExpansionLoc(record.getLocation()));
+    const bool named = record.getIdentifier() || record.getTypedefNameForAnonDecl();
+    return program_.sources().size() == 1 ||
+           (named && record.getDeclContext()->isFileContext() &&
+            record.getLexicalDeclContext()->getRedeclContext()->isFileContext() &&
+            !program_.hasNameInside(record));
   }
 
   void addGiven(const ValueDecl &d) {

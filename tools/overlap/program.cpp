@@ -17,6 +17,7 @@
 
 #include "tools/overlap/buffers.h"
 #include "tools/overlap/changes.h"
+#include "tools/overlap/collect_given.h"
 #include "tools/overlap/collectives.h"
 #include "tools/overlap/known_calls.h"
 #include "tools/overlap/points_to.h"
@@ -40,6 +41,9 @@ std::string nameInAll(const NamedDecl &d) {
   // extern "C" in a namespace is what another source has without one.
   const auto *v = dyn_cast<VarDecl>(&d);
   if (v && v->isExternC() && v->getIdentifier()) return "c:@" + v->getName().str();
+  const auto *f = dyn_cast<FunctionDecl>(&d);
+  if (f && f->isExternC() && f->isExternallyVisible() && f->getIdentifier())
+    return "c:@F@" + f->getName().str();
   llvm::SmallString<64> usr;
   index::generateUSRForDecl(&d, usr);
   // Of a path the name has the last part only, and a source may be compiled in two ways.
@@ -279,6 +283,38 @@ bool Program::inUnion(const RecordDecl &record) const {
   return !inUnion_.empty() && inUnion_.contains(nameInAll(record));
 }
 
+bool Program::mayBeCalledUnseen(const FunctionDecl &f) const {
+  const auto *m = dyn_cast<CXXMethodDecl>(&f);
+  return calledByLanguage(f) ||
+         (m && (m->isVirtual() || givenToLibrary_.contains(m->getParent()->getCanonicalDecl())));
+}
+
+bool Program::hasNameInside(const RecordDecl &record) const {
+  return record.getIdentifier() && namesInside_.contains(record.getName().str());
+}
+
+/// A base, or what lies first, stands for the whole where functions are handed it.
+void Program::spreadSeenAsOther() {
+  const auto isOther = [&](const RecordDecl *of) {
+    return of && seenAsOther_.contains(nameInAll(*of));
+  };
+  for (bool more = true; std::exchange(more, false);)
+    for (const RecordDecl *record : records_) {
+      if (isOther(record)) continue;
+      const auto *of = dyn_cast<CXXRecordDecl>(record);
+      bool other =
+          !record->field_empty() &&
+          isOther(
+              (*record->field_begin())->getType()->getBaseElementTypeUnsafe()->getAsRecordDecl());
+      if (of)
+        for (const CXXBaseSpecifier &base : of->bases())
+          other = other || isOther(base.getType()->getAsRecordDecl());
+      if (!other) continue;
+      GivenValues(*this).givesAll(record->getASTContext().getRecordType(record));
+      more = more || isOther(record);
+    }
+}
+
 bool Program::givenOnce(const ValueDecl &d, bool ever) const {
   if (const auto *p = dyn_cast<ParmVarDecl>(&d); p && p->getType()->isReferenceType()) return false;
   if (isa<BindingDecl>(d)) return false;  // whatever was bound
@@ -322,7 +358,7 @@ std::optional<CallSite> Program::madeAt(const ValueDecl &d) const {
 }
 
 bool Program::once(const Stmt *s, const FunctionDecl *in, int depth) const {
-  if (!in || depth == 0 || addressTaken(*in)) return false;
+  if (!in || depth == 0 || addressTaken(*in) || mayBeCalledUnseen(*in)) return false;
   ASTContext &context = in->getASTContext();
   for (const Stmt *at = s; at;) {
     if (isLoop(at) || isa<LabelStmt, LambdaExpr, OMPExecutableDirective>(at)) return false;

@@ -161,6 +161,13 @@ class Program {
   /// may lie under others.
   bool inUnion(const clang::RecordDecl &) const;
 
+  /// Of a structure that is declared in a function, or its parameters, somewhere: C takes one of
+  /// its name for it.
+  bool hasNameInside(const clang::RecordDecl &) const;
+
+  /// By the language, or by a library for which its class is a template's argument.
+  bool mayBeCalledUnseen(const clang::FunctionDecl &) const;
+
   /// Whether a variable or field gets a value at one place at most, which is in no loop and in a
   /// function that is called once. MPI_Comm_free() takes it away. `ever`: in the whole program,
   /// where otherwise a parameter may have another one in each call, and a local in each turn.
@@ -198,8 +205,10 @@ class Program {
 
  private:
   friend class Collector;
+  friend class GivenValues;
 
   void findMissing();
+  void spreadSeenAsOther();
   bool isOtherElsewhere(const clang::FunctionDecl &withBody) const;
   /// The same one for all sources that mean the same variable or function by a name.
   const clang::Decl *inAll(const clang::ValueDecl &) const;
@@ -230,6 +239,8 @@ class Program {
   std::vector<const clang::VarDecl *> globals_;
   std::map<const clang::Decl *, std::vector<const clang::VarDecl *>> declarations_;  // by inAll()
   std::set<std::string> inUnion_;
+  std::set<std::string> seenAsOther_, namesInside_;  // structures
+  std::vector<const clang::RecordDecl *> records_;
   std::map<std::string, std::string> layouts_;  // of structures, as the first source has them
   std::vector<const clang::FunctionDecl *> lambdas_;
   std::set<const clang::CXXRecordDecl *> givenToLibrary_;  // as arguments of its templates

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// collect_given.cpp - where values are given, seen or unseen.
+
+#include "tools/overlap/collect_given.h"
+
+#include <clang/AST/DeclTemplate.h>
+#include <clang/AST/ExprCXX.h>
+
+#include "tools/overlap/bindings.h"
+#include "tools/overlap/buffers.h"
+
+namespace nbcc::overlap {
+
+using namespace clang;
+using llvm::dyn_cast;
+
+/// Whether it may be one of MPI's, and is looked at as a whole.
+static bool isHandle(QualType type) {
+  type = type.getNonReferenceType();
+  return !type->isRecordType() && !type->isArrayType() && !type->isFunctionType();
+}
+
+void GivenValues::gives(const Expr *to, const Stmt *at, const FunctionDecl *in) {
+  const ValueDecl *d = nullptr;
+  to = to->IgnoreParenCasts();
+  understood_.insert(to);
+  if (const auto *ref = dyn_cast<DeclRefExpr>(to)) d = ref->getDecl();
+  if (const auto *name = dyn_cast_or_null<BindingDecl>(d)) d = boundField(*name);
+  if (const auto *member = dyn_cast<MemberExpr>(to)) d = member->getMemberDecl();
+  if (d && isHandle(d->getType())) program_.given_[nameInAll(*d)].push_back({at, in});
+}
+
+void GivenValues::givesUnless(const ValueDecl &d, const Expr &value, const FunctionDecl *in) {
+  const bool null = isa<ImplicitValueInitExpr>(value) ||
+                    constantName(&value, d.getASTContext()) == "MPI_COMM_NULL";
+  if (isHandle(d.getType()) && !null) program_.given_[nameInAll(d)].push_back({&value, in});
+}
+
+void GivenValues::givesFields(const InitListExpr &list, const FunctionDecl *in) {
+  if (!understood_.insert(&list).second) return;
+  for (const Expr *e : list.inits())
+    if (const auto *inner = dyn_cast_or_null<InitListExpr>(e))
+      givesFields(*inner, in);
+    else if (isa_and_nonnull<DesignatedInitUpdateExpr>(e))
+      givesAll(e->getType());
+  const RecordDecl *record = list.getType()->getAsRecordDecl();
+  if (!record || record->isUnion()) return;
+  const auto *of = dyn_cast<CXXRecordDecl>(record);
+  unsigned i = of ? of->getNumBases() : 0;
+  for (const FieldDecl *f : record->fields()) {
+    if (f->isUnnamedBitField()) continue;
+    if (i < list.getNumInits() && list.getInit(i)) givesUnless(*f, *list.getInit(i), in);
+    ++i;
+  }
+}
+
+void GivenValues::givesAll(QualType type) {
+  if (type.isNull()) return;  // in a template
+  for (QualType next = type; !next.isNull();) {
+    type = next;
+    const auto *atomic = type->getAs<AtomicType>();
+    next = atomic                ? atomic->getValueType()
+           : type->isArrayType() ? QualType(type->getBaseElementTypeUnsafe(), 0)
+                                 : type->getPointeeType();
+  }
+  const RecordDecl *record = type->getAsRecordDecl();
+  if (!record || !record->getDefinition() || isOfSystem(*record) ||
+      !seenAsOther_.insert(record->getDefinition()).second)
+    return;
+  program_.seenAsOther_.insert(nameInAll(*record));
+  if (const auto *of = dyn_cast<CXXRecordDecl>(record->getDefinition()))
+    for (const CXXBaseSpecifier &base : of->bases()) givesAll(base.getType());
+  for (const FieldDecl *f : record->getDefinition()->fields()) {
+    givesAll(f->getType());
+    if (isHandle(f->getType())) program_.given_[nameInAll(*f)].push_back({nullptr, nullptr});
+  }
+}
+
+void GivenValues::givesArgument(const TemplateArgument &a) {
+  if (a.getKind() == TemplateArgument::Pack)
+    for (const TemplateArgument &one : a.pack_elements()) givesArgument(one);
+  if (a.getKind() != TemplateArgument::Type) return;
+  const auto *function = a.getAsType()->getPointeeOrArrayElementType()->getAs<FunctionProtoType>();
+  if (!function) {
+    const CXXRecordDecl *of = a.getAsType()->getPointeeOrArrayElementType()->getAsCXXRecordDecl();
+    if (of) program_.givenToLibrary_.insert(of->getCanonicalDecl());
+    return givesAll(a.getAsType());
+  }
+  for (const QualType parameter : function->param_types()) givesAll(parameter);
+  givesAll(function->getReturnType());
+}
+void GivenValues::givesArguments(const FunctionDecl &f) {
+  if (!isOfSystem(f)) return;
+  if (const TemplateArgumentList *all = f.getTemplateSpecializationArgs())
+    for (const TemplateArgument &a : all->asArray()) givesArgument(a);
+  if (const auto *m = dyn_cast<CXXMethodDecl>(&f)) givesArguments(*m->getParent());
+}
+void GivenValues::givesArguments(const CXXRecordDecl &record) {
+  const auto *of = dyn_cast<ClassTemplateSpecializationDecl>(&record);
+  if (!of || !isOfSystem(*of) || !seenTemplates_.insert(of).second) return;
+  for (const TemplateArgument &a : of->getTemplateArgs().asArray()) {
+    givesArgument(a);
+    const CXXRecordDecl *inner =
+        a.getKind() == TemplateArgument::Type
+            ? a.getAsType()->getPointeeOrArrayElementType()->getAsCXXRecordDecl()
+            : nullptr;
+    if (inner) givesArguments(*inner);
+  }
+}
+
+void GivenValues::underUnion(const RecordDecl *record) {
+  if (!record || !program_.inUnion_.insert(nameInAll(*record)).second) return;
+  const auto *of = dyn_cast_or_null<CXXRecordDecl>(record->getDefinition());
+  if (of)
+    for (const CXXBaseSpecifier &base : of->bases()) underUnion(base.getType()->getAsRecordDecl());
+  for (const FieldDecl *f : record->fields()) {
+    underUnion(f->getType()->getBaseElementTypeUnsafe()->getAsRecordDecl());
+    if (f->getType()->getBaseElementTypeUnsafe()->isPointerType()) givesAll(f->getType());
+  }
+}
+
+}  // namespace nbcc::overlap
