@@ -51,11 +51,13 @@ static int set_up(struct endpoint *e) {
   return 0;
 }
 
-// Both ends of a message cut it alike, so all ranks must be told the same.
+// Both ends of a message cut it alike, so all ranks must be told the same: each bit is set on all,
+// or on none. By bits, since MPICH 4.0 takes the largest of MPI_UINT64_T for the largest with a
+// sign.
 static int agree_on_fragment(struct endpoint *e, uint64_t said) {
   int status = said ? 0 : nbc_mpi_fragment(&said);
-  uint64_t both[2] = {status ? UINT64_MAX : said, status ? UINT64_MAX : ~said};
-  if (PMPI_Allreduce(MPI_IN_PLACE, both, 2, MPI_UINT64_T, MPI_MAX, e->comm))
+  uint64_t both[2] = {status ? 0 : said, status ? 0 : ~said};
+  if (PMPI_Allreduce(MPI_IN_PLACE, both, 2, MPI_UINT64_T, MPI_BAND, e->comm))
     return NBC_ERROR_DEVICE;
   e->fragment = said;
   return status || both[0] != ~both[1] ? NBC_ERROR_ARGUMENT : 0;

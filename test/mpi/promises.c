@@ -202,6 +202,27 @@ static void second_device(void) {
   CHECK(nbc_comm_create_mpi_with(MPI_COMM_WORLD, &options, &comm) == NBC_ERROR_ARGUMENT);
 }
 
+// What both ends of a message must cut alike.
+static void fragments_that_differ(void) {
+  nbc_comm *comm;
+  uint64_t bytes = 1;
+  struct nbc_mpi_options options = {.fragment = 1000 + (uint64_t)rank};
+  CHECK(nbc_comm_create_mpi_with(MPI_COMM_WORLD, &options, &comm) == NBC_ERROR_ARGUMENT);
+  const char *said = getenv("NBC_MPI_FRAGMENT");
+  char before[32];
+  snprintf(before, sizeof before, "%s", said ? said : "");
+  static const char *const others[] = {"4k", "-1", " 1", "0x10", "99999999999999999999", "1."};
+  for (size_t i = 0; i < sizeof others / sizeof *others; ++i) {
+    if (i % 2 == 0 || rank == 0) setenv("NBC_MPI_FRAGMENT", others[i], 1);
+    if (i % 2 == 0 || rank == 0) CHECK(nbc_mpi_fragment(&bytes) == NBC_ERROR_ARGUMENT && !bytes);
+    CHECK(nbc_comm_create_mpi(MPI_COMM_WORLD, &comm) == NBC_ERROR_ARGUMENT);
+    setenv("NBC_MPI_FRAGMENT", before, 1);
+  }
+  setenv("NBC_MPI_FRAGMENT", rank ? "1000" : "1001", 1);
+  CHECK(nbc_comm_create_mpi(MPI_COMM_WORLD, &comm) == NBC_ERROR_ARGUMENT);
+  setenv("NBC_MPI_FRAGMENT", before, 1);
+}
+
 static void refused(void) {
   part("what cannot be is refused");
   nbc_comm *comm;
@@ -212,6 +233,7 @@ static void refused(void) {
   CHECK(nbc_comm_create_mpi(inter, &comm) == NBC_ERROR_ARGUMENT);
   MPI_Comm_free(&inter);
   second_device();
+  fragments_that_differ();
 }
 
 int main(int argc, char **argv) {
