@@ -20,6 +20,18 @@ static bool isHandle(QualType type) {
   return !type->isRecordType() && !type->isArrayType() && !type->isFunctionType();
 }
 
+/// What pointers, references and arrays lead to.
+static QualType behind(QualType type) {
+  for (QualType next = type; !next.isNull();) {
+    type = next;
+    const auto *atomic = type->getAs<AtomicType>();
+    next = atomic                ? atomic->getValueType()
+           : type->isArrayType() ? QualType(type->getBaseElementTypeUnsafe(), 0)
+                                 : type->getPointeeType();
+  }
+  return type;
+}
+
 void GivenValues::gives(const Expr *to, const Stmt *at, const FunctionDecl *in) {
   const ValueDecl *d = nullptr;
   to = to->IgnoreParenCasts();
@@ -56,18 +68,10 @@ void GivenValues::givesFields(const InitListExpr &list, const FunctionDecl *in) 
 
 void GivenValues::givesAll(QualType type) {
   if (type.isNull()) return;  // in a template
-  for (QualType next = type; !next.isNull();) {
-    type = next;
-    const auto *atomic = type->getAs<AtomicType>();
-    next = atomic                ? atomic->getValueType()
-           : type->isArrayType() ? QualType(type->getBaseElementTypeUnsafe(), 0)
-                                 : type->getPointeeType();
-  }
-  const RecordDecl *record = type->getAsRecordDecl();
+  const RecordDecl *record = behind(type)->getAsRecordDecl();
   if (!record || !record->getDefinition() || isOfSystem(*record) ||
-      !seenAsOther_.insert(record->getDefinition()).second)
+      !program_.seenAsOther_.insert(nameInAll(*record)).second)
     return;
-  program_.seenAsOther_.insert(nameInAll(*record));
   if (const auto *of = dyn_cast<CXXRecordDecl>(record->getDefinition()))
     for (const CXXBaseSpecifier &base : of->bases()) givesAll(base.getType());
   for (const FieldDecl *f : record->getDefinition()->fields()) {
@@ -80,14 +84,16 @@ void GivenValues::givesArgument(const TemplateArgument &a) {
   if (a.getKind() == TemplateArgument::Pack)
     for (const TemplateArgument &one : a.pack_elements()) givesArgument(one);
   if (a.getKind() != TemplateArgument::Type) return;
-  const auto *function = a.getAsType()->getPointeeOrArrayElementType()->getAs<FunctionProtoType>();
-  if (!function) {
-    const CXXRecordDecl *of = a.getAsType()->getPointeeOrArrayElementType()->getAsCXXRecordDecl();
-    if (of) program_.givenToLibrary_.insert(of->getCanonicalDecl());
-    return givesAll(a.getAsType());
+  const QualType of = behind(a.getAsType());
+  if (const auto *function = of->getAs<FunctionProtoType>()) {
+    for (const QualType parameter : function->param_types()) givesAll(parameter);
+    return givesAll(function->getReturnType());
   }
-  for (const QualType parameter : function->param_types()) givesAll(parameter);
-  givesAll(function->getReturnType());
+  if (const CXXRecordDecl *record = of->getAsCXXRecordDecl()) {
+    program_.givenToLibrary_.insert(record->getCanonicalDecl());
+    givesArguments(*record);
+  }
+  givesAll(of);
 }
 void GivenValues::givesArguments(const FunctionDecl &f) {
   if (!isOfSystem(f)) return;
@@ -98,14 +104,7 @@ void GivenValues::givesArguments(const FunctionDecl &f) {
 void GivenValues::givesArguments(const CXXRecordDecl &record) {
   const auto *of = dyn_cast<ClassTemplateSpecializationDecl>(&record);
   if (!of || !isOfSystem(*of) || !seenTemplates_.insert(of).second) return;
-  for (const TemplateArgument &a : of->getTemplateArgs().asArray()) {
-    givesArgument(a);
-    const CXXRecordDecl *inner =
-        a.getKind() == TemplateArgument::Type
-            ? a.getAsType()->getPointeeOrArrayElementType()->getAsCXXRecordDecl()
-            : nullptr;
-    if (inner) givesArguments(*inner);
-  }
+  for (const TemplateArgument &a : of->getTemplateArgs().asArray()) givesArgument(a);
 }
 
 void GivenValues::underUnion(const RecordDecl *record) {

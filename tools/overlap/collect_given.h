@@ -44,7 +44,6 @@ class GivenValues {
 
   Program &program_;
   std::set<const clang::Expr *> understood_;
-  std::set<const clang::RecordDecl *> seenAsOther_;
   std::set<const clang::ClassTemplateSpecializationDecl *> seenTemplates_;
 };
 

@@ -228,11 +228,11 @@ class Collector : public RecursiveASTVisitor<Collector> {
     return all;
   }
   bool VisitTypeLoc(TypeLoc at) {
-    givesToLibrary(at.getType());
+    if (const CXXRecordDecl *record = at.getType()->getAsCXXRecordDecl())
+      values_.givesArguments(*record);
     return true;
   }
   bool VisitCXXConstructExpr(CXXConstructExpr *made) {
-    givesToLibrary(made->getType());
     values_.givesArguments(*made->getConstructor());
     calls(*made->getConstructor());
     const std::string name = made->getConstructor()->getParent()->getNameAsString();
@@ -495,25 +495,6 @@ class Collector : public RecursiveASTVisitor<Collector> {
   }
 
   void otherName(llvm::StringRef of) { program_.otherNames_.push_back(of.str()); }
-
-  /// std::lock_guard<Turn>, std::vector<std::pair<int, Turn *>>
-  void givesToLibrary(QualType type) {
-    const CXXRecordDecl *record = type->getAsCXXRecordDecl();
-    const auto *of = dyn_cast_or_null<ClassTemplateSpecializationDecl>(record);
-    if (!of || !isOfSystem(*of)) return;
-    for (const TemplateArgument &a : of->getTemplateArgs().asArray()) {
-      if (a.getKind() != TemplateArgument::Type) continue;
-      const QualType inner = behind(a.getAsType());
-      if (const CXXRecordDecl *class_ = inner->getAsCXXRecordDecl())
-        program_.givenToLibrary_.insert(class_->getCanonicalDecl());
-      givesToLibrary(inner);
-    }
-  }
-
-  static QualType behind(QualType type) {
-    const QualType pointee = type->getPointeeType();
-    return pointee.isNull() ? type : pointee;
-  }
 
   std::set<const FunctionDecl *> generic_;  // bodies of lambdas with auto
   Program &program_;

@@ -29,10 +29,8 @@ bool Communicators::mayBe(const Communicators &other) const {
   const auto share = [](const auto &a, const auto &b) {
     return std::ranges::any_of(a, [&](const auto &x) { return b.contains(x); });
   };
-  const auto names = [](const Communicators &of) { return std::views::keys(of.made); };
   return unknown || other.unknown || share(constants, other.constants) ||
-         std::ranges::any_of(names(*this),
-                             [&](const std::string &x) { return other.made.contains(x); });
+         share(std::views::keys(made), other.made);
 }
 
 bool Communicators::areWorld() const {
@@ -71,8 +69,6 @@ class Search {
       return;  // of no collective
     else if (p && in)
       addParameter(*p, *in);
-    else if (d && !p && program_.madeByMpi(*d) && givenByMpiOnly(*d))
-      found.made.emplace(nameInAll(*d), d);
     else if (d && !p)
       addGiven(*d);
     else
@@ -80,26 +76,8 @@ class Search {
   }
 
  private:
-  /// Nothing but a call of MPI is given its address, and it is bound to no reference.
-  bool givenByMpiOnly(const ValueDecl &d) const {
-    const auto *v = dyn_cast<VarDecl>(&d);
-    if (!v || v->getType()->isReferenceType() ||
-        (v->hasGlobalStorage() && program_.knownElsewhere(*v)))
-      return false;
-    return std::ranges::all_of(program_.uses(*v), [](const Use &use) {
-      if (!use.in) return false;
-      ASTContext &context = use.in->getASTContext();
-      const Stmt *by = parentOf(use.ref, context);
-      const auto *cast = dyn_cast_or_null<ImplicitCastExpr>(by);
-      if (cast) return cast->getCastKind() == CK_LValueToRValue;
-      const auto *address = dyn_cast_or_null<UnaryOperator>(by);
-      if (!address || address->getOpcode() != UO_AddrOf) return false;
-      const auto *call = dyn_cast_or_null<CallExpr>(parentOf(address, context));
-      return call && call->getDirectCallee() && isMpi(*call->getDirectCallee());
-    });
-  }
-
-  /// Where no call is written. A plain function that nobody calls gets nothing.
+  /// A plain function that nobody calls gets nothing; of others there are calls that are not
+  /// written.
   static bool isPlain(const FunctionDecl &f) {
     return !isa<CXXMethodDecl>(f) && !f.isTemplated() && !f.isTemplateInstantiation();
   }
