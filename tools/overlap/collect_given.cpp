@@ -42,10 +42,18 @@ void GivenValues::gives(const Expr *to, const Stmt *at, const FunctionDecl *in) 
   if (d && isHandle(d->getType())) program_.given_[nameInAll(*d)].push_back({at, in});
 }
 
+/// comm{MPI_COMM_WORLD}
+static const Expr *onlyValue(const Expr &value) {
+  const auto *list = dyn_cast<InitListExpr>(&value);
+  return list && list->getNumInits() == 1 ? list->getInit(0) : &value;
+}
+
 void GivenValues::givesUnless(const ValueDecl &d, const Expr &value, const FunctionDecl *in) {
-  const bool null = isa<ImplicitValueInitExpr>(value) ||
+  const bool none = isa<ImplicitValueInitExpr>(value) ||
+                    isa<CXXDefaultInitExpr>(value) ||  // which its declaration gives
                     constantName(&value, d.getASTContext()) == "MPI_COMM_NULL";
-  if (isHandle(d.getType()) && !null) program_.given_[nameInAll(d)].push_back({&value, in});
+  if (isHandle(d.getType()) && !none)
+    program_.given_[nameInAll(d)].push_back({onlyValue(value), in, &d.getASTContext()});
 }
 
 void GivenValues::givesFields(const InitListExpr &list, const FunctionDecl *in) {

@@ -207,7 +207,7 @@ class Collector : public RecursiveASTVisitor<Collector> {
   }
   bool TraverseConstructorInitializer(CXXCtorInitializer *i) {
     if (i->isAnyMemberInitializer() && i->getInit())
-      values_.givesUnless(*i->getAnyMember(), *i->getInit(), nullptr);
+      values_.givesUnless(*i->getAnyMember(), *i->getInit(), in_);
     return RecursiveASTVisitor::TraverseConstructorInitializer(i);
   }
 
@@ -228,16 +228,35 @@ class Collector : public RecursiveASTVisitor<Collector> {
     return all;
   }
   bool VisitTypeLoc(TypeLoc at) {
+    // One that C has among parameters is in no list of declarations, or in none that is visited.
+    const auto tag = at.getAs<TagTypeLoc>();
+    if (tag && tag.isDefinition() && !tag.getDecl()->getASTContext().getLangOpts().CPlusPlus) {
+      if (!tag.getDecl()->getDeclContext()->containsDecl(tag.getDecl()))
+        program_.namesInside_.insert(tag.getDecl()->getNameAsString());
+      TraverseDecl(tag.getDecl());
+    }
     if (const CXXRecordDecl *record = at.getType()->getAsCXXRecordDecl())
       values_.givesArguments(*record);
     return true;
   }
   bool VisitCXXConstructExpr(CXXConstructExpr *made) {
     values_.givesArguments(*made->getConstructor());
+    const CXXConstructorDecl *constructor = made->getConstructor();
+    while (const auto inherited = constructor->getInheritedConstructor())
+      constructor = inherited.getConstructor();
+    program_.constructions_[nameInAll(*constructor)].push_back({made, in_});
     calls(*made->getConstructor());
     const std::string name = made->getConstructor()->getParent()->getNameAsString();
     program_.writesStreams_ = program_.writesStreams_ || name == "basic_ofstream" ||
                               name == "basic_fstream" || name == "basic_filebuf";
+    return true;
+  }
+
+  // Its promise may be made of its parameters.
+  bool VisitCoroutineBodyStmt(CoroutineBodyStmt *s) {
+    const VarDecl *promise = s->getPromiseDecl();
+    if (const CXXRecordDecl *of = promise ? promise->getType()->getAsCXXRecordDecl() : nullptr)
+      program_.givenToLibrary_.insert(of->getCanonicalDecl());
     return true;
   }
 

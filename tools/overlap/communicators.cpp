@@ -3,6 +3,8 @@
 // and to what MPI makes.
 //
 //   MPI_Comm comm = MPI_COMM_WORLD;   solver->comm = comm;   MPI_Comm_dup(comm, &solver->comm);
+//   Solver::Solver(MPI_Comm comm) : comm_(comm) {}            MPI_Comm comm() const { return comm_;
+//   }
 //
 // A field stands for those of all structures of its type. What may change it otherwise, through a
 // pointer, a reference, or a structure that is looked at as something else, makes it unknown.
@@ -10,6 +12,8 @@
 #include "tools/overlap/communicators.h"
 
 #include <clang/AST/ExprCXX.h>
+#include <clang/AST/StmtCXX.h>
+#include <llvm/Support/SaveAndRestore.h>
 
 #include <algorithm>
 #include <ranges>
@@ -22,6 +26,7 @@
 namespace nbcc::overlap {
 
 using namespace clang;
+using llvm::cast;
 using llvm::dyn_cast;
 using llvm::isa;
 
@@ -31,10 +36,6 @@ bool Communicators::mayBe(const Communicators &other) const {
   };
   return unknown || other.unknown || share(constants, other.constants) ||
          share(std::views::keys(made), other.made);
-}
-
-bool Communicators::areWorld() const {
-  return !unknown && made.empty() && constants.size() == 1 && constants.contains("MPI_COMM_WORLD");
 }
 
 bool Communicators::areOneWith(const Communicators &other, const Program &program) const {
@@ -57,45 +58,103 @@ class Search {
 
   /// `in`: null where it stands in no function.
   void add(const Expr *e, const FunctionDecl *in, const ASTContext &context) {
+    if (const auto *standard = dyn_cast<CXXDefaultArgExpr>(e->IgnoreImpCasts()))
+      e = standard->getExpr();
     const std::string name = constantName(e, context);
     e = e->IgnoreParenImpCasts();
     const auto *ref = dyn_cast<DeclRefExpr>(e);
     const auto *member = dyn_cast<MemberExpr>(e);
     const ValueDecl *d = ref ? ref->getDecl() : member ? member->getMemberDecl() : nullptr;
     const auto *p = d ? dyn_cast<ParmVarDecl>(d) : nullptr;
-    if (name == "MPI_COMM_WORLD" || name == "MPI_COMM_SELF")
-      found.constants.insert(name);
-    else if (name == "MPI_COMM_NULL")
+    if (name == "MPI_COMM_WORLD" || name == "MPI_COMM_SELF") {
+      addConstant(name);
+    } else if (name == "MPI_COMM_NULL") {
       return;  // of no collective
-    else if (p && in)
+    } else if (p && in) {
       addParameter(*p, *in);
-    else if (d && !p)
+    } else if (d && !p) {
       addGiven(*d);
-    else
-      found.unknown = true;
+    } else if (const auto *call = dyn_cast<CallExpr>(e)) {
+      addResult(*call);
+    } else if (const auto *chosen = dyn_cast<ConditionalOperator>(e)) {
+      add(chosen->getTrueExpr(), in, context);
+      add(chosen->getFalseExpr(), in, context);
+    } else {
+      addUnknown();
+    }
   }
 
  private:
-  /// A plain function that nobody calls gets nothing; of others there are calls that are not
-  /// written.
-  static bool isPlain(const FunctionDecl &f) {
-    return !isa<CXXMethodDecl>(f) && !f.isTemplated() && !f.isTemplateInstantiation();
+  /// Which communicators, or which ranks they have.
+  enum Asked { which, ranks };
+
+  void addConstant(const std::string &name) {
+    if (asked_ == which) found.constants.insert(name);
+    if (name != "MPI_COMM_WORLD") found.ofPart = true;
+  }
+  void addUnknown() {
+    if (asked_ == which) found.unknown = true;
+    found.ofPart = true;
+  }
+  bool isDone() const { return asked_ == which ? found.unknown : found.ofPart; }
+
+  /// One that nobody calls gets nothing, but templates, and methods of what a library knows, have
+  /// calls that are not written.
+  bool allCallsAreWritten(const FunctionDecl &f) const {
+    const auto *method = dyn_cast<CXXMethodDecl>(&f);
+    return !program_.addressTaken(f) && !program_.mayBeCalledUnseen(f) &&
+           !(method && program_.mayBeMadeUnseen(*method->getParent())) &&
+           !(program_.callers(f).empty() && (f.isTemplated() || f.isTemplateInstantiation()));
   }
 
   void addParameter(const ParmVarDecl &p, const FunctionDecl &in) {
-    if (!seen_.insert(&p).second) return;
-    const std::vector<CallSite> &callers = program_.callers(in);
-    if (program_.addressTaken(in) || p.getDeclContext() != &in || !program_.changes(in).never(p) ||
-        program_.mayBeCalledUnseen(in) || (callers.empty() && !isPlain(in)) ||
+    if (!seen_[asked_].insert(&p).second) return;
+    if (p.getDeclContext() != &in || !program_.changes(in).never(p) ||
         (in.isExternallyVisible() && !program_.missing().empty()))
-      found.unknown = true;
-    for (const CallSite &at : callers) {
+      addUnknown();
+    if (const auto *constructor = dyn_cast<CXXConstructorDecl>(&in))
+      return addParameterOf(*constructor, p);
+    if (!allCallsAreWritten(in)) addUnknown();
+    for (const CallSite &at : program_.callers(in)) {
       const unsigned i = p.getFunctionScopeIndex();
       if (at.in && i < at.call->getNumArgs() && !isa<CXXOperatorCallExpr>(at.call))
         add(at.call->getArg(i), at.in, at.in->getASTContext());
       else
-        found.unknown = true;
+        addUnknown();
     }
+  }
+
+  /// Where no call is written, a constructor's parameters are what they are without.
+  void addParameterOf(const CXXConstructorDecl &constructor, const ParmVarDecl &p) {
+    if (program_.mayBeMadeUnseen(*constructor.getParent()) || !program_.given(p).empty() ||
+        p.hasUninstantiatedDefaultArg() || p.hasUnparsedDefaultArg())
+      return addUnknown();
+    const std::vector<Construction> &all = program_.constructions(constructor);
+    if (p.hasDefaultArg())
+      add(p.getDefaultArg(), nullptr, p.getASTContext());
+    else if (all.empty())
+      addUnknown();
+    for (const Construction &at : all) {
+      const unsigned i = p.getFunctionScopeIndex();
+      if (i < at.made->getNumArgs())
+        add(at.made->getArg(i), at.in, at.made->getConstructor()->getASTContext());
+      else
+        addUnknown();
+    }
+  }
+
+  void addResult(const CallExpr &call) {
+    const FunctionDecl *callee = call.getDirectCallee();
+    const FunctionDecl *f = callee ? program_.bodyAnywhere(*callee) : nullptr;
+    if (!f || f->getReturnType()->isReferenceType() || isa<CoroutineBodyStmt>(f->getBody()))
+      return addUnknown();
+    if (seen_[asked_].insert(f).second) addReturned(*f->getBody(), *f);
+  }
+  void addReturned(const Stmt &in, const FunctionDecl &f) {
+    if (const auto *s = dyn_cast<ReturnStmt>(&in); s && s->getRetValue())
+      add(s->getRetValue(), &f, f.getASTContext());
+    for (const Stmt *child : in.children())
+      if (child && !isa<LambdaExpr>(child)) addReturned(*child, f);
   }
 
   /// Whether all that may ever give it a value is seen.
@@ -122,11 +181,11 @@ class Search {
   }
 
   void addGiven(const ValueDecl &d) {
-    if (!seen_.insert(&d).second) return;
-    if (!isFollowed(d)) found.unknown = true;
+    if (!seen_[asked_].insert(&d).second) return;
+    if (!isFollowed(d)) addUnknown();
     if (const auto *v = dyn_cast<VarDecl>(&d)) addInitial(*v);
     for (const Given &g : program_.given(d)) {
-      if (found.unknown) return;
+      if (isDone()) return;
       addGiven(g, d);
     }
   }
@@ -142,17 +201,31 @@ class Search {
     const auto *set = dyn_cast_or_null<BinaryOperator>(g.at);
     const auto *value = dyn_cast_or_null<Expr>(g.at);
     if (isMadeByMpi(g))
-      found.made.emplace(nameInAll(d), &d);
+      addMade(g, d);
     else if (g.in && set && set->getOpcode() == BO_Assign)
       add(set->getRHS(), g.in, g.in->getASTContext());
-    else if (g.in && value && isa<CastExpr, ParenExpr>(value))
-      add(value, g.in, g.in->getASTContext());  // in a list
+    else if (g.source && value)
+      add(value, g.in, *g.source);
     else
-      found.unknown = true;
+      addUnknown();
+  }
+
+  /// A duplicate has the ranks of what it is one of.
+  void addMade(const Given &g, const ValueDecl &d) {
+    if (asked_ == which) found.made.emplace(nameInAll(d), &d);
+    const auto *call = cast<CallExpr>(parentOf(g.at, g.in->getASTContext()));
+    const llvm::StringRef maker = call->getDirectCallee()->getName();
+    if (maker != "MPI_Comm_dup" && maker != "MPI_Comm_dup_with_info") {
+      found.ofPart = true;
+      return;
+    }
+    const llvm::SaveAndRestore asked(asked_, ranks);
+    add(call->getArg(0), g.in, g.in->getASTContext());
   }
 
   Program &program_;
-  std::set<const ValueDecl *> seen_;
+  Asked asked_ = which;
+  std::set<const Decl *> seen_[2];  // by what is asked
 };
 
 }  // namespace

@@ -19,8 +19,9 @@ struct Communicators {
   /// constants.
   std::map<std::string, const clang::ValueDecl *> made;
   bool unknown = false;
+  bool ofPart = false;  // some of them may have fewer ranks than MPI_COMM_WORLD
 
-  bool areWorld() const;
+  bool areOfAllRanks() const { return !unknown && !ofPart && !(constants.empty() && made.empty()); }
   /// Whether both are one that MPI has made, once in the whole program.
   bool areOneWith(const Communicators &other, const Program &) const;
   bool mayBe(const Communicators &other) const;

@@ -89,6 +89,17 @@ bool Program::addressTaken(const FunctionDecl &f) const {
   return addressTaken_.contains(nameInAll(f));
 }
 
+const std::vector<Construction> &Program::constructions(const CXXConstructorDecl &c) const {
+  static const std::vector<Construction> none;
+  const auto found = constructions_.find(nameInAll(c));
+  return found == constructions_.end() ? none : found->second;
+}
+
+bool Program::mayBeMadeUnseen(const CXXRecordDecl &record) const {
+  return givenToLibrary_.contains(record.getCanonicalDecl()) ||
+         seenAsOther_.contains(nameInAll(record));
+}
+
 bool Program::hasNames(const NamedDecl &d) const {
   if (hasOtherName(d)) return true;
   const llvm::StringRef name = d.getIdentifier() ? d.getName() : "";

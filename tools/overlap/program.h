@@ -30,10 +30,17 @@ struct Use {
   const clang::FunctionDecl *in;  // null: in no function
 };
 
+/// A constructor's call.
+struct Construction {
+  const clang::CXXConstructExpr *made;
+  const clang::FunctionDecl *in;  // null: in no function
+};
+
 /// A place where a variable or a field may get a value.
 struct Given {
   const clang::Stmt *at;  // null: by way of something that its structure is looked at as
   const clang::FunctionDecl *in;
+  const clang::ASTContext *source = nullptr;  // of a value in a list, or a field's initialiser
 };
 
 /// Whether it is the address that a call of MPI's puts a new handle at.
@@ -65,6 +72,11 @@ class Program {
   /// Calls of a function, from all sources; addressTaken(): there may be others.
   const std::vector<CallSite> &callers(const clang::FunctionDecl &) const;
   bool addressTaken(const clang::FunctionDecl &) const;
+  /// Calls of a constructor that are written, those by an inherited name among them.
+  const std::vector<Construction> &constructions(const clang::CXXConstructorDecl &) const;
+  /// Whether objects of a class may be made where no call of a constructor is written, and not by
+  /// the language without any argument.
+  bool mayBeMadeUnseen(const clang::CXXRecordDecl &) const;
 
   /// Whether two declarations, maybe in two sources, are of one variable.
   bool areSame(const clang::VarDecl &a, const clang::VarDecl &b) const {
@@ -219,7 +231,8 @@ class Program {
   std::vector<std::unique_ptr<clang::ASTUnit>> sources_;
   Promises promises_;
   std::vector<const clang::FunctionDecl *> functions_;
-  std::map<std::string, std::vector<CallSite>> callers_;  // by USR
+  std::map<std::string, std::vector<CallSite>> callers_;            // by USR
+  std::map<std::string, std::vector<Construction>> constructions_;  // by USR
   std::set<std::string> addressTaken_;
   std::vector<std::string> otherNames_;  // texts that name what has one
   std::vector<CallSite> collectives_;

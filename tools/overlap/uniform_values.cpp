@@ -47,6 +47,7 @@ static bool tellsAddress(const BinaryOperator &op, ASTContext &context) {
 
 bool Uniform::same(const Expr *e, const FunctionDecl *in) {
   e = e->IgnoreParens();
+  if (const auto *whole = dyn_cast<ExprWithCleanups>(e)) return same(whole->getSubExpr(), in);
   if (isa<IntegerLiteral, FloatingLiteral, CharacterLiteral, StringLiteral, CXXBoolLiteralExpr,
           CXXNullPtrLiteralExpr, GNUNullExpr, ImplicitValueInitExpr>(e))
     return true;
@@ -118,7 +119,8 @@ bool Uniform::promised(const ValueDecl &d) const {
 /// What a function of the program returns, in whatever way it is left.
 bool Uniform::sameResult(const CallExpr *call) {
   const FunctionDecl *f = program_.bodyAnywhere(*call->getDirectCallee());
-  if (!f || isa<CXXMethodDecl>(f) || !f->getReturnType()->isArithmeticType())
+  const auto *method = dyn_cast_or_null<CXXMethodDecl>(f);
+  if (!f || (method && method->getParent()->isLambda()) || !f->getReturnType()->isArithmeticType())
     return differs("what " + call->getDirectCallee()->getNameAsString() +
                    "() returns is not followed");
   if (!ask(f->getBody())) return true;
@@ -255,7 +257,7 @@ bool Uniform::ourCommunicator(const Expr *communicator, const FunctionDecl *in, 
   const ASTContext &context = in->getASTContext();
   if (constantName(communicator, context) == "MPI_COMM_WORLD") return true;
   const Communicators those = communicatorsOf(*communicator, *in, program_);
-  if (those.areWorld()) return true;
+  if (those.areOfAllRanks()) return true;
   if (program_.hasSides()) return false;
   if (those.areOneWith(communicatorsOf(call_, collective_, home_, program_), program_)) return true;
   const size_t at = collective_.arguments.find('c');
