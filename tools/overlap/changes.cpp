@@ -4,6 +4,7 @@
 #include "tools/overlap/changes.h"
 
 #include <clang/AST/ASTContext.h>
+#include <clang/AST/ParentMapContext.h>
 #include <clang/AST/RecursiveASTVisitor.h>
 #include <clang/Basic/SourceManager.h>
 
@@ -31,6 +32,32 @@ const VarDecl *namedVariable(const Expr *e) {
   return v ? v->getCanonicalDecl() : nullptr;
 }
 
+bool isReadAtMost(const Expr *at, ASTContext &context, bool andPointers) {
+  for (;;) {
+    if (!(andPointers && at->getType()->isPointerType()) && !at->isGLValue()) return true;
+    const auto parents = context.getParents(*at);
+    if (parents.empty()) return false;
+    const Expr *parent = parents[0].get<Expr>();
+    const Stmt *where = parents[0].get<Stmt>();
+    if (!parent)
+      return where && isa<CompoundStmt, IfStmt, ForStmt, WhileStmt, DoStmt, CaseStmt, DefaultStmt,
+                          LabelStmt>(where);
+    const auto *op = dyn_cast<BinaryOperator>(parent);
+    const auto *unary = dyn_cast<UnaryOperator>(parent);
+    const auto *sub = dyn_cast<ArraySubscriptExpr>(parent);
+    if (op && (op->isComparisonOp() || (op->isCommaOp() && op->getLHS() == at))) return true;
+    const bool reads =
+        (unary && (unary->getOpcode() == UO_Deref || unary->getOpcode() == UO_LNot)) ||
+        (sub && sub->getBase() == at) || (op && op->isCommaOp());
+    const auto *cast = dyn_cast<CastExpr>(parent);
+    const bool plain =
+        cast && (cast->getCastKind() == CK_LValueToRValue || cast->getCastKind() == CK_NoOp ||
+                 cast->getCastKind() == CK_ToVoid || cast->getCastKind() == CK_PointerToBoolean);
+    if (!reads && !plain && !isa<ParenExpr, FullExpr>(parent)) return false;
+    at = parent;
+  }
+}
+
 namespace {
 
 /// Fills what it is given when it is called, and forgets where that is.
@@ -43,7 +70,8 @@ bool fillsAtOnce(const FunctionDecl *f) {
 
 class CollectChanges : public RecursiveASTVisitor<CollectChanges> {
  public:
-  explicit CollectChanges(VariableChanges &changes) : changes_(changes) {}
+  CollectChanges(VariableChanges &changes, ASTContext &context)
+      : changes_(changes), context_(context) {}
 
   bool shouldVisitImplicitCode() const { return true; }
 
@@ -84,16 +112,21 @@ class CollectChanges : public RecursiveASTVisitor<CollectChanges> {
   }
   void changed(const Expr *what, const Expr *by) {
     understood(what);
-    if (const VarDecl *v = namedVariable(what)) changes_.changes_[v].at.push_back(by);
+    const VarDecl *v = namedVariable(what);
+    if (!v) return;
+    changes_.changes_[v].at.push_back(by);
+    // In C++ an assignment is the variable once more, which a reference may stand for.
+    if (!isReadAtMost(by, context_, false)) changes_.changes_[v].unseen = true;
   }
 
   VariableChanges &changes_;
+  ASTContext &context_;
   std::set<const DeclRefExpr *> understood_;
 };
 
 VariableChanges::VariableChanges(const FunctionDecl &f)
     : files_(f.getASTContext().getSourceManager()) {
-  CollectChanges(*this).TraverseStmt(f.getBody());
+  CollectChanges(*this, f.getASTContext()).TraverseStmt(f.getBody());
 }
 
 const Changes &VariableChanges::of(const VarDecl &v) const {

@@ -52,6 +52,10 @@ struct CountedLoop {
 std::optional<CountedLoop> countedLoop(const clang::ForStmt &, const VariableChanges &,
                                        const clang::ASTContext &);
 
+/// Whether what an increment or an assignment gives is read at most: in C++ it is the variable once
+/// more. `andPointers`: or a pointer, that may be written through.
+bool isReadAtMost(const clang::Expr *, clang::ASTContext &, bool andPointers = true);
+
 /// The variable whose name this is; null: it is more than a name.
 const clang::VarDecl *namedVariable(const clang::Expr *);
 

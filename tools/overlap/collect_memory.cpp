@@ -177,7 +177,7 @@ class Collect : public RecursiveASTVisitor<Collect> {
 
   /// What a call returns is made in place, so that whatever the function keeps may point at it.
   static bool knowsItself(QualType type, const Expr *init) {
-    const bool made = init && init->getType()->isRecordType() &&
+    const bool made = init && !init->getType().isNull() && init->getType()->isRecordType() &&
                       isa<CallExpr>(init->IgnoreUnlessSpelledInSource());
     return mayKnowItself(type) || (made && type->getAsCXXRecordDecl());
   }

@@ -17,6 +17,7 @@
 #include "tools/overlap/buffers.h"
 #include "tools/overlap/changes.h"
 #include "tools/overlap/collect_given.h"
+#include "tools/overlap/collect_unseen.h"
 #include "tools/overlap/collectives.h"
 #include "tools/overlap/known_calls.h"
 #include "tools/overlap/points_to.h"
@@ -91,7 +92,7 @@ class Collector : public RecursiveASTVisitor<Collector> {
 
   bool TraverseDecl(Decl *d) {
     auto *f = d ? d->getAsFunction() : nullptr;
-    if (d && isOfSystem(*d) && !llvm::isa<TranslationUnitDecl>(d)) return true;
+    if (d && isOfSystem(*d) && !llvm::isa<TranslationUnitDecl>(d)) return traverseOwnOf(*d);
     if (const auto *names = d ? dyn_cast<NamespaceDecl>(d) : nullptr;
         names && names->getName() == "MPI" &&
         comesWithMpi(files_.getFileID(files_.getExpansionLoc(d->getLocation())), files_))
@@ -124,9 +125,10 @@ class Collector : public RecursiveASTVisitor<Collector> {
       program_.joinsOthers_ = program_.joinsOthers_ || !f->getName().contains("Intercomm");
     }
     program_.lendsMemory_ = program_.lendsMemory_ || lends(*call, *f);
-    if (f->getNameAsString() == "MPI_Comm_free" && call->getNumArgs() == 1)
+    if (isMpi(*f) && f->getName() == "MPI_Comm_free" && call->getNumArgs() == 1)
       freed_.insert(call->getArg(0)->IgnoreParenCasts());
     if (in_) program_.calls_[in_].push_back({call, in_});
+    if (isMpi(*f)) toMpi_.insert(call->arg_begin(), call->arg_end());
     const KnownCall *known = findKnownCall(*f);
     if (known && formatMayHold(*call, *known, 'm')) program_.asksForErrno_ = true;
     for (unsigned i = 0; known && changesNoHandle(*call, *known) && i < call->getNumArgs(); ++i)
@@ -177,6 +179,10 @@ class Collector : public RecursiveASTVisitor<Collector> {
 
   bool VisitBinaryOperator(BinaryOperator *op) {
     if (op->isAssignmentOp()) values_.gives(op->getLHS(), op, in_);
+    // It is the variable once more, which may be kept.
+    if (op->isAssignmentOp() && op->isGLValue() &&
+        (!in_ || !isReadAtMost(op, in_->getASTContext(), false)))
+      values_.gives(op->getLHS(), op->getLHS(), in_);
     if (isDistance(*op)) program_.takesAddresses_ = true;
     return true;
   }
@@ -198,6 +204,7 @@ class Collector : public RecursiveASTVisitor<Collector> {
     if (!asOther || values_.isUnderstood(cast)) return true;
     if (!allocates(*cast->getSubExpr())) values_.givesAll(cast->getType());
     values_.givesAll(cast->getSubExpr()->getType());
+    if (!toMpi_.contains(cast)) values_.givesAll(wholeBehind(*cast->getSubExpr()));
     return true;
   }
   bool VisitInitListExpr(InitListExpr *list) {
@@ -240,6 +247,7 @@ class Collector : public RecursiveASTVisitor<Collector> {
     return true;
   }
   bool VisitCXXConstructExpr(CXXConstructExpr *made) {
+    written_.insert(made);
     values_.givesArguments(*made->getConstructor());
     const CXXConstructorDecl *constructor = made->getConstructor();
     while (const auto inherited = constructor->getInheritedConstructor())
@@ -268,10 +276,13 @@ class Collector : public RecursiveASTVisitor<Collector> {
     if (record->getIdentifier() && (record->getDeclContext()->isFunctionOrMethod() ||
                                     record->getLexicalDeclContext()->isFunctionOrMethod()))
       program_.namesInside_.insert(record->getName().str());
-    std::string layout;
-    for (const FieldDecl *f : record->fields())
+    std::string layout, members;
+    for (const FieldDecl *f : record->fields()) {
+      members += f->getNameAsString() + ' ';
       layout += f->getNameAsString() + ' ' + f->getType().getCanonicalType().getAsString() + ' ' +
                 std::to_string(record->getASTContext().getFieldOffset(f)) + '\n';
+    }
+    if (!record->getIdentifier()) program_.membersOfUnnamed_[nameInAll(*record)] = members;
     // Of another layout in another source, a field lies there under others.
     if (program_.layouts_.try_emplace(nameInAll(*record), layout).first->second != layout)
       values_.underUnion(record);
@@ -317,6 +328,7 @@ class Collector : public RecursiveASTVisitor<Collector> {
     const auto *f = dyn_cast<FunctionDecl>(ref->getDecl());
     if (f && !staysInside(*f)) program_.outside_.insert(f);
     if (isa<FunctionDecl, VarDecl>(ref->getDecl())) calls(*ref->getDecl());
+    if (f) written_.insert(ref);
     if (f) values_.givesArguments(*f);
     if (f && f->getIdentifier()) {
       // mmap64(), shmat(), memfd_create(), process_vm_writev() ... ibv_reg_mr(), fi_mr_reg() ...
@@ -358,6 +370,7 @@ class Collector : public RecursiveASTVisitor<Collector> {
     if (isa<VarDecl, FieldDecl>(d) && !values_.isUnderstood(e)) values_.gives(e, e, in_);
     const auto *m = dyn_cast<CXXMethodDecl>(d);
     calls(*d);
+    if (m) written_.insert(e);
     if (m) values_.givesArguments(*m);
     if (m && !called_.contains(e)) program_.addressTaken_.insert(nameInAll(*m));
     return true;
@@ -375,7 +388,27 @@ class Collector : public RecursiveASTVisitor<Collector> {
     return true;
   }
 
+  /// What is called in another way, once all has been gone through.
+  void addUnseen(ASTContext &context) {
+    if (!context.getLangOpts().CPlusPlus) return;
+    const std::set<const FunctionDecl *> lambdas(program_.lambdas_.begin(),
+                                                 program_.lambdas_.end());
+    collectUnseen(
+        context, written_, lambdas,
+        [&](const FunctionDecl &f) { program_.calledUnseen_.insert(nameInAll(f)); },
+        [&](const char *what) { program_.missing_ = what; });
+  }
+
  private:
+  /// Forms of a library's templates that stand in the program.
+  bool traverseOwnOf(const Decl &of) {
+    const auto *context = dyn_cast<NamespaceDecl>(&of);
+    if (!context) return true;
+    for (Decl *own : ownOfLibrary(*context))
+      if (!TraverseDecl(own)) return false;
+    return true;
+  }
+
   /// mpi_bcast_(), MPI_BCAST(), pmpi_bcast_f08_(): what Fortran calls, by the names of compilers.
   static bool isFortrans(llvm::StringRef symbol) {
     std::string lower = symbol.lower();
@@ -463,6 +496,21 @@ class Collector : public RecursiveASTVisitor<Collector> {
            !formatMayHold(call, known, 'p');
   }
 
+  /// &s.first is where all of s begins. Null: it is no such address.
+  static QualType wholeBehind(const Expr &address) {
+    const Expr *e = address.IgnoreParenCasts();
+    const auto *op = dyn_cast<UnaryOperator>(e);
+    if (op && op->getOpcode() == UO_AddrOf) e = op->getSubExpr()->IgnoreParens();
+    if (!op && !e->getType()->isArrayType()) return {};
+    QualType whole;
+    for (const auto *m = dyn_cast<MemberExpr>(e); m; m = dyn_cast<MemberExpr>(m->getBase())) {
+      const auto *field = dyn_cast<FieldDecl>(m->getMemberDecl());
+      if (!field || field->getFieldIndex() > 0) break;
+      whole = field->getASTContext().getRecordType(field->getParent());
+    }
+    return whole;
+  }
+
   /// What it returns is memory that holds nothing yet.
   static bool allocates(const Expr &e) {
     const auto *call = dyn_cast<CallExpr>(e.IgnoreParenCasts());
@@ -515,12 +563,14 @@ class Collector : public RecursiveASTVisitor<Collector> {
 
   void otherName(llvm::StringRef of) { program_.otherNames_.push_back(of.str()); }
 
+  Written written_;
   std::set<const FunctionDecl *> generic_;  // bodies of lambdas with auto
   Program &program_;
   GivenValues values_;
   const SourceManager &files_;
   const FunctionDecl *in_ = nullptr;
   std::set<const Expr *> freed_;   // &comm of MPI_Comm_free(&comm)
+  std::set<const Expr *> toMpi_;   // arguments, which no handles are sent by
   std::set<const Expr *> called_;  // a call is visited before what it calls
 };
 
@@ -534,7 +584,9 @@ Program::Program(std::vector<std::unique_ptr<ASTUnit>> sources, Promises promise
   setOwnFunctions(std::move(own));
   for (const auto &source : sources_) {
     ASTContext &context = source->getASTContext();
-    Collector(*this, context.getSourceManager()).TraverseDecl(context.getTranslationUnitDecl());
+    Collector collector(*this, context.getSourceManager());
+    collector.TraverseDecl(context.getTranslationUnitDecl());
+    collector.addUnseen(context);
   }
   for (const auto &source : sources_) {
     const SourceManager &files = source->getSourceManager();

@@ -126,8 +126,8 @@ class Search {
 
   /// Where no call is written, a constructor's parameters are what they are without.
   void addParameterOf(const CXXConstructorDecl &constructor, const ParmVarDecl &p) {
-    if (program_.mayBeMadeUnseen(*constructor.getParent()) || !program_.given(p).empty() ||
-        p.hasUninstantiatedDefaultArg() || p.hasUnparsedDefaultArg())
+    if (program_.addressTaken(constructor) || program_.mayBeMadeUnseen(*constructor.getParent()) ||
+        !program_.given(p).empty() || p.hasUninstantiatedDefaultArg() || p.hasUnparsedDefaultArg())
       return addUnknown();
     const std::vector<Construction> &all = program_.constructions(constructor);
     if (p.hasDefaultArg())
@@ -166,8 +166,9 @@ class Search {
     const auto *field = dyn_cast<FieldDecl>(&d);
     const RecordDecl *record = field ? field->getParent() : nullptr;
     // Who is given the whole structure may set any of its fields.
-    return record && !record->isUnion() && !program_.inUnion(*record) && !isOfSystem(*record) &&
-           hasOneName(*record) && program_.missing().empty() && program_.promises().local.empty();
+    return record && !record->isUnion() && !program_.mayBeOtherElsewhere(*record) &&
+           !program_.inUnion(*record) && !isOfSystem(*record) && hasOneName(*record) &&
+           program_.missing().empty() && program_.promises().local.empty();
   }
 
   /// Each source may have its own declaration of a structure without a name; and of one within

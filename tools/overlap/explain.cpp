@@ -46,10 +46,10 @@ All ranks
     a call of MPI fails is no way to differ: nothing can be relied on then, unless it is one of files, infos, names,
     ports or memory, which may fail where nothing is broken.
     The same goes for what a function returns that is computed so, and for a local number that such a call has
-    just filled. A communicator counts as MPI_COMM_WORLD where parameters, variables and fields, of all structures of
-    their type, are given nothing else; as one that MPI has made once, likewise; or else as one where its variable is
-    given one at a single place, and what was learned of it is not asked for in another turn or call, where the
-    variable may be another one.
+    just filled. A communicator counts as MPI_COMM_WORLD where parameters, constructors' too, variables, results and
+    fields, of all structures of their type, are given nothing but that and duplicates of it; as one that MPI has made
+    once, likewise; or else as one where its variable is given one at a single place, and what was learned of it is not
+    asked for in another turn or call, where the variable may be another one.
   - Nor may some ranks have made more calls of the same kind before: of a condition that may differ both sides make as
     many, as far as these may be on the call's communicator. A loop is taken to turn as often everywhere, unless its
     condition, or that of a break or return in it, names what MPI_Comm_rank() gave or a number made of that. A whole

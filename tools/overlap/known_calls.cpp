@@ -12,6 +12,8 @@
 
 #include <utility>
 
+#include "tools/overlap/buffers.h"
+
 namespace nbcc::overlap {
 namespace {
 
@@ -31,11 +33,6 @@ bool hasOwnBody(const clang::FunctionDecl &f) {
 
 llvm::StringRef nameOf(const clang::FunctionDecl &f) {
   return f.getIdentifier() ? f.getName() : llvm::StringRef();
-}
-
-/// Here or in another source.
-bool isOwn(const clang::FunctionDecl &f) {
-  return hasOwnBody(f) || (f.isExternC() && ownFunctions.contains(nameOf(f).str()));
 }
 
 bool takesNumbers(const clang::FunctionDecl &f) {
@@ -70,6 +67,10 @@ bool mayHold(const clang::Expr *format, char conversion) {
 }
 
 }  // namespace
+
+bool isOwn(const clang::FunctionDecl &f) {
+  return hasOwnBody(f) || (f.isExternC() && ownFunctions.contains(nameOf(f).str()));
+}
 
 char argumentOf(const clang::CallExpr &call, const KnownCall &known, unsigned i) {
   const char how = known.argument(i);
@@ -147,10 +148,18 @@ bool isOfSystem(const clang::Decl &d) {
   return files.isInSystemHeader(files.getExpansionLoc(d.getLocation()));
 }
 
+/// Not one of the program's own that has such a name and stands in another source.
+static bool isKnownToMpi(const clang::FunctionDecl &f) {
+  const clang::SourceManager &files = f.getASTContext().getSourceManager();
+  return llvm::any_of(f.redecls(), [&](const clang::FunctionDecl *one) {
+    return comesWithMpi(files.getFileID(files.getExpansionLoc(one->getLocation())), files);
+  });
+}
+
 bool isMpi(const clang::FunctionDecl &f) {
   const llvm::StringRef name = nameOf(f);
-  return !hasOwnBody(f) &&
-         (name.starts_with("MPI_") || name.starts_with("PMPI_") || name.starts_with("MPIX_"));
+  return (name.starts_with("MPI_") || name.starts_with("PMPI_") || name.starts_with("MPIX_")) &&
+         f.isExternC() && !hasOwnBody(f) && (!isOwn(f) || isKnownToMpi(f));
 }
 
 bool isErrno(const clang::FunctionDecl &f) {

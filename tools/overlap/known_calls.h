@@ -68,6 +68,9 @@ bool isChoice(const clang::FunctionDecl &);
 /// Whether a header of the system declares it.
 bool isOfSystem(const clang::Decl &);
 
+/// Of the program's own, here or in another source.
+bool isOwn(const clang::FunctionDecl &);
+
 /// A function of MPI.
 bool isMpi(const clang::FunctionDecl &);
 

@@ -249,6 +249,7 @@ Objects Memory::unfollowed(const Expr *e) const {
 }
 
 Objects Memory::either(const Expr *e) const {
+  if (e->getType().isNull()) return Objects::anything();  // in a template
   if (e->isGLValue()) return named(e);
   return mayPoint(e->getType()) ? reached(e) : Objects();
 }

@@ -86,7 +86,11 @@ const std::vector<CallSite> &Program::callers(const FunctionDecl &f) const {
 }
 
 bool Program::addressTaken(const FunctionDecl &f) const {
-  return addressTaken_.contains(nameInAll(f));
+  return addressTaken_.contains(nameInAll(f)) || calledUnseen(f);
+}
+
+bool Program::calledUnseen(const FunctionDecl &f) const {
+  return calledUnseen_.contains(nameInAll(f));
 }
 
 const std::vector<Construction> &Program::constructions(const CXXConstructorDecl &c) const {
@@ -146,7 +150,7 @@ bool Program::isOtherElsewhere(const FunctionDecl &withBody) const {
 const FunctionDecl *Program::body(const FunctionDecl &f) const {
   const FunctionDecl *definition = nullptr;
   if (!f.hasBody(definition) || isOtherElsewhere(*definition) || definition->isWeak() ||
-      definition->isDependentContext())
+      definition->isDependentContext() || definition->isMultiVersion())
     return nullptr;
   const auto *method = dyn_cast<CXXMethodDecl>(definition);
   if (method && method->isVirtual()) return nullptr;
@@ -304,6 +308,16 @@ bool Program::hasNameInside(const RecordDecl &record) const {
   return record.getIdentifier() && namesInside_.contains(record.getName().str());
 }
 
+bool Program::mayBeOtherElsewhere(const RecordDecl &record) const {
+  if (record.getIdentifier() || record.getASTContext().getLangOpts().CPlusPlus) return false;
+  const std::string name = nameInAll(record);
+  const auto here = membersOfUnnamed_.find(name);
+  return here != membersOfUnnamed_.end() &&
+         std::ranges::any_of(membersOfUnnamed_, [&](const auto &other) {
+           return other.first != name && other.second == here->second;
+         });
+}
+
 /// A base, or what lies first, stands for the whole where functions are handed it.
 void Program::spreadSeenAsOther() {
   const auto isOther = [&](const RecordDecl *of) {
@@ -350,7 +364,7 @@ bool isMadeByMpi(const Given &g) {
   const Stmt *parent = parentOf(g.at, g.in->getASTContext());
   const auto *call = dyn_cast_or_null<CallExpr>(parent);
   const FunctionDecl *f = call ? call->getDirectCallee() : nullptr;
-  return f && isMpi(*f) && call->getArg(call->getNumArgs() - 1) == g.at;
+  return f && isMpi(*f) && !isOwn(*f) && call->getArg(call->getNumArgs() - 1) == g.at;
 }
 
 bool Program::madeByMpi(const ValueDecl &d) const {

@@ -72,6 +72,8 @@ class Program {
   /// Calls of a function, from all sources; addressTaken(): there may be others.
   const std::vector<CallSite> &callers(const clang::FunctionDecl &) const;
   bool addressTaken(const clang::FunctionDecl &) const;
+  /// Of these, by a library, or where the language adds a call.
+  bool calledUnseen(const clang::FunctionDecl &) const;
   /// Calls of a constructor that are written, those by an inherited name among them.
   const std::vector<Construction> &constructions(const clang::CXXConstructorDecl &) const;
   /// Whether objects of a class may be made where no call of a constructor is written, and not by
@@ -173,6 +175,9 @@ class Program {
   /// may lie under others.
   bool inUnion(const clang::RecordDecl &) const;
 
+  /// C takes structures without a tag that have the same members for one, from source to source.
+  bool mayBeOtherElsewhere(const clang::RecordDecl &) const;
+
   /// Of a structure that is declared in a function, or its parameters, somewhere: C takes one of
   /// its name for it.
   bool hasNameInside(const clang::RecordDecl &) const;
@@ -233,7 +238,7 @@ class Program {
   std::vector<const clang::FunctionDecl *> functions_;
   std::map<std::string, std::vector<CallSite>> callers_;            // by USR
   std::map<std::string, std::vector<Construction>> constructions_;  // by USR
-  std::set<std::string> addressTaken_;
+  std::set<std::string> addressTaken_, calledUnseen_;
   std::vector<std::string> otherNames_;  // texts that name what has one
   std::vector<CallSite> collectives_;
   std::string hidden_;
@@ -255,6 +260,7 @@ class Program {
   std::set<std::string> seenAsOther_, namesInside_;  // structures
   std::vector<const clang::RecordDecl *> records_;
   std::map<std::string, std::string> layouts_;  // of structures, as the first source has them
+  std::map<std::string, std::string> membersOfUnnamed_;  // their names
   std::vector<const clang::FunctionDecl *> lambdas_;
   std::set<const clang::CXXRecordDecl *> givenToLibrary_;  // as arguments of its templates
   std::optional<std::vector<const clang::FunctionDecl *>> unseenCollectives_;

@@ -332,6 +332,8 @@ bool Uniform::entered(const FunctionDecl *f) {
   if (f->isMain()) return true;
   if (!ask(f)) return true;
   const std::string name = f->getNameAsString() + "()";
+  if (program_.calledUnseen(*f))
+    return no(&call_, f, name + " is called by a library, nobody knows when");
   if (program_.addressTaken(*f))
     return no(&call_, f, name + " is called through a pointer, nobody knows when");
   if (calledByLanguage(*f))

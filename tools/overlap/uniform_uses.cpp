@@ -11,6 +11,7 @@
 #include <algorithm>
 
 #include "tools/overlap/buffers.h"
+#include "tools/overlap/changes.h"
 #include "tools/overlap/known_calls.h"
 #include "tools/overlap/uniform.h"
 
@@ -32,34 +33,6 @@ static bool mayReturnPart(const CallExpr &call, const Expr &argument) {
   const FunctionDecl *f = call.getDirectCallee();
   const KnownCall *known = f ? findKnownCall(*f) : nullptr;
   return known && known->kind == CallKind::returns && argument.getType()->isPointerType();
-}
-
-/// Whether what an increment or an assignment gives is read at most: it is the variable once more,
-/// or a pointer that may be written through.
-static bool isReadAtMost(const Expr *at, ASTContext &context) {
-  for (;;) {
-    if (!at->getType()->isPointerType() && !at->isGLValue()) return true;
-    const auto parents = context.getParents(*at);
-    if (parents.empty()) return false;
-    const Expr *parent = parents[0].get<Expr>();
-    const Stmt *where = parents[0].get<Stmt>();
-    if (!parent)
-      return where && isa<CompoundStmt, IfStmt, ForStmt, WhileStmt, DoStmt, CaseStmt, DefaultStmt,
-                          LabelStmt>(where);
-    const auto *op = dyn_cast<BinaryOperator>(parent);
-    const auto *unary = dyn_cast<UnaryOperator>(parent);
-    const auto *sub = dyn_cast<ArraySubscriptExpr>(parent);
-    if (op && (op->isComparisonOp() || (op->isCommaOp() && op->getLHS() == at))) return true;
-    const bool reads =
-        (unary && (unary->getOpcode() == UO_Deref || unary->getOpcode() == UO_LNot)) ||
-        (sub && sub->getBase() == at) || (op && op->isCommaOp());
-    const auto *cast = dyn_cast<CastExpr>(parent);
-    const bool plain =
-        cast && (cast->getCastKind() == CK_LValueToRValue || cast->getCastKind() == CK_NoOp ||
-                 cast->getCastKind() == CK_ToVoid || cast->getCastKind() == CK_PointerToBoolean);
-    if (!reads && !plain && !isa<ParenExpr, FullExpr>(parent)) return false;
-    at = parent;
-  }
 }
 
 /// One use of a variable: it reads it, or writes what is the same everywhere. A variable that
