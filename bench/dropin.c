@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // dropin.c - what collective calls cost in a row, of an MPI program that knows nothing of nbcc.
 //
-//   bench-dropin-openmpi [--vary|--first] COLLECTIVE BYTES...
+//   bench-dropin-openmpi [--vary|--first|--behind] COLLECTIVE BYTES...
 //
 // Bytes are those of a block, or of the vector: of doubles where it reduces. A line for each length
 // says the microseconds of a call: of some batches the quickest, each between two barriers. Varied
 // calls have another root, length or buffer than the one before, as a program's have. Or each is
-// the first of its kind on a communicator, on which another kind has been called.
+// the first of its kind on a communicator, on which another kind has been called. Or calls are of 8
+// bytes, and a message of that many is under way when they begin, to ranks that come late.
 // bench/dropin.py compares the MPI alone with libnbc-mpi.so in front of it.
 
 #include <mpi.h>
@@ -24,7 +25,7 @@ struct buffers {
   MPI_Comm comm;
 };
 
-enum manner { IN_A_ROW, VARIED, FIRST };
+enum manner { IN_A_ROW, VARIED, FIRST, BEHIND };
 
 #define COLLECTIVES(X)                                                                             \
   X(barrier, MPI_Barrier(b->comm))                                                                 \
@@ -99,6 +100,33 @@ static double microseconds_first(const struct collective *c, const struct buffer
   return time / COMMUNICATORS * 1e6;
 }
 
+// From each even rank to the next, which computes before it receives: while the one waits in the
+// call for the other, the message has to go on. What comes on top of the time that is computed.
+static double microseconds_behind(const struct collective *c, const struct buffers *b) {
+  enum { TIMES = 20, LATE = 5000 };
+  struct buffers small = *b;
+  int rank;
+  MPI_Comm_rank(b->comm, &rank);
+  const bool receives = rank % 2 == 1, sends = !receives && rank + 1 < b->ranks;
+  small.bytes = (int)sizeof(double);
+  small.elements = 1;
+  for (int r = 0; r < b->ranks; ++r) small.counts[r] = 1;
+  double time = 0;
+  for (int i = 0; i <= TIMES; ++i) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Barrier(b->comm);
+    const double begin = MPI_Wtime();
+    if (sends) MPI_Isend(b->in, b->bytes, MPI_BYTE, rank + 1, 0, b->comm, &request);
+    while (receives && MPI_Wtime() < begin + LATE * 1e-6) continue;
+    if (receives) MPI_Recv(b->in, b->bytes, MPI_BYTE, rank - 1, 0, b->comm, MPI_STATUS_IGNORE);
+    c->call(&small);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Barrier(b->comm);
+    if (i > 0) time += MPI_Wtime() - begin;  // after one of its length
+  }
+  return time / TIMES * 1e6 - LATE;
+}
+
 static double microseconds(const struct collective *c, const struct buffers *b, bool varied) {
   const int calls = calls_of(b->bytes, b->ranks);
   double best = 0;
@@ -137,7 +165,9 @@ static void measure(const struct collective *c, int bytes, enum manner how, int 
     return;
   }
   for (int i = 0; i < ranks; ++i) b.counts[i] = b.elements;
-  const double time = how == FIRST ? microseconds_first(c, &b) : microseconds(c, &b, how == VARIED);
+  const double time = how == FIRST    ? microseconds_first(c, &b)
+                      : how == BEHIND ? microseconds_behind(c, &b)
+                                      : microseconds(c, &b, how == VARIED);
   if (rank == 0) printf("%s %d %.3f\n", c->name, bytes, time);
   free(b.in);
   free(b.out);
@@ -152,6 +182,7 @@ int main(int argc, char **argv) {
   enum manner how = IN_A_ROW;
   if (argc > 1 && !strcmp(argv[1], "--vary")) how = VARIED;
   if (argc > 1 && !strcmp(argv[1], "--first")) how = FIRST;
+  if (argc > 1 && !strcmp(argv[1], "--behind")) how = BEHIND;
   const int first = how == IN_A_ROW ? 1 : 2;
   const struct collective *c = argc > first + 1 ? find(argv[first]) : NULL;
   for (int i = first + 1; c && !status && i < argc; ++i) {
@@ -163,7 +194,8 @@ int main(int argc, char **argv) {
   }
   if (!c || status) {
     if (rank == 0)
-      fprintf(stderr, "usage: bench-dropin [--vary|--first] COLLECTIVE BYTES... (8 to 1 GiB)\n");
+      fprintf(stderr,
+              "usage: bench-dropin [--vary|--first|--behind] COLLECTIVE BYTES... (8 to 1 GiB)\n");
     status = 1;
   }
   MPI_Finalize();

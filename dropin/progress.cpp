@@ -2,8 +2,11 @@
 // progress.cpp - what is under way, and who moves it on.
 
 #include <sched.h>
+#include <time.h>
 
+#include <algorithm>
 #include <atomic>
+#include <cstdint>
 #include <map>
 #include <mutex>
 #include <string>
@@ -72,14 +75,27 @@ int set_nothing(void *, MPI_Status *status) {
   return PMPI_Status_set_elements(status, MPI_BYTE, 0);
 }
 
-void ask_the_mpi() {
+std::int64_t now() {
+  timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return t.tv_sec * std::int64_t{1000000000} + t.tv_nsec;
+}
+
+// Whether it had something to move. It does not say, but then takes longer than at its quickest.
+bool ask_the_mpi() {
+  static std::int64_t quickest = INT64_MAX;
   if (endless == MPI_REQUEST_NULL &&
       PMPI_Grequest_start(
           set_nothing, [](void *) -> int { return MPI_SUCCESS; },
           [](void *, int) -> int { return MPI_SUCCESS; }, nullptr, &endless))
-    return;
+    return false;
   int ended;
+  const std::int64_t begin = now();
   PMPI_Test(&endless, &ended, MPI_STATUS_IGNORE);
+  const std::int64_t took = now() - begin;
+  quickest = std::min(quickest, took);
+  constexpr std::int64_t copied = 4000;  // ns: a part of a message, of some ten KiB
+  return took > 4 * quickest + copied;
 }
 
 }  // namespace
@@ -157,13 +173,16 @@ void link(Request *r) {
 
 // The MPI moves its own messages on when it is asked for anything: a peer's call of ours may stand
 // behind one of them. Asking costs as much as several looks at our calls, but nothing where those
-// sleep in between. Not by MPI_Iprobe: an MPI that finds a message looks no further.
-enum : unsigned { between_asking = 64, sleepy = 8192 };
+// sleep or yield in between. Not by MPI_Iprobe: an MPI that finds a message looks no further.
+enum : unsigned { between_asking = 64, a_while = 256, seldom = 1024 };
+static int away = 0;          // others may have had the processor since it was asked
+static unsigned wakeful = 0;  // rounds: it has just moved something, and may have more soon
 
 void move_on(unsigned round) {
-  bool ask = round % between_asking == between_asking - 1 || round >= sleepy;
+  const bool ask = away || round % between_asking == between_asking - 1;
+  away = 0;
   if (ask || busy()) progress();
-  if (ask) ask_the_mpi();
+  if (ask && ask_the_mpi()) wakeful = a_while;
 }
 
 void move_on() {
@@ -172,12 +191,16 @@ void move_on() {
 }
 
 void rest(Lock &lock, unsigned round, nbc_request *ours) {
-  if (has_threads())
+  static unsigned awake = 0;
+  const bool sleeps = ours && !has_threads();
+  // A rest sees who has died, too.
+  if (sleeps && (wakeful == 0 || ++awake % seldom == 0)) {
+    nbc_rest(ours, &away);
+  } else if (sleeps || has_threads() || round >= between_asking) {
+    if (wakeful > 0) --wakeful;
     lock.outside([] { sched_yield(); });
-  else if (ours)
-    nbc_rest(ours);
-  else if (round >= between_asking)
-    sched_yield();
+    away = 1;
+  }
 }
 
 void wait_a_while(Lock &lock, unsigned round, nbc_request *ours) {

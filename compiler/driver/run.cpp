@@ -198,7 +198,7 @@ class Runner {
       rank.finished = std::max(before, 1.0);
       --busy_;
     } else if (device_.rests && rank.waiting < rank.started) {
-      for (int i = 0; i < 2; ++i) nbc_rest(&rank.calls[rank.waiting]->request);
+      for (int i = 0; i < 2; ++i) nbc_rest(&rank.calls[rank.waiting]->request, nullptr);
     }
     nbc_plan_info info{};
     nbc_plan_query(rank.plan, &info);

@@ -189,7 +189,9 @@ int moveLane(nbc_shm_lanes *lanes, uint32_t lane) {
   return lanes->lanes[lane].failed ? NBC_ERROR_DEVICE : 0;
 }
 
-void rest(nbc_shm_lanes *) {}
+int rest(nbc_shm_lanes *) {
+  return 0;
+}
 
 int lost(nbc_shm_lanes *lanes) {
   for (const Lane &lane : lanes->lanes)

@@ -491,8 +491,10 @@ int nbc_wait(nbc_request *);
  * two nbc_test that found nothing. Does what nbc_wait would do then: spins, yields, or sleeps, for
  * at most a millisecond; and sees whether those that are waited for are still there, so that the
  * next nbc_test may say NBC_ERROR_DEVICE. Moves nothing. Of a request that is free or done, returns
- * at once. NBC_ERROR_ARGUMENT for null. */
-int nbc_rest(nbc_request *);
+ * at once. *away, which may be null, is 0 where it has only spun, and 1 where others may have had
+ * the processor: whatever else is waited for may have come. NBC_ERROR_ARGUMENT for a request that
+ * is null. */
+int nbc_rest(nbc_request *, int *away);
 
 #ifdef __cplusplus
 }

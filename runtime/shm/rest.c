@@ -62,7 +62,7 @@ static bool is_crowded(struct crowd *c, uint32_t idle) {
   return c->crowded;
 }
 
-void lanes_rest(struct nbc_shm_lanes *lanes) {
+int lanes_rest(struct nbc_shm_lanes *lanes) {
   uint32_t idle = lanes->idle;
   // Once, if others want the core: where something has moved there may be more, as of a long
   // message the next part.
@@ -73,17 +73,18 @@ void lanes_rest(struct nbc_shm_lanes *lanes) {
 #if defined __x86_64__
     __builtin_ia32_pause();
 #endif
-    return;
+    return 0;
   }
   idle -= spins;
   if (idle < YIELDS) {
     ++crowd.yields;
     sched_yield();
-    return;
+    return 1;
   }
   uint32_t doubled = (idle - YIELDS) / SLEEPS;
   long ns = doubled < 6 ? SHORTEST << doubled : LONGEST;
   nanosleep(&(struct timespec){.tv_nsec = ns < LONGEST ? ns : LONGEST}, NULL);
+  return 1;
 }
 
 static bool gone(const struct lane *l) {

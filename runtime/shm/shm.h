@@ -304,7 +304,7 @@ int pull_message(struct lane *, const struct cell *, const void *slot, struct nb
 
 // Looks after which, or after a rest, it counts as waiting: who only tests comes by less often.
 enum { WAITS = 8 };
-void lanes_rest(struct nbc_shm_lanes *);
+int lanes_rest(struct nbc_shm_lanes *);
 int lanes_lost(struct nbc_shm_lanes *);
 
 // process.c

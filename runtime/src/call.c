@@ -550,13 +550,12 @@ int nbc_test(nbc_request *request, int *done) {
   return *done ? collect(c) : 0;
 }
 
-// When nothing has moved.
-static void rest(nbc_plan *plan) {
+// When nothing has moved. Whether others may have had the processor.
+static bool rest(nbc_plan *plan) {
   plan->armed = false;
-  if (plan->target->failed(plan))
-    fail(plan);
-  else
-    plan->target->sleep(plan);
+  if (!plan->target->failed(plan)) return plan->target->sleep(plan);
+  fail(plan);
+  return false;
 }
 
 // Who has slept may have been told in the thread's place.
@@ -582,14 +581,16 @@ int nbc_wait(nbc_request *request) {
   return collect(c);
 }
 
-int nbc_rest(nbc_request *request) {
+int nbc_rest(nbc_request *request, int *away) {
   struct call *c = (struct call *)request;
+  if (away) *away = 0;
   if (!request) return NBC_ERROR_ARGUMENT;
   nbc_plan *plan = c->plan;
   if (!plan || is_done(c)) return 0;
   plan_lock(plan);
-  if (!is_done(c)) rest(plan);
+  const bool rested = !is_done(c) && rest(plan);
   unlock_rested(plan);
+  if (away) *away = rested;
   return 0;
 }
 

@@ -399,13 +399,13 @@ static bool expects(nbc_plan *plan, bool first) {
 }
 
 // Peers within the node wake nobody: who waits for them looks again soon.
-static void sleep_a_while(nbc_plan *plan) {
+static bool sleep_a_while(nbc_plan *plan) {
   struct nbc_hca *hca = state_of(plan)->hca;
   const struct call *c = plan->oldest;
   if (plan->messages && c && (c->stage == c->variant->stage_count || !carried(plan, c)))
-    near_rest(plan);
-  else if (hca)
-    hca->ops->sleep(hca, 1000000);
+    return near_rest(plan);
+  if (hca) hca->ops->sleep(hca, 1000000);
+  return true;
 }
 
 // Of a data segment: its length has 31 bits.

@@ -60,9 +60,10 @@ static int create(nbc_plan *plan) {
   return status ? status : messages_publish(plan);
 }
 
-static void sleep_a_while(nbc_plan *plan) {
+static bool sleep_a_while(nbc_plan *plan) {
   struct nbc_p2p *p2p = device(plan);
   if (p2p) p2p->ops->sleep(p2p, 1000000);
+  return true;
 }
 
 static bool always(const nbc_plan *plan) {

@@ -276,12 +276,11 @@ bool near_failed(nbc_plan *plan) {
   return messages_failed(plan) || (n && n->lanes && n->ops->lost(n->lanes) < 0);
 }
 
-void near_rest(nbc_plan *plan) {
+bool near_rest(nbc_plan *plan) {
   const struct near *n = near_of(plan);
-  if (n && n->lanes)
-    n->ops->rest(n->lanes);
-  else if (n && n->p2p)
-    n->p2p->ops->sleep(n->p2p, 1000000);
+  if (n && n->lanes) return n->ops->rest(n->lanes);
+  if (n && n->p2p) n->p2p->ops->sleep(n->p2p, 1000000);
+  return n && n->p2p;
 }
 
 uint64_t near_longest(const nbc_plan *plan) {

@@ -14,7 +14,7 @@ int near_create(nbc_plan *, uint32_t peers);
 bool near_reachable(const nbc_plan *);
 void near_destroy(nbc_plan *);
 bool near_failed(nbc_plan *);
-void near_rest(nbc_plan *);
+bool near_rest(nbc_plan *);
 void near_keep_warm(nbc_plan *);
 // Bytes of a message.
 uint64_t near_longest(const nbc_plan *);

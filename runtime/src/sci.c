@@ -58,10 +58,10 @@ static bool glance(nbc_plan *plan) {
   return messages_failed(plan) || (v && v->status < 0);
 }
 
-static void sleep_a_while(nbc_plan *plan) {
+static bool sleep_a_while(nbc_plan *plan) {
   static const struct timespec nap = {0, NAP};
   struct sci *v = sci_of(plan);
-  if (!v) return;
+  if (!v) return false;
   if (v->idle++ < v->device->facts.patience)
     sched_yield();
   else if (v->ready)
@@ -70,6 +70,7 @@ static void sleep_a_while(nbc_plan *plan) {
     v->ready = true;  // after one more look
   else if (v->device->facts.sleep)
     nanosleep(&nap, NULL);
+  return true;
 }
 
 // Without calls nobody is waited for: whoever starts one wakes the thread.

@@ -95,8 +95,9 @@ struct target {
   // when this returns; by calls of the plan nothing else happens. Negative: there is none. Null:
   // there never is.
   int (*arm)(nbc_plan *);
-  // Sleeps until something may have changed. What was armed may tell of nothing any more.
-  void (*sleep)(nbc_plan *);
+  // Sleeps until something may have changed. What was armed may tell of nothing any more. Whether
+  // others may have had the processor meanwhile.
+  bool (*sleep)(nbc_plan *);
   // Takes down the queues: afterwards the device touches no memory of the plan or
   // its calls. May come more than once, and after a create() that failed half-way.
   void (*destroy)(nbc_plan *);

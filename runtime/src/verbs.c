@@ -275,16 +275,17 @@ static int arm(nbc_plan *plan) {
   return descriptor;
 }
 
-static void sleep_a_while(nbc_plan *plan) {
+static bool sleep_a_while(nbc_plan *plan) {
   enum { A_WHILE = 1000000 /* nanoseconds */ };
   struct verbs *v = verbs_of(plan);
-  if (!v) return;
+  if (!v) return false;
   if (v->idle < YIELDS) {
     ++v->idle;
     sched_yield();
   } else {
     v->ops->sleep(v->adapter->device, v->cq, A_WHILE);
   }
+  return true;
 }
 
 // --- the target ---

@@ -91,7 +91,7 @@ void wait(nbc_request *request) {
   int done = 0;
   while (!done) {
     MUST(nbc_test(request, &done) == 0);
-    if (!done) MUST(nbc_rest(request) == 0);
+    if (!done) MUST(nbc_rest(request, nullptr) == 0);
   }
 }
 

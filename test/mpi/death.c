@@ -42,7 +42,7 @@ static int end_of(nbc_plan *plan, nbc_request *request, int *given_up) {
       must(nbc_plan_abandon(plan) == 0, "a plan can be given up");
       *given_up = 1;
     } else if (rank % 2 == 0) {
-      nbc_rest(request);
+      nbc_rest(request, NULL);
     }
   }
   return status;

@@ -161,8 +161,9 @@ struct nbc_shm_ops {
   size_t (*memory)(const struct nbc_shm_lanes *);
   /* Moves what can be moved; 0, or a negative status. */
   int (*move)(struct nbc_shm_lanes *, uint32_t lane);
-  /* For a moment, and longer the longer nothing has moved. */
-  void (*rest)(struct nbc_shm_lanes *);
+  /* For a moment, and longer the longer nothing has moved. 1 if others may have had the processor,
+   * 0 if it has only spun. */
+  int (*rest)(struct nbc_shm_lanes *);
   /* A negative status: somebody who is waited for is gone. Looks only now and then. */
   int (*lost)(struct nbc_shm_lanes *);
   /* Peers are told. 0: no message's memory is touched by anybody any more. 1: a peer does not get

@@ -84,7 +84,7 @@ static int end_of(nbc_request *request) {
   if (rank % 2 == 0) return nbc_wait(request);
   while (!done && !status) {
     status = nbc_test(request, &done);
-    if (!done && !status) nbc_rest(request);
+    if (!done && !status) nbc_rest(request, NULL);
   }
   return status;
 }

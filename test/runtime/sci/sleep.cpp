@@ -52,7 +52,7 @@ void fallAsleep(SciWorld &w, nbc_request &request) {
     int done = 1;
     ASSERT_EQ(nbc_test(&request, &done), 0);
     ASSERT_FALSE(done);
-    ASSERT_EQ(nbc_rest(&request), 0);
+    ASSERT_EQ(nbc_rest(&request, nullptr), 0);
   }
   w.fabric.run();
 }
@@ -91,10 +91,10 @@ TEST(SciSleep, WhatComesWhileItFallsAsleepIsSeen) {
   w.addPlans(ring);
   Gather a, b;
   ASSERT_EQ(a.start(w.plans[0], 0, 10), 0);
-  for (int i = 0; i < kPatience; ++i) ASSERT_EQ(nbc_rest(&a.request), 0);
+  for (int i = 0; i < kPatience; ++i) ASSERT_EQ(nbc_rest(&a.request, nullptr), 0);
   ASSERT_EQ(b.start(w.plans[1], 1, 10), 0);
   w.fabric.run();
-  ASSERT_EQ(nbc_rest(&a.request), 0);
+  ASSERT_EQ(nbc_rest(&a.request, nullptr), 0);
   EXPECT_TRUE(a.right()) << "it was told, and did not look again";
   EXPECT_TRUE(bothDone(w, a, b));
   EXPECT_EQ(w.fabric.counters().interrupts, 0u);

@@ -270,7 +270,7 @@ int movesOfTheOther(const std::vector<uint32_t> &nodes, int tests) {
   EXPECT_EQ(moves, 0);
   for (int i = 0, done; i < tests; ++i) EXPECT_EQ(nbc_test(&request, &done), 0);
   const int byTests = moves;
-  for (int i = 0; i < 200; ++i) EXPECT_EQ(nbc_rest(&request), 0);
+  for (int i = 0; i < 200; ++i) EXPECT_EQ(nbc_rest(&request, nullptr), 0);
   EXPECT_EQ(moves, byTests) << "nbc_rest moves nothing";
   EXPECT_EQ(nbc_plan_abandon(w.plans[1]), 0);
   int done;

@@ -77,7 +77,7 @@ TEST(Processes, whoDoesNotComeByIsReadFrom) {
       size_t bytes;
       if (rank == 0) Files::get(&p.files, 1, has.c_str(), &nothing, 1, &bytes);
       // The other waits, or has only rested once.
-      if (rank == 1 && call % 2) Process::must(nbc_rest(&request) == 0, "a rest");
+      if (rank == 1 && call % 2) Process::must(nbc_rest(&request, nullptr) == 0, "a rest");
       while (rank == 1 && call % 2 && !done)
         Process::must(nbc_test(&request, &done) == 0, "a call is looked at");
       Process::must(done || nbc_wait(&request) == 0, "a call ends well");
@@ -193,17 +193,21 @@ TEST(Processes, whoRestsBetweenTestsLeavesTheProcessorToOthers) {
     uint8_t in[8] = {}, out[16] = {};
     nbc_call c = {.in = in, .out = out, .count = 8};
     nbc_request request = {};
-    Process::must(nbc_rest(nullptr) == NBC_ERROR_ARGUMENT, "null is refused");
-    Process::must(nbc_rest(&request) == 0, "of no call, it returns");
+    Process::must(nbc_rest(nullptr, nullptr) == NBC_ERROR_ARGUMENT, "null is refused");
+    int away = 2, sleeps = 0;
+    Process::must(nbc_rest(&request, &away) == 0 && away == 0, "of no call, it returns");
     if (p.files.rank == 1) usleep(300000);
     Process::must(nbc_start(plan, &c, &request) == 0, "a call starts");
     int done = 0, looks = 0;
     for (; !done; ++looks) {
       Process::must(nbc_test(&request, &done) == 0, "a test");
-      if (!done) Process::must(nbc_rest(&request) == 0, "a rest");
+      if (!done) Process::must(nbc_rest(&request, &away) == 0, "a rest");
+      sleeps += !done && away;
     }
     Process::must(looks < 50000, "who sleeps looks seldom");  // else some millions
-    Process::must(nbc_rest(&request) == 0, "of a call that is done, it returns");
+    Process::must(p.files.rank == 1 || sleeps > 300, "who sleeps says so");
+    Process::must(nbc_rest(&request, &away) == 0 && away == 0,
+                  "of a call that is done, it returns");
     p.close(comm, plan);
   });
   EXPECT_EQ(all.status(0), 0);
@@ -234,7 +238,7 @@ TEST(Processes, whoSharesACoreUnawaresSoonGivesItAway) {
       Process::must(nbc_start(plan, &c, &request) == 0, "a call starts");
       for (int done = 0; !done;) {
         Process::must(nbc_test(&request, &done) == 0, "a test");
-        if (!done) Process::must(nbc_rest(&request) == 0, "a rest");
+        if (!done) Process::must(nbc_rest(&request, nullptr) == 0, "a rest");
         rests += !done && call >= LEARNING;
       }
     }
@@ -261,7 +265,8 @@ TEST(Processes, whoRestsSeesWhoHasDied) {
     nbc_request request;
     Process::must(nbc_start(plan, &c, &request) == 0, "a call starts");
     const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(1500);
-    while (std::chrono::steady_clock::now() < end) Process::must(nbc_rest(&request) == 0, "a rest");
+    while (std::chrono::steady_clock::now() < end)
+      Process::must(nbc_rest(&request, nullptr) == 0, "a rest");
     int done = 0;
     Process::must(nbc_test(&request, &done) == NBC_ERROR_DEVICE && done, "the call has failed");
     Process::must(nbc_plan_free(plan) == 0 && nbc_comm_free(comm) == 0, "free");

@@ -172,7 +172,7 @@ TEST(VerbsThread, sharesAPlanWithWhoTestsAndWaits) {
             EXPECT_EQ(nbc_test(&requests[k], &done), 0);
           // Some ranks rest with others of their calls under way, which the thread is then told of.
           if (k == 1) {
-            EXPECT_EQ(nbc_rest(&requests[flights - 1]), 0);
+            EXPECT_EQ(nbc_rest(&requests[flights - 1], nullptr), 0);
           }
           EXPECT_EQ(nbc_wait(&requests[k]), 0);
           EXPECT_EQ(out[k], std::vector<int64_t>(in[k].size(), int64_t(300 + 3 * k)));
