@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// asked.c - how often the MPI is asked for something while a collective of ours waits for a rank that comes late: what it
-// has under way itself, a long message's parts for one, moves only then.
+// asked.c - how often the MPI is asked for something while a collective of ours waits for a rank
+// that comes late: what it has under way itself, a long message's parts for one, moves only then.
 //
 //   mpirun -n P asked
 
