@@ -7,9 +7,9 @@
 /// plan, those behind it wait in the communicator's queue, those for the MPI among them.
 ///
 /// Progress. Who waits here, for whatever, moves all calls on: ours, and by asking the MPI for
-/// something every now and then, and after each rest in which others had the core, its own. Where
-/// MPI's blocking functions would wait inside the MPI, they are carried out as nonblocking ones
-/// while there are calls of ours (blocking.cpp).
+/// something every now and then, after each rest in which others had the core, and between tests
+/// that have something between them, its own. Where MPI's blocking functions would wait inside the
+/// MPI, they are carried out as nonblocking ones while there are calls of ours (blocking.cpp).
 ///
 /// Threads. One lock for all of it, taken only where MPI_THREAD_MULTIPLE was given; nobody holds it
 /// while he waits.

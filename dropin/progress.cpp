@@ -178,16 +178,32 @@ enum : unsigned { between_asking = 64, a_while = 256, seldom = 1024 };
 static int away = 0;          // others may have had the processor since it was asked
 static unsigned wakeful = 0;  // rounds: it has just moved something, and may have more soon
 
+// A clock that is read in some nanoseconds, and says no more than whether it was long ago.
+static std::uint64_t ticks() {
+#if defined __x86_64__
+  return __builtin_ia32_rdtsc();
+#else
+  return static_cast<std::uint64_t>(now());
+#endif
+}
+static std::uint64_t asked = 0;
+constexpr std::uint64_t a_moment = 40000;  // some 10 to 40 us
+
 void move_on(unsigned round) {
-  const bool ask = away || round % between_asking == between_asking - 1;
+  // Ranks that share a core yield in the shortest wait.
+  const bool ask = round % between_asking == between_asking - 1 || (away && round > between_asking);
   away = 0;
   if (ask || busy()) progress();
-  if (ask && ask_the_mpi()) wakeful = a_while;
+  if (!ask) return;
+  if (ask_the_mpi()) wakeful = a_while;
+  asked = ticks();
 }
 
+// A program that tests now and then has computed in between, however often it tests.
 void move_on() {
   static unsigned round = 0;
-  move_on(round++ % between_asking);
+  const bool long_ago = ticks() - asked > a_moment;
+  move_on(long_ago ? between_asking - 1 : round++ % between_asking);
 }
 
 void rest(Lock &lock, unsigned round, nbc_request *ours) {

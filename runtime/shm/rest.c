@@ -18,7 +18,7 @@
 enum {
   SPINS = 5000,
   YIELDS = 2000,
-  SLEEPS = 16,  // before they get longer
+  SLEEPS = 64,  // before they get longer: 1 or 2 % of what has been waited
   SHORTEST = 10000,
   LONGEST = 500000,
   LOOK_EACH = 8  // calls: even the coarse clock costs a little

@@ -512,10 +512,13 @@ int nbc_start_attended(nbc_plan *plan, const struct nbc_call *call, nbc_request 
 
 // Nothing has moved: other ranks may wait for what this one has to send by another device.
 static void attend_aside(nbc_plan *plan) {
-  enum { BETWEEN = 64, SLEEPY = 8192 };
+  enum { BETWEEN = 64 };
   if (!plan->aside) return;
   const uint32_t idle = ++plan->idle;
-  if (idle % BETWEEN == 0 || idle > SLEEPY) plan->aside->ops->move(plan->aside);
+  // Ranks that share a core yield in the shortest wait.
+  if (idle % BETWEEN && !(plan->away && idle > BETWEEN)) return;
+  plan->away = false;
+  plan->aside->ops->move(plan->aside);
 }
 
 bool plan_move(nbc_plan *plan) {
@@ -553,9 +556,12 @@ int nbc_test(nbc_request *request, int *done) {
 // When nothing has moved. Whether others may have had the processor.
 static bool rest(nbc_plan *plan) {
   plan->armed = false;
-  if (!plan->target->failed(plan)) return plan->target->sleep(plan);
-  fail(plan);
-  return false;
+  if (plan->target->failed(plan)) {
+    fail(plan);
+    return false;
+  }
+  plan->away = plan->target->sleep(plan);
+  return plan->away;
 }
 
 // Who has slept may have been told in the thread's place.

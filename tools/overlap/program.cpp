@@ -309,7 +309,7 @@ bool Program::hasNameInside(const RecordDecl &record) const {
 }
 
 bool Program::mayBeOtherElsewhere(const RecordDecl &record) const {
-  if (record.getIdentifier() || record.getASTContext().getLangOpts().CPlusPlus) return false;
+  if (record.getIdentifier()) return false;
   const std::string name = nameInAll(record);
   const auto here = membersOfUnnamed_.find(name);
   return here != membersOfUnnamed_.end() &&
