@@ -76,11 +76,10 @@ static double fill_row(const struct slab *slab, long i, double row[POINTS]) {
   return sum;
 }
 
-static void make_problem(struct problem *p, const struct slab *slab) {
+// Slabs are changed by nobody, but hypre takes no pointers to constants.
+static void make_problem(struct problem *p, struct slab *slab) {
   HYPRE_StructGridCreate(MPI_COMM_WORLD, 3, &p->grid);
-  HYPRE_Int lower[3], upper[3];
-  for (int d = 0; d < 3; ++d) lower[d] = slab->lower[d], upper[d] = slab->upper[d];
-  if (slab->planes) HYPRE_StructGridSetExtents(p->grid, lower, upper);
+  if (slab->planes) HYPRE_StructGridSetExtents(p->grid, slab->lower, slab->upper);
   HYPRE_StructGridAssemble(p->grid);
 
   HYPRE_Int entries[POINTS];
@@ -100,20 +99,18 @@ static void make_problem(struct problem *p, const struct slab *slab) {
   HYPRE_StructVectorInitialize(p->solution);
   size_t cells = (size_t)slab->cells;
   double *rows = app_allocate(sizeof(double) * POINTS * cells);
-  double *right = app_allocate(sizeof(double) * cells), *zero = calloc(cells + 1, sizeof *zero);
-  if (!zero) MPI_Abort(MPI_COMM_WORLD, 1);
+  double *right = app_allocate(sizeof(double) * cells);
   for (long i = 0; i < slab->cells; ++i) right[i] = fill_row(slab, i, rows + i * POINTS);
   if (slab->planes) {
-    HYPRE_StructMatrixSetBoxValues(p->matrix, lower, upper, POINTS, entries, rows);
-    HYPRE_StructVectorSetBoxValues(p->right, lower, upper, right);
-    HYPRE_StructVectorSetBoxValues(p->solution, lower, upper, zero);
+    HYPRE_StructMatrixSetBoxValues(p->matrix, slab->lower, slab->upper, POINTS, entries, rows);
+    HYPRE_StructVectorSetBoxValues(p->right, slab->lower, slab->upper, right);
   }
+  HYPRE_StructVectorSetConstantValues(p->solution, 0);
   HYPRE_StructMatrixAssemble(p->matrix);
   HYPRE_StructVectorAssemble(p->right);
   HYPRE_StructVectorAssemble(p->solution);
   free(rows);
   free(right);
-  free(zero);
 }
 
 static void free_problem(struct problem *p) {
@@ -125,11 +122,9 @@ static void free_problem(struct problem *p) {
 }
 
 /// The largest distance of the solution to all ones, on this rank.
-static double error_of(const struct problem *p, const struct slab *slab) {
+static double error_of(const struct problem *p, struct slab *slab) {
   double furthest = 0, *values = app_allocate(sizeof(double) * (size_t)slab->cells);
-  HYPRE_Int lower[3], upper[3];
-  for (int d = 0; d < 3; ++d) lower[d] = slab->lower[d], upper[d] = slab->upper[d];
-  if (slab->planes) HYPRE_StructVectorGetBoxValues(p->solution, lower, upper, values);
+  if (slab->planes) HYPRE_StructVectorGetBoxValues(p->solution, slab->lower, slab->upper, values);
   for (long i = 0; i < slab->cells; ++i) furthest = fmax(furthest, fabs(values[i] - 1));
   free(values);
   return furthest;

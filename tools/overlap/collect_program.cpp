@@ -125,17 +125,18 @@ class Collector : public RecursiveASTVisitor<Collector> {
       program_.joinsOthers_ = program_.joinsOthers_ || !f->getName().contains("Intercomm");
     }
     program_.lendsMemory_ = program_.lendsMemory_ || lends(*call, *f);
-    if (isMpi(*f) && f->getName() == "MPI_Comm_free" && call->getNumArgs() == 1)
-      freed_.insert(call->getArg(0)->IgnoreParenCasts());
     if (in_) program_.calls_[in_].push_back({call, in_});
-    if (isMpi(*f)) toMpi_.insert(call->arg_begin(), call->arg_end());
+    if (isMpi(*f)) {
+      toMpi_.insert(call->arg_begin(), call->arg_end());
+      if (f->getName() == "MPI_Comm_free" && call->getNumArgs() == 1)
+        freed_.insert(call->getArg(0)->IgnoreParenCasts());
+      if (findCollective(f->getName().str())) program_.collectives_.push_back({call, in_});
+    }
     const KnownCall *known = findKnownCall(*f);
     if (known && formatMayHold(*call, *known, 'm')) program_.asksForErrno_ = true;
     for (unsigned i = 0; known && changesNoHandle(*call, *known) && i < call->getNumArgs(); ++i)
       if (known->argument(i) == 'r' || known->argument(i) == 'f' || known->name == "memset")
         values_.understand(call->getArg(i));
-    if (isMpi(*f) && findCollective(f->getName().str()))
-      program_.collectives_.push_back({call, in_});
     if (!staysInside(*f)) program_.outside_.insert(f);
     return true;
   }
@@ -249,22 +250,11 @@ class Collector : public RecursiveASTVisitor<Collector> {
   bool VisitCXXConstructExpr(CXXConstructExpr *made) {
     written_.insert(made);
     values_.givesArguments(*made->getConstructor());
-    const CXXConstructorDecl *constructor = made->getConstructor();
-    while (const auto inherited = constructor->getInheritedConstructor())
-      constructor = inherited.getConstructor();
-    program_.constructions_[nameInAll(*constructor)].push_back({made, in_});
+    program_.constructions_[nameInAll(constructorOf(*made))].push_back({made, in_});
     calls(*made->getConstructor());
     const std::string name = made->getConstructor()->getParent()->getNameAsString();
     program_.writesStreams_ = program_.writesStreams_ || name == "basic_ofstream" ||
                               name == "basic_fstream" || name == "basic_filebuf";
-    return true;
-  }
-
-  // Its promise may be made of its parameters.
-  bool VisitCoroutineBodyStmt(CoroutineBodyStmt *s) {
-    const VarDecl *promise = s->getPromiseDecl();
-    if (const CXXRecordDecl *of = promise ? promise->getType()->getAsCXXRecordDecl() : nullptr)
-      program_.givenToLibrary_.insert(of->getCanonicalDecl());
     return true;
   }
 

@@ -38,10 +38,7 @@ class Unseen : public RecursiveASTVisitor<Unseen> {
     if (written_.contains(made) ||
         std::ranges::all_of(args, [](const Expr *e) { return isa<CXXDefaultArgExpr>(e); }))
       return true;
-    const CXXConstructorDecl *constructor = made->getConstructor();
-    while (const auto inherited = constructor->getInheritedConstructor())
-      constructor = inherited.getConstructor();
-    return calls(*constructor);
+    return calls(constructorOf(*made));
   }
   bool VisitDeclRefExpr(DeclRefExpr *ref) { return names(ref, *ref->getDecl()); }
   bool VisitMemberExpr(MemberExpr *member) { return names(member, *member->getMemberDecl()); }

@@ -3,8 +3,7 @@
 // and to what MPI makes.
 //
 //   MPI_Comm comm = MPI_COMM_WORLD;   solver->comm = comm;   MPI_Comm_dup(comm, &solver->comm);
-//   Solver::Solver(MPI_Comm comm) : comm_(comm) {}            MPI_Comm comm() const { return comm_;
-//   }
+//   Solver::Solver(MPI_Comm comm) : comm_(comm) {}
 //
 // A field stands for those of all structures of its type. What may change it otherwise, through a
 // pointer, a reference, or a structure that is looked at as something else, makes it unknown.
@@ -166,14 +165,14 @@ class Search {
     const auto *field = dyn_cast<FieldDecl>(&d);
     const RecordDecl *record = field ? field->getParent() : nullptr;
     // Who is given the whole structure may set any of its fields.
-    return record && !record->isUnion() && !program_.mayBeOtherElsewhere(*record) &&
-           !program_.inUnion(*record) && !isOfSystem(*record) && hasOneName(*record) &&
-           program_.missing().empty() && program_.promises().local.empty();
+    return record && !record->isUnion() && !program_.inUnion(*record) && !isOfSystem(*record) &&
+           hasOneName(*record) && program_.missing().empty() && program_.promises().local.empty();
   }
 
   /// Each source may have its own declaration of a structure without a name; and of one within
   /// another, or in a function, languages and sources have different names.
   bool hasOneName(const RecordDecl &record) const {
+    if (program_.mayBeOtherElsewhere(record)) return false;
     const bool named = record.getIdentifier() || record.getTypedefNameForAnonDecl();
     return program_.sources().size() == 1 ||
            (named && record.getDeclContext()->isFileContext() &&

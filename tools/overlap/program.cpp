@@ -359,6 +359,13 @@ const std::vector<Given> &Program::given(const ValueDecl &d) const {
   return found == given_.end() ? none : found->second;
 }
 
+const CXXConstructorDecl &constructorOf(const CXXConstructExpr &made) {
+  const CXXConstructorDecl *constructor = made.getConstructor();
+  while (const auto inherited = constructor->getInheritedConstructor())
+    constructor = inherited.getConstructor();
+  return *constructor;
+}
+
 bool isMadeByMpi(const Given &g) {
   if (!g.in || !isa<UnaryOperator>(g.at)) return false;
   const Stmt *parent = parentOf(g.at, g.in->getASTContext());

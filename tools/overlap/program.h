@@ -43,6 +43,9 @@ struct Given {
   const clang::ASTContext *source = nullptr;  // of a value in a list, or a field's initialiser
 };
 
+/// The constructor that runs: an inherited one, where it is called by another class's name.
+const clang::CXXConstructorDecl &constructorOf(const clang::CXXConstructExpr &);
+
 /// Whether it is the address that a call of MPI's puts a new handle at.
 bool isMadeByMpi(const Given &);
 
