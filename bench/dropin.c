@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // dropin.c - what collective calls cost in a row, of an MPI program that knows nothing of nbcc.
 //
-//   bench-dropin-openmpi [--vary|--first|--behind] COLLECTIVE BYTES...
+//   bench-dropin-openmpi [--vary|--fresh|--first|--behind] COLLECTIVE BYTES...
 //
 // Bytes are those of a block, or of the vector: of doubles where it reduces. A line for each length
 // says the microseconds of a call: of some batches the quickest, each between two barriers. Varied
-// calls have another root, length or buffer than the one before, as a program's have. Or each is
-// the first of its kind on a communicator, on which another kind has been called. Or calls are of 8
-// bytes, and a message of that many is under way when they begin, to ranks that come late.
+// calls have another root, length or buffer than the one before, as a program's have; before fresh
+// ones a rank writes the memory of what it gives, which counts. Or each is the first of its kind on
+// a communicator, on which another kind has been called. Or calls are of 8 bytes, and a message of
+// that many is under way when they begin, to ranks that come late.
 // bench/dropin.py compares the MPI alone with libnbc-mpi.so in front of it.
 
 #include <mpi.h>
@@ -25,7 +26,7 @@ struct buffers {
   MPI_Comm comm;
 };
 
-enum manner { IN_A_ROW, VARIED, FIRST, BEHIND };
+enum manner { IN_A_ROW, VARIED, FRESH, FIRST, BEHIND };
 
 #define COLLECTIVES(X)                                                                             \
   X(barrier, MPI_Barrier(b->comm))                                                                 \
@@ -67,10 +68,10 @@ static int calls_of(int bytes, int ranks) {
   return ranks > 2 ? calls / 4 : calls;
 }
 
-static void call(const struct collective *c, const struct buffers *b, bool varied, int number) {
+static void call(const struct collective *c, const struct buffers *b, enum manner how, int number) {
   enum { LENGTHS = 3, PLACES = 2, LINE = 64 };
   struct buffers other = *b;
-  if (varied) {
+  if (how == VARIED) {
     other.root = number % b->ranks;
     other.elements -= number % LENGTHS;
     if (other.elements < 1) other.elements = 1;
@@ -78,6 +79,7 @@ static void call(const struct collective *c, const struct buffers *b, bool varie
     other.in = (char *)b->in + number % PLACES * LINE;
     other.out = (char *)b->out + number % PLACES * LINE;
   }
+  if (how == FRESH) memset(b->in, number % PLACES, (size_t)b->ranks * (size_t)b->bytes);
   c->call(&other);
 }
 
@@ -127,14 +129,14 @@ static double microseconds_behind(const struct collective *c, const struct buffe
   return time / TIMES * 1e6 - LATE;
 }
 
-static double microseconds(const struct collective *c, const struct buffers *b, bool varied) {
+static double microseconds(const struct collective *c, const struct buffers *b, enum manner how) {
   const int calls = calls_of(b->bytes, b->ranks);
   double best = 0;
-  for (int i = 0; i < calls / 10 + 2; ++i) call(c, b, varied, i);
+  for (int i = 0; i < calls / 10 + 2; ++i) call(c, b, how, i);
   for (int batch = 0; batch < BATCHES; ++batch) {
     MPI_Barrier(MPI_COMM_WORLD);
     double time = MPI_Wtime();
-    for (int i = 0; i < calls; ++i) call(c, b, varied, i);
+    for (int i = 0; i < calls; ++i) call(c, b, how, i);
     MPI_Barrier(MPI_COMM_WORLD);
     time = (MPI_Wtime() - time) / calls;
     if (batch == 0 || time < best) best = time;
@@ -167,7 +169,7 @@ static void measure(const struct collective *c, int bytes, enum manner how, int 
   for (int i = 0; i < ranks; ++i) b.counts[i] = b.elements;
   const double time = how == FIRST    ? microseconds_first(c, &b)
                       : how == BEHIND ? microseconds_behind(c, &b)
-                                      : microseconds(c, &b, how == VARIED);
+                                      : microseconds(c, &b, how);
   if (rank == 0) printf("%s %d %.3f\n", c->name, bytes, time);
   free(b.in);
   free(b.out);
@@ -181,6 +183,7 @@ int main(int argc, char **argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   enum manner how = IN_A_ROW;
   if (argc > 1 && !strcmp(argv[1], "--vary")) how = VARIED;
+  if (argc > 1 && !strcmp(argv[1], "--fresh")) how = FRESH;
   if (argc > 1 && !strcmp(argv[1], "--first")) how = FIRST;
   if (argc > 1 && !strcmp(argv[1], "--behind")) how = BEHIND;
   const int first = how == IN_A_ROW ? 1 : 2;
@@ -195,7 +198,8 @@ int main(int argc, char **argv) {
   if (!c || status) {
     if (rank == 0)
       fprintf(stderr,
-              "usage: bench-dropin [--vary|--first|--behind] COLLECTIVE BYTES... (8 to 1 GiB)\n");
+              "usage: bench-dropin [--vary|--fresh|--first|--behind] COLLECTIVE BYTES...\n"
+              "       of 8 to 1 GiB\n");
     status = 1;
   }
   MPI_Finalize();

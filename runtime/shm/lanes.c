@@ -158,6 +158,7 @@ static int add(struct nbc_shm_lanes *lanes, const uint32_t *ranks, uint32_t coun
     l->peer = &shm->peers[l->rank];
     l->pulls = l->peer->pulls;
     atomic_store(&l->in.note->never, !l->pulls);
+    if (l->peer->process) atomic_store(&l->in.note->reads, ways_read(&l->peer->process->ways));
   }
   return 0;
 }
@@ -220,6 +221,7 @@ static int connect_lane(struct nbc_shm_lanes *lanes, uint32_t lane,
   }
   l->out = inbox_at(memory, &z);
   l->never = atomic_load(&l->out.note->never);
+  l->reads = atomic_load(&l->out.note->reads);
   l->offset = a->offset;
   l->ticket = a->ticket;
   l->connected = true;

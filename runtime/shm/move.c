@@ -102,6 +102,7 @@ static int look(struct lane *l) {
   if (l->seen != taken) l->free = l->ends[(taken - 1) & (l->out.sizes.cells - 1)];
   l->seen = taken;
   l->never = atomic_load_explicit(&l->out.note->never, memory_order_relaxed);
+  l->reads = atomic_load_explicit(&l->out.note->reads, memory_order_relaxed);
   return 0;
 }
 
@@ -188,9 +189,9 @@ static int post(const struct nbc_shm_lanes *lanes, struct lane *l, struct nbc_sh
     gather_runs(m, 0, slot, m->bytes);
     kind = KIND_SLOT;
   } else {
-    const bool others = lanes->longs > (l->posted.first != NULL);
+    const bool read = lanes->longs > (l->posted.first != NULL) || l->reads & ways_bit(m->bytes);
     kind = l->never || !say_where(l, cell, slot, m) ? KIND_WINDOW
-           : m->bytes > l->out.sizes.slot && others ? KIND_READ
+           : m->bytes > l->out.sizes.slot && read   ? KIND_READ
                                                     : KIND_MEMORY;
   }
   cell->bytes = m->bytes;
@@ -204,14 +205,14 @@ static int post(const struct nbc_shm_lanes *lanes, struct lane *l, struct nbc_sh
 }
 
 // How a long message goes whose sender waits before it is read. Through the window both ends copy
-// at once, which takes half as long as to read it; but who has some for several peers has them
-// read, by as many processors, who only tests may be gone for long, and where ranks share a
-// processor each part would wait for a turn of it.
+// at once, which is quicker where the receiver does not say otherwise; but who has some for several
+// peers has them read, by as many processors, who only tests may be gone for long, and where ranks
+// share a processor each part would wait for a turn of it.
 static void choose_way(const struct nbc_shm_lanes *lanes, const struct lane *l,
                        struct nbc_shm_message *m) {
   struct cell *cell = cell_of(&l->out, m->number);
   bool window = lanes->longs == 1 && lanes->shm->own_cores && !l->peer->same &&
-                l->out.sizes.window >= WORTH_IT;
+                l->out.sizes.window >= WORTH_IT && !(l->reads & ways_bit(m->bytes));
   uint16_t kind = KIND_MEMORY;
   bool ours = atomic_compare_exchange_strong(&cell->kind, &kind,
                                              (uint16_t)(window ? KIND_WINDOW : KIND_READ));
@@ -360,16 +361,43 @@ static int draw_window(struct nbc_shm_lanes *lanes, struct lane *l, struct nbc_s
   return m->moved == m->bytes;
 }
 
-// Whether the sender may be about to copy the message, having a processor to do so: what is read
-// instead takes twice as long.
-static bool is_patient(const struct nbc_shm_lanes *lanes, struct lane *l, uint64_t bytes) {
-  if (l->peer->same || !lanes->shm->own_cores) return false;
+static int64_t now(void) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
-  int64_t now = t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+  return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+}
+
+// Whether the sender, if it waits, has a processor to copy with.
+static bool may_copy(const struct nbc_shm_lanes *lanes, const struct lane *l) {
+  return lanes->shm->own_cores && !l->peer->same;
+}
+
+// What of lengths is quicker read, of all messages too long for a slot.
+static struct ways *ways_of(const struct nbc_shm_lanes *lanes, const struct lane *l,
+                            uint64_t bytes) {
+  struct process *p = l->peer->process;
+  return p && l->pulls && may_copy(lanes, l) && bytes > l->in.sizes.slot ? &p->ways : NULL;
+}
+
+// Whether the sender may be about to copy the message, which is quicker.
+static bool is_patient(const struct nbc_shm_lanes *lanes, const struct lane *l, uint64_t bytes) {
+  const struct ways *ways = ways_of(lanes, l, bytes);
+  if (!may_copy(lanes, l) || (ways && ways_read(ways) & ways_bit(bytes))) return false;
   uint64_t in_ns = bytes <= l->in.sizes.slot ? COPIED_IN_NS : READ_IN_NS;
-  if (!l->patience) l->patience = now + LEAST_PATIENCE + (int64_t)(bytes / in_ns);
-  return now < l->patience;
+  return now() < l->since + LEAST_PATIENCE + (int64_t)(bytes / in_ns);
+}
+
+// That a message has come, of that kind; it is noted what its way took.
+static void note_time(const struct nbc_shm_lanes *lanes, struct lane *l, uint16_t kind,
+                      uint64_t bytes) {
+  struct ways *ways = ways_of(lanes, l, bytes);
+  if (ways && !l->asked) {
+    ways_took(ways, bytes, kind != KIND_WINDOW, (uint64_t)(now() - l->since));
+    const uint32_t reads = ways_read(ways);
+    if (reads != atomic_load_explicit(&l->in.note->reads, memory_order_relaxed))
+      atomic_store_explicit(&l->in.note->reads, reads, memory_order_relaxed);
+  }
+  l->since = 0;
 }
 
 // 1: the message in the cell is where it belongs. 0: not all of it yet.
@@ -379,6 +407,7 @@ static int take(struct nbc_shm_lanes *lanes, struct lane *l, struct cell *cell, 
   uint16_t kind = atomic_load_explicit(&cell->kind, memory_order_acquire);
   told_acquire();
   if (cell->bytes != m->bytes) return NBC_ERROR_DEVICE;
+  if (kind >= KIND_MEMORY && !l->since && may_copy(lanes, l)) l->since = now();
   switch (kind) {
     case KIND_CELL:
       if (m->bytes > INLINE) return NBC_ERROR_DEVICE;
@@ -451,8 +480,9 @@ static int move_receives(struct nbc_shm_lanes *lanes, struct lane *l) {
     if (place + bytes > l->in_pages) ring_fetch(&l->in, &l->in_pages, place + bytes);
     int status = take(lanes, l, cell, place, m);
     if (status <= 0) return status;
+    if (l->since)
+      note_time(lanes, l, atomic_load_explicit(&cell->kind, memory_order_relaxed), m->bytes);
     l->asked = false;
-    l->patience = 0;
     ++l->taken;
     l->ring_taken = place + bytes;
     if (is_to_be_told(l, cell)) tell(l);

@@ -7,6 +7,7 @@
 //   lanes.c   the lanes of a plan: how large, made, connected, closed
 //   move.c    messages through them
 //   pull.c    long ones: straight from the sender's memory
+//   ways.c    which of the two is quicker
 //   rest.c    waiting, and who has died meanwhile
 //   process.c which processes are peers, and whether they have died
 //   numa.c    memory near the rank that reads it
@@ -33,6 +34,7 @@
 #include <stdbool.h>
 
 #include "nbc/shm.h"
+#include "runtime/shm/ways.h"
 
 enum { LINE = 64, INLINE = LINE - 16, MOST_CELLS = 64, MOST_RUNS = 64, NAME = 56, PAGE = 4096 };
 enum { ROLL = PAGE / 8 - 8 };
@@ -63,6 +65,7 @@ struct note {
   atomic_uint asked;       // k + 1: of message k it wants the bytes through the window
   atomic_uint reading;     // k + 1: it is about to read message k from the sender's memory
   atomic_uint never;       // it cannot read the sender's memory
+  atomic_uint reads;       // which long messages it would rather read: ways_bit()s of lengths
   atomic_uint closed;      // it takes no more
   _Atomic uint64_t drawn;  // bytes from the window, ever
 };
@@ -128,6 +131,7 @@ struct lane {
   uint32_t sent, seen;             // cells used, and known to be taken
   uint32_t end, free;              // of the ring: where what was posted ends, and what is taken
   uint32_t out_pages, in_pages;    // of the rings: what has its pages; UINT32_MAX: all
+  uint32_t reads;                  // of long messages, those that the peer would rather read
   bool never;                      // the peer said that it cannot read our memory
   bool asked;                      // for the message that is next
   uint32_t taken, told;            // cells, and as the note has it
@@ -135,7 +139,7 @@ struct lane {
   uint32_t ends[MOST_CELLS];       // by cell that was sent: where its slot does
   struct inbox in;                 // receiving: our memory
   uint64_t drawn, filled;
-  int64_t patience;  // until then the next message may still be copied by its sender; 0: not asked
+  int64_t since;  // ns; when the next message, a long one, was seen; 0: not yet
   const struct peer *peer;
   uint32_t rank;
   struct mapped *mapped;  // the peer's object; null: it is not connected, or was given up
@@ -199,6 +203,7 @@ struct process {
   int file;            // -1: none
   bool gone;           // when it was to be watched
   atomic_bool pulled;  // its memory could be read
+  struct ways ways;
   unsigned users;
 };
 

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Which way long messages go, of made-up times, and between processes where reading is slow.
+
+#include "runtime/shm/ways.h"
+
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+
+#include "test/runtime/shm/processes.h"
+
+namespace {
+
+constexpr uint64_t LENGTH = 100000;
+
+bool reads(const ways &w, uint64_t bytes = LENGTH) {
+  return ways_read(&w) & ways_bit(bytes);
+}
+
+/// How many messages come until the way changes, and what they take by either.
+int until(ways &w, uint64_t window, uint64_t read, int most = 100000) {
+  const bool before = reads(w);
+  int n = 0;
+  for (; n < most && reads(w) == before; ++n) ways_took(&w, LENGTH, before, before ? read : window);
+  return n;
+}
+
+TEST(Ways, whatIsQuickerReadIsReadAfterAFew) {
+  ways w{};
+  EXPECT_FALSE(reads(w));
+  EXPECT_EQ(until(w, 20000, 10000), 4) << "the window is timed";
+  EXPECT_TRUE(reads(w));
+  EXPECT_EQ(until(w, 20000, 10000), 4 + 64 + 4) << "reading is, and stays for a while";
+  EXPECT_EQ(until(w, 20000, 10000), 4) << "the window is tried again";
+  EXPECT_TRUE(reads(w));
+}
+
+TEST(Ways, whatDoesNotChangeIsComparedLessAndLess) {
+  ways w{};
+  int pauses[7];
+  for (int &pause : pauses) {
+    pause = until(w, 10000, 20000);
+    EXPECT_EQ(until(w, 10000, 20000), 4) << "reading is tried";
+    EXPECT_FALSE(reads(w));
+  }
+  const int expected[] = {4, 68, 132, 260, 516, 1028, 1028};
+  for (size_t i = 0; i < std::size(pauses); ++i) EXPECT_EQ(pauses[i], expected[i]) << i;
+  until(w, 10000, 20000);
+  EXPECT_EQ(until(w, 10000, 5000), 4 + 64 + 4) << "reading has become quicker, and stays";
+}
+
+TEST(Ways, littleIsNotWorthAChange) {
+  ways w{};
+  until(w, 10000, 9000);
+  EXPECT_EQ(until(w, 10000, 9000), 4);
+  EXPECT_FALSE(reads(w));
+}
+
+TEST(Ways, oneThatTookLongDoesNotCount) {
+  ways w{};
+  for (uint64_t ns : {10000, 10000, 10000, 10000}) ways_took(&w, LENGTH, false, ns);
+  for (uint64_t ns : {5000, 5000000, 5000, 5000}) ways_took(&w, LENGTH, true, ns);
+  EXPECT_TRUE(reads(w));
+}
+
+TEST(Ways, whatComesOtherwiseThanAskedForDoesNotCount) {
+  ways w{};
+  for (int i = 0; i < 100; ++i) ways_took(&w, LENGTH, true, 1);
+  EXPECT_FALSE(reads(w));
+  EXPECT_EQ(until(w, 1000, 1000), 4);
+}
+
+TEST(Ways, lengthsAreApartAndTimesAreOfAByte) {
+  ways w{};
+  until(w, 1000, 1000);
+  for (uint64_t other : {uint64_t{0}, uint64_t{1}, LENGTH / 2, LENGTH * 2, UINT64_MAX})
+    EXPECT_FALSE(reads(w, other)) << other;
+  // Of one power of two: the second takes longer, not by the byte.
+  ways near{};
+  for (int i = 0; i < 4; ++i) ways_took(&near, 70000, false, 7000);
+  for (int i = 0; i < 4; ++i) ways_took(&near, 130000, true, 10000);
+  EXPECT_TRUE(reads(near));
+  // What is absurd is no trouble.
+  for (int i = 0; i < 1000; ++i)
+    ways_took(&w, i % 2 ? UINT64_MAX : 0, i % 3, i % 5 ? UINT64_MAX : 0);
+}
+
+std::atomic<long> times{0};
+bool slow = false;
+
+}  // namespace
+
+/// Instead of the C library's.
+extern "C" ssize_t process_vm_readv(pid_t pid, const iovec *local, unsigned long locals,
+                                    const iovec *remote, unsigned long remotes,
+                                    unsigned long flags) noexcept {
+  const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(slow ? 2 : 0);
+  ++times;
+  while (std::chrono::steady_clock::now() < until) continue;
+  return syscall(SYS_process_vm_readv, pid, local, locals, remote, remotes, flags);
+}
+
+namespace {
+
+/// Of a row of broadcasts, how many were read; all are right.
+long readOf(Process &p, nbc_plan *plan, size_t bytes, size_t calls) {
+  const long before = times;
+  std::vector<uint8_t> data(bytes);
+  for (size_t call = 0; call < calls; ++call) {
+    for (size_t i = 0; i < bytes && p.files.rank == 0; ++i) data[i] = byteOf(0, call, i);
+    nbc_call c = {.data = data.data(), .count = bytes};
+    nbc_request request;
+    Process::must(nbc_start(plan, &c, &request) == 0, "a call starts");
+    Process::must(nbc_wait(&request) == 0, "a call ends well");
+    for (size_t i = 0; i < bytes; ++i)
+      Process::must(data[i] == byteOf(0, call, i), "the data are right");
+  }
+  return times - before;
+}
+
+TEST(Ways, whereReadingIsSlowItIsTriedAndNoMore) {
+  cpu_set_t mine;
+  if (sched_getaffinity(0, sizeof mine, &mine) || CPU_COUNT(&mine) < 2)
+    GTEST_SKIP() << "who has no processor of its own reads anyway";
+  slow = true;
+  Processes all(2, [&](Process &p) {
+    nbc_comm *comm = p.open();
+    nbc_plan *plan = Process::plan(comm, build::pairsBcast(2, uint32_t(p.files.rank), 1));
+    for (size_t bytes : {70000, 200000}) {
+      const long read = readOf(p, plan, bytes, 300);
+      Process::must(p.files.rank == 0 || read >= 4, "it is tried");
+      Process::must(read < 225, "most go through the window");
+    }
+    p.close(comm, plan);
+  });
+  slow = false;
+  expectAllWell(all);
+}
+
+}  // namespace
