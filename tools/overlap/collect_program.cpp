@@ -38,17 +38,34 @@ static bool namesCollective(llvm::StringRef text) {
   return false;
 }
 
+/// All files of a source, and where they begin.
+static std::vector<FileID> filesOf(const SourceManager &files) {
+  std::vector<FileID> all;
+  for (unsigned i = 0; i < files.local_sloc_entry_size(); ++i) {
+    const SrcMgr::SLocEntry &entry = files.getLocalSLocEntry(i);
+    if (entry.isFile() && entry.getFile().getContentCache().OrigEntry)
+      all.push_back(files.getFileID(SourceLocation::getFromRawEncoding(entry.getOffset())));
+  }
+  return all;
+}
+
+/// From its beginning on, or from its last #line or #pragma GCC system_header on.
+static void count(SourceManager &files, FileID file, SrcMgr::CharacteristicKind as) {
+  const auto bytes = static_cast<unsigned>(files.getBufferData(file).size());
+  const bool noted = files.getSLocEntry(file).getFile().hasLineDirectives();
+  const LineEntry *last = noted ? files.getLineTable().FindNearestLineEntry(file, bytes) : nullptr;
+  files.AddLineNote(files.getLocForStartOfFile(file).getLocWithOffset(
+                        last ? static_cast<int>(last->FileOffset) + 1 : 0),
+                    last ? last->LineNo : 2, last ? last->FilenameID : -1, false, false, as);
+}
+
 /// The headers of a library whose text names a collective, and those that include one, are looked
 /// into as the program's own: from here on they are no headers of the system.
 static void lookInto(SourceManager &files) {
-  std::vector<FileID> left;
-  for (unsigned i = 0; i < files.local_sloc_entry_size(); ++i) {
-    const SrcMgr::SLocEntry &entry = files.getLocalSLocEntry(i);
-    const FileID file = files.getFileID(SourceLocation::getFromRawEncoding(entry.getOffset()));
-    if (entry.isFile() && entry.getFile().getContentCache().OrigEntry &&
-        files.isInSystemHeader(files.getLocForEndOfFile(file)) && !comesWithMpi(file, files))
-      left.push_back(file);
-  }
+  std::vector<FileID> left = filesOf(files);
+  std::erase_if(left, [&](FileID file) {
+    return !files.isInSystemHeader(files.getLocForEndOfFile(file)) || comesWithMpi(file, files);
+  });
   std::vector<std::string> opened;  // their names, as an #include ends
   for (bool more = true; std::exchange(more, false);)
     std::erase_if(left, [&](FileID file) {
@@ -60,17 +77,26 @@ static void lookInto(SourceManager &files) {
       const llvm::StringRef path = files.getFileEntryRefForID(file)->getName();
       for (const char *end : {"\"", ">"})
         opened.push_back((llvm::sys::path::filename(path) + end).str());
-      // What comes behind the last #line or #pragma GCC system_header, if there is one.
-      const bool noted = files.getSLocEntry(file).getFile().hasLineDirectives();
-      const LineEntry *last = noted ? files.getLineTable().FindNearestLineEntry(
-                                          file, static_cast<unsigned>(text.size()))
-                                    : nullptr;
-      files.AddLineNote(files.getLocForStartOfFile(file).getLocWithOffset(
-                            last ? static_cast<int>(last->FileOffset) + 1 : 0),
-                        last ? last->LineNo : 2, last ? last->FilenameID : -1, false, false,
-                        SrcMgr::C_User);
+      count(files, file, SrcMgr::C_User);
       return more = true;
     });
+}
+
+/// An MPI's own headers are of the system, however the compiler was told where they are.
+static void leaveToMpi(SourceManager &files) {
+  const auto isMpis = [&](FileID file) {
+    const llvm::StringRef text = files.getBufferData(file);
+    return comesWithMpi(file, files) && (text.contains("#define OMPI_MAJOR_VERSION") ||
+                                         text.contains("#define MPICH_NUMVERSION"));
+  };
+  for (const FileID file : filesOf(files)) {
+    FileID by = file;
+    while (by.isValid() && by != files.getMainFileID() && !isMpis(by))
+      by = files.getFileID(files.getIncludeLoc(by));
+    if (by.isValid() && by != files.getMainFileID() &&
+        !files.isInSystemHeader(files.getLocForEndOfFile(file)))
+      count(files, file, SrcMgr::C_System);
+  }
 }
 
 /// Functions with bodies, or other names for these, that other sources may call by their names.
@@ -568,6 +594,7 @@ Program::Program(std::vector<std::unique_ptr<ASTUnit>> sources, Promises promise
     : sources_(std::move(sources)), promises_(std::move(promises)) {
   std::set<std::string> own;
   for (const auto &source : sources_) {
+    leaveToMpi(source->getSourceManager());
     lookInto(source->getSourceManager());
     findOwn(*source->getASTContext().getTranslationUnitDecl(), own);
   }

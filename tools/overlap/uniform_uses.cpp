@@ -111,6 +111,12 @@ bool Uniform::sameUse(const Use &use, const VarDecl &v, const FieldDecl *only) {
       const auto argument = std::find(call->arg_begin(), call->arg_end(), at);
       if (argument == call->arg_end()) return false;
       const auto i = static_cast<unsigned>(argument - call->arg_begin());
+      if (const FunctionDecl *f = call->getDirectCallee(); f && isChoice(*f)) {
+        for (const Expr *other : call->arguments())
+          if (other != at) places.push_back(other);
+        at = parent;
+        continue;
+      }
       if (only && copiesWhole(*call))
         return i == 1 || (!onlyReads_ && isReadAtMost(call, context) && alike(call) &&
                           sameField(call->getArg(1), *only, use.in, context));
@@ -120,6 +126,9 @@ bool Uniform::sameUse(const Use &use, const VarDecl &v, const FieldDecl *only) {
                           fillsAlikeWithin(call, i, only)) &&
                          samePlace() && alike(call));
       if (!fine || !mayReturnPart(*call, *at)) return fine && endsAreKeptAlike(*call, i);
+    } else if (const auto *chosen = dyn_cast<ConditionalOperator>(parent);
+               chosen && chosen->getCond() != at) {
+      places.push_back(chosen->getCond());
     } else if (const auto *made = dyn_cast<CXXConstructExpr>(parent)) {  // std::string(argv[1])
       const QualType pointee = at->getType()->getPointeeType();
       if (only && made->getConstructor()->isTrivial()) return true;  // a copy
