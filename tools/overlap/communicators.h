@@ -24,6 +24,11 @@ struct Communicators {
   bool areOfAllRanks() const { return !unknown && !ofPart && !(constants.empty() && made.empty()); }
   /// Whether both are one that MPI has made, once in the whole program.
   bool areOneWith(const Communicators &other, const Program &) const;
+  /// Whether both are one and the same of MPI's own.
+  bool areConstantOf(const Communicators &other) const {
+    return !unknown && !other.unknown && made.empty() && other.made.empty() &&
+           constants.size() == 1 && constants == other.constants;
+  }
   bool mayBe(const Communicators &other) const;
   /// Where another rank may have got the same one at another place, by another name.
   bool mayBeElsewhere(const Communicators &other) const;

@@ -31,6 +31,8 @@ All ranks
     condition on the way, back to main(), is one of constants, the command line (taken to be the same everywhere),
     what getopt() finds there, the size of MPI_COMM_WORLD or of the call's communicator, what a broadcast, allgather or
     allreduce over one of these left in a variable, and what is computed from such values.
+  - Of a local number only that counts which reaches the place: what a for loop around it begins by setting it to, and
+    does with it; or what it was just set to, or filled with by a broadcast, also at the end of each turn of a loop.
   - A variable is followed by its name, by pointers to it in other variables, and into functions that are given its
     address; a field likewise, of a structure that has a name, or that a parameter only ever gets the address of.
     What no source but those that are named can name is theirs: a variable that is no static counts as one if all
@@ -50,8 +52,10 @@ All ranks
     fields, of all structures of their type, are given nothing but that and duplicates of it; as one that MPI has made
     once, likewise; or else as one where its variable is given one at a single place, and what was learned of it is not
     asked for in another turn or call, where the variable may be another one.
+  - The communicator is one of MPI's own, was made at one place, or all ranks have chosen it alike.
   - Nor may some ranks have made more calls of the same kind before: of a condition that may differ both sides make as
-    many, as far as these may be on the call's communicator. A loop is taken to turn as often everywhere, unless its
+    many, surely on the call's communicator or in one variable that does not change. A loop is taken to turn as often
+    everywhere, if it can turn more than once, unless its
     condition, or that of a break or return in it, names what MPI_Comm_rank() gave or a number made of that. A whole
     number may be one if it comes out of a function that is not seen, or is called through a pointer or virtual; is
     in a variable or field that no source gives a value; or was put there by MPI, but for the number of ranks and

@@ -70,6 +70,13 @@ const Effect *moreThanStop(const Site &site, const Effects &effects, const Memor
   return nullptr;
 }
 
+/// Whether it may lead out of a block; by return, where that is no end.
+bool mayLeave(const Stmt *s, bool mayReturn) {
+  return s && (isa<BreakStmt, ContinueStmt>(s) || (!mayReturn && isa<ReturnStmt, GotoStmt>(s)) ||
+               std::ranges::any_of(s->children(),
+                                   [&](const Stmt *inner) { return mayLeave(inner, mayReturn); }));
+}
+
 /// Whether nothing runs behind a statement: it returns or goes elsewhere, if that is asked for, or
 /// ends the rank.
 bool neverPassed(const Stmt *s, Program &program, bool mayReturn, int depth = 0) {
@@ -79,8 +86,13 @@ bool neverPassed(const Stmt *s, Program &program, bool mayReturn, int depth = 0)
     return neverPassed(inner, program, mayReturn, depth + 1);
   };
   if (isa<ReturnStmt, GotoStmt>(s)) return mayReturn;
-  if (const auto *block = dyn_cast<CompoundStmt>(s))
-    return std::ranges::any_of(block->body(), never);
+  if (const auto *block = dyn_cast<CompoundStmt>(s)) {
+    for (const Stmt *inner : block->body()) {
+      if (never(inner)) return true;
+      if (mayLeave(inner, mayReturn)) return false;
+    }
+    return false;
+  }
   if (const auto *i = dyn_cast<IfStmt>(s)) return never(i->getThen()) && never(i->getElse());
   if (const auto *turns = dyn_cast<DoStmt>(s)) return never(turns->getBody());
   const auto *e = dyn_cast<Expr>(s);

@@ -150,6 +150,23 @@ bool staysIn(const Stmt *exit, const std::set<const Stmt *> &loops, const Functi
 
 }  // namespace
 
+bool turnsOnce(const Stmt *loop, const ASTContext &context) {
+  const Stmt *body = nullptr;
+  if (const auto *f = dyn_cast<ForStmt>(loop)) body = f->getBody();
+  if (const auto *w = dyn_cast<WhileStmt>(loop)) body = w->getBody();
+  if (const auto *r = dyn_cast<CXXForRangeStmt>(loop)) body = r->getBody();
+  if (const auto *d = dyn_cast<DoStmt>(loop)) {
+    body = d->getBody();
+    bool again = true;
+    if (!d->getCond()->isValueDependent() &&
+        d->getCond()->EvaluateAsBooleanCondition(again, context) && !again)
+      return true;
+  }
+  if (const auto *block = dyn_cast_or_null<CompoundStmt>(body); block && !block->body_empty())
+    body = block->body_back();
+  return isa_and_nonnull<BreakStmt, ReturnStmt, GotoStmt>(body);
+}
+
 bool ends(const CXXCatchStmt *handler, const FunctionDecl *in, Program &program) {
   const auto *block = dyn_cast<CompoundStmt>(handler->getHandlerBlock());
   if (!block || mayCommunicate(block, program)) return false;
@@ -185,7 +202,8 @@ std::optional<Remark> Uniform::whyNot() {
   if (!in) return Remark{call_.getBeginLoc(), "it stands in no function"};
   home_ = in;
   Ordered seen;
-  if (reached(&call_, in) && entered(in) && inOrderFrom(&call_, in, seen)) return std::nullopt;
+  if (reached(&call_, in) && entered(in) && onOneCommunicator() && inOrderFrom(&call_, in, seen))
+    return std::nullopt;
   return why_;
 }
 
@@ -212,7 +230,7 @@ bool Uniform::condition(const Expr *e, const FunctionDecl *in) {
 }
 
 bool Uniform::turns(const Expr *condition, const FunctionDecl *in) {
-  if (trustsLoops_ && (!condition || !namesRank(condition))) return true;
+  if (trustsLoops_ && (!condition || !namesRank(condition, in))) return true;
   return this->condition(condition, in);
 }
 
@@ -254,10 +272,11 @@ bool Uniform::reached(const Stmt *s, const FunctionDecl *in) {
 // around it.
 bool Uniform::exitsAlike(const Stmt *s, const FunctionDecl *in) {
   const SourceManager &files = in->getASTContext().getSourceManager();
-  std::set<const Stmt *> loops, around;
+  std::set<const Stmt *> loops, turning, around;
   for (const Stmt *p = parentOf(s, in); p; p = parentOf(p, in)) {
     around.insert(p);
     if (isLoop(p)) loops.insert(p);
+    if (isLoop(p) && !turnsOnce(p, in->getASTContext())) turning.insert(p);
   }
   const auto [known, fresh] = exits_.try_emplace(in->getBody());
   if (fresh) {
@@ -274,12 +293,13 @@ bool Uniform::exitsAlike(const Stmt *s, const FunctionDecl *in) {
       if (files.isBeforeInTranslationUnit(jump->getLabel()->getLocation(), s->getBeginLoc()))
         continue;
     }
-    bool sharesLoop = false;
+    bool sharesLoop = false, endsTurns = false;
     const Stmt *target = nullptr;
     for (const Stmt *p = parentOf(exit, in); p; p = parentOf(p, in)) {
       if (!target && isa<StmtExpr>(p) && isa<BreakStmt, ContinueStmt>(exit))
         return no(exit, in, "a jump out of an expression is not followed");
       sharesLoop = sharesLoop || loops.contains(p);
+      endsTurns = endsTurns || turning.contains(p);
       const bool stops = isLoop(p) || (isa<SwitchStmt>(p) && isa<BreakStmt>(exit));
       if (!target && stops) target = p;
     }
@@ -293,8 +313,9 @@ bool Uniform::exitsAlike(const Stmt *s, const FunctionDecl *in) {
     // What ends a loop decides how often it turns, and nothing else.
     bool named = false;
     for (const Stmt *p = parentOf(exit, in); p && !loops.contains(p); p = parentOf(p, in))
-      if (const auto *i = dyn_cast<IfStmt>(p)) named = named || namesRank(i->getCond());
-    if (trustsLoops_ && sharesLoop && !named && !isa<ContinueStmt>(exit) &&
+      if (const auto *i = dyn_cast<IfStmt>(p)) named = named || namesRank(i->getCond(), in);
+    if (isa<BreakStmt>(exit)) endsTurns = turning.contains(target);
+    if (trustsLoops_ && endsTurns && !named && !isa<ContinueStmt>(exit) &&
         !staysIn(exit, loops, in))
       continue;
     const bool ends = isa<CallExpr>(exit) || (isa<ReturnStmt>(exit) && in->isMain());

@@ -44,8 +44,13 @@ class Uniform {
                       const clang::FunctionDecl *in);
   bool filledBefore(const clang::DeclRefExpr *, const clang::VarDecl *,
                     const clang::FunctionDecl *in);
+  bool isLent(const clang::VarDecl &, clang::ASTContext &) const;
+  bool isGiven(const clang::VarDecl &, const clang::Stmt *, clang::ASTContext &) const;
+  const clang::ForStmt *loopThatSets(const clang::DeclRefExpr &, const clang::VarDecl &,
+                                     const clang::FunctionDecl &in);
+  bool sameWithin(const clang::ForStmt &, const clang::VarDecl &, const clang::FunctionDecl *in);
   bool asksWhoTakesPart(const clang::Expr *, const clang::FunctionDecl *in);
-  bool ourCommunicator(const clang::Expr *, const clang::FunctionDecl *in, Kept);
+  bool ourCommunicator(const clang::Expr *, const clang::FunctionDecl *in, Kept) const;
   bool isOnlyOne(const clang::ValueDecl &, Kept) const;
   bool promised(const clang::ValueDecl &) const;
 
@@ -71,6 +76,13 @@ class Uniform {
     return &*parts_.emplace(d.getCanonicalDecl(), field.getCanonicalDecl()).first;
   }
 
+  // uniform_communicators.cpp
+  bool onOneCommunicator();
+  bool chosenAlike(const clang::Expr *, const clang::FunctionDecl *in, const clang::ASTContext &);
+  bool returnsAlike(const clang::CallExpr &);
+  bool passedAlike(const clang::ParmVarDecl &, const clang::FunctionDecl &in);
+  bool givenAlike(const clang::ValueDecl &);
+
   // uniform_uses.cpp
   bool sameUse(const Use &, const clang::VarDecl &, const clang::FieldDecl *only = nullptr);
   bool changesAlike(const clang::VarDecl &, const clang::FieldDecl *only);
@@ -95,15 +107,16 @@ class Uniform {
 
   // uniform_ranks.cpp
   using Seen = std::set<std::string>;
-  bool namesRank(const clang::Stmt *) const;
+  bool namesRank(const clang::Expr *, const clang::FunctionDecl *in) const;
   bool namesRank(const clang::Stmt *, Seen *) const;
   bool returnsRank(const clang::Stmt *, Seen *) const;
   bool tellsRank(const clang::ValueDecl &, Seen *) const;
   bool filledByRank(const clang::ValueDecl &, Seen *) const;
   bool getsRank(const clang::Expr *, const clang::FunctionDecl *in, Seen *) const;
   bool mayGiveRank(const clang::CallExpr &) const;
-  bool mayPutRank(const clang::CallExpr &, unsigned argument, Seen *) const;
-  bool chosenByRank(const clang::Stmt *, const clang::FunctionDecl *in, Seen *) const;
+  bool mayPutRank(const clang::CallExpr &, const clang::FunctionDecl *in, unsigned argument,
+                  Seen *) const;
+  bool chosenByRank(const clang::Stmt *, const clang::FunctionDecl *in, bool stays, Seen *) const;
   bool madeAlike(const clang::ValueDecl &) const;
   bool comesFromElsewhere(const clang::ValueDecl &) const;
 
@@ -128,15 +141,23 @@ class Uniform {
   // What is being asked already counts as alike: only another reason can make it differ.
   using Asked = std::set<std::pair<const void *, bool>>;  // and whether elsewhere
   Asked asked_;
+  std::set<std::pair<const clang::Stmt *, const clang::Decl *>> counters_;
+  std::set<const clang::Decl *> chosen_;  // of the communicator that is being asked about
   // That a no is remembered, too, keeps conditions within conditions from being asked 2^n times.
   std::set<std::tuple<const clang::DeclRefExpr *, bool, bool>> notFilled_;
   std::set<std::pair<const clang::Decl *, const clang::Decl *>> parts_;
-  mutable std::optional<std::set<std::string>> alike_;  // what collectives fill: madeAlike()
+  // What collectives fill: madeAlike(); and the condition that is asked about the rank.
+  mutable std::optional<std::map<std::string, std::vector<CallSite>>> alike_;
+  mutable std::pair<const clang::Expr *, const clang::FunctionDecl *> namedAt_;
   std::map<const clang::Stmt *, std::vector<const clang::Stmt *>> exits_;  // of a function's body
 };
 
 /// Of main(), but for its third parameter: the environment, in which launchers tell ranks apart.
 bool isOfCommandLine(const clang::ParmVarDecl &);
+
+/// Whether it is no more than a block that one may leave: do { ... } while (0); while (c) { ...;
+/// break; }.
+bool turnsOnce(const clang::Stmt *loop, const clang::ASTContext &);
 
 /// A first value of a global variable that is no address, which each rank has its own of, but for
 /// texts.

@@ -25,6 +25,7 @@
 #include <map>
 #include <utility>
 
+#include "tools/overlap/changes.h"
 #include "tools/overlap/communicators.h"
 #include "tools/overlap/known_calls.h"
 #include "tools/overlap/uniform.h"
@@ -70,6 +71,32 @@ bool callsBack(const CallExpr &call, const FunctionDecl &f, const Program &progr
                              [](const Expr *argument) { return bringsCode(argument->getType()); });
 }
 
+/// Calls of the kind: on the communicator that is asked about, and on those that may be the same
+/// one, by the variable that has it as long as a function runs.
+struct Calls {
+  int own = 0;
+  std::map<const VarDecl *, int> others;
+
+  void add(const Calls &more) {
+    own += more.own;
+    for (const auto &[on, n] : more.others) others[on] += n;
+  }
+  bool none() const { return own == 0 && others.empty(); }
+  friend bool operator==(const Calls &, const Calls &) = default;
+};
+
+/// What may be a collective by another name: PMPI_Bcast(), mpi_bcast_(), one of MPI's bindings.
+bool mayBeHidden(const FunctionDecl &f) {
+  llvm::StringRef name = f.getIdentifier() ? f.getName() : "";
+  const auto *method = dyn_cast<CXXMethodDecl>(&f);
+  const auto *names =
+      method ? dyn_cast<NamespaceDecl>(method->getParent()->getDeclContext()) : nullptr;
+  if (names && names->getName() == "MPI") return true;
+  if (isMpi(f)) return name.consume_front("P") && findCollective(name.str());
+  name.consume_front_insensitive("p");
+  return name.starts_with_insensitive("mpi_");
+}
+
 /// How many calls of the kind a statement makes; none: that is not the same each time, or depends.
 class Count {
  public:
@@ -77,7 +104,7 @@ class Count {
       : program_(program), kind_(kind), own_(own) {
     std::vector<const FunctionDecl *> unseen;
     for (const FunctionDecl *f : program.unseenCollectives())
-      if (ofBody(f) != 0) unseen.push_back(f);
+      if (const std::optional<Calls> n = ofBody(f); !n || !n->none()) unseen.push_back(f);
     known_.clear();
     unseen_ = std::move(unseen);
   }
@@ -89,6 +116,7 @@ class Count {
   bool mayCallUnseen(const CallExpr &call) const {
     const FunctionDecl *f = call.getDirectCallee();
     if (f && program_.definedOften(*f) && !program_.definition(*f)) return true;
+    if (!program_.hidden().empty() && (!f || mayBeHidden(*f))) return true;
     if (unseen_.empty()) return false;
     const auto *method = f ? dyn_cast<CXXMethodDecl>(f) : nullptr;
     return !f || (method && method->isVirtual()) ||
@@ -108,75 +136,118 @@ class Count {
            isa<CXXInheritedCtorInitExpr, CXXDeleteExpr, CXXBindTemporaryExpr>(s);
   }
 
-  std::optional<int> operator()(const Stmt *s, const FunctionDecl *in) {
-    if (!s) return 0;
+  std::optional<Calls> operator()(const Stmt *s, const FunctionDecl *in) {
+    if (!s) return Calls();
     if (mayRunUnseen(s)) return std::nullopt;
     if (const auto *made = dyn_cast<LambdaExpr>(s))  // its body runs where it is called
       return of(made->capture_inits(), in);
     if (const auto *standing = dyn_cast<CXXDefaultArgExpr>(s))
       return (*this)(standing->getExpr(), in);
     if (const auto *call = dyn_cast<CallExpr>(s))
-      if (const std::optional<int> n = ofCall(call, in); n != 0) return n;
+      if (const std::optional<Calls> n = ofCall(call, in); !n || !n->none()) return n;
     const auto *i = dyn_cast<IfStmt>(s);
     std::vector<const Stmt *> always(s->child_begin(), s->child_end());
     std::erase_if(always, [&](const Stmt *child) {
       return i && (child == i->getThen() || child == i->getElse());
     });
-    const std::optional<int> sum = of(always, in);
+    std::optional<Calls> sum = of(always, in);
     if (!sum) return std::nullopt;
     if (i) {
-      const std::optional<int> yes = (*this)(i->getThen(), in), no = (*this)(i->getElse(), in);
+      const std::optional<Calls> yes = (*this)(i->getThen(), in), no = (*this)(i->getElse(), in);
       if (!yes || yes != no) return std::nullopt;
-      return *sum + *yes;
+      sum->add(*yes);
+      return sum;
     }
     const auto *op = dyn_cast<BinaryOperator>(s);
     const bool depends = isa<ForStmt, WhileStmt, CXXForRangeStmt, DoStmt, SwitchStmt,
                              AbstractConditionalOperator, CXXTryStmt>(s) ||
                          (op && op->isLogicalOp());
-    return depends && sum != 0 ? std::nullopt : sum;
+    return depends && !sum->none() ? std::nullopt : sum;
+  }
+
+  /// A call of the kind itself, which may be on the communicator or not.
+  bool mayBeOnAnother(const CallExpr &call, const FunctionDecl *in) {
+    const FunctionDecl *f = call.getDirectCallee();
+    const Collective *c = f && isMpi(*f) ? findCollective(f->getNameAsString()) : nullptr;
+    const std::optional<Calls> n = c ? ofCollective(call, *c, in) : Calls();
+    return !n || !n->others.empty();
+  }
+
+  /// Whether there may be one.
+  bool any(const Stmt *s, const FunctionDecl *in) {
+    const std::optional<Calls> n = (*this)(s, in);
+    return !n || !n->none();
   }
 
  private:
-  std::optional<int> of(const auto &statements, const FunctionDecl *in) {
-    std::optional<int> sum = 0;
+  std::optional<Calls> of(const auto &statements, const FunctionDecl *in) {
+    Calls sum;
     for (const Stmt *s : statements) {
-      const std::optional<int> n = (*this)(s, in);
-      if (!n || !sum) return std::nullopt;
-      *sum += *n;
+      const std::optional<Calls> n = (*this)(s, in);
+      if (!n) return std::nullopt;
+      sum.add(*n);
     }
     return sum;
   }
 
-  std::optional<int> ofBody(const FunctionDecl *f) {
+  std::optional<Calls> ofBody(const FunctionDecl *f) {
     std::vector<const Stmt *> all{f->getBody()};
     if (const auto *makes = dyn_cast<CXXConstructorDecl>(f))
       for (const CXXCtorInitializer *i : makes->inits()) all.push_back(i->getInit());
     return of(all, f);
   }
 
-  std::optional<int> ofCall(const CallExpr *call, const FunctionDecl *in) {
+  std::optional<Calls> ofCall(const CallExpr *call, const FunctionDecl *in) {
     const FunctionDecl *f = call->getDirectCallee();
     if (mayCallUnseen(*call)) return std::nullopt;
-    const Collective *c = f && isMpi(*f) ? findCollective(f->getNameAsString()) : nullptr;
-    if (c) {
-      if (c->name != kind_.name || c->arguments.size() != call->getNumArgs()) return 0;
-      return communicatorsOf(*call, *c, in, program_).mayBe(own_) ? 1 : 0;
-    }
+    if (const Collective *c = f && isMpi(*f) ? findCollective(f->getNameAsString()) : nullptr)
+      return ofCollective(*call, *c, in);
     const FunctionDecl *body = f ? program_.definition(*f) : nullptr;
-    if (!body) return 0;
-    const auto [at, fresh] = known_.emplace(body, 0);  // it calls itself: counted where it begins
-    if (fresh) {
-      const std::optional<int> n = ofBody(body);
-      known_[body] = n;
-      return n;
+    if (!body) return Calls();
+    const auto at = known_.find(body);
+    if (at != known_.end()) return at->second;
+    // Where it calls itself, it may make as many as it likes.
+    known_[body] = mayCome(*body) ? std::nullopt : std::optional(Calls());
+    std::optional<Calls> n = ofBody(body);
+    if (n && !n->others.empty()) n.reset();  // its own variables
+    return known_[body] = n;
+  }
+
+  std::optional<Calls> ofCollective(const CallExpr &call, const Collective &c,
+                                    const FunctionDecl *in) {
+    if (c.name != kind_.name || c.arguments.size() != call.getNumArgs()) return Calls();
+    const Communicators on = communicatorsOf(call, c, in, program_);
+    if (!on.mayBe(own_)) return Calls();
+    if (on.areConstantOf(own_) || on.areOneWith(own_, program_)) return Calls{1, {}};
+    const VarDecl *v = namedVariable(
+        call.getArg(static_cast<unsigned>(c.arguments.find('c')))->IgnoreParenImpCasts());
+    if (v && !v->hasGlobalStorage() && v->getDeclContext() == in && program_.changes(*in).never(*v))
+      return Calls{0, {{v, 1}}};
+    return std::nullopt;
+  }
+
+  /// Whether a function may come to a call of the kind, on whatever communicator.
+  bool mayCome(const FunctionDecl &body) {
+    std::set<const FunctionDecl *> seen{&body};
+    std::vector<const FunctionDecl *> left{&body};
+    while (!left.empty()) {
+      const FunctionDecl *f = left.back();
+      left.pop_back();
+      for (const CallSite &at : program_.callsIn(*f)) {
+        const FunctionDecl &callee = *at.call->getDirectCallee();
+        const Collective *c = isMpi(callee) ? findCollective(callee.getNameAsString()) : nullptr;
+        if (c && c->name == kind_.name) return true;
+        const FunctionDecl *inner = program_.definition(callee);
+        if (inner && seen.insert(inner).second) left.push_back(inner);
+      }
     }
-    return at->second;
+    return false;
   }
 
   Program &program_;
   const Collective &kind_;
   const Communicators &own_;
-  std::map<const FunctionDecl *, std::optional<int>> known_;
+  std::map<const FunctionDecl *, std::optional<Calls>> known_;
   std::vector<const FunctionDecl *> unseen_;
 };
 
@@ -237,7 +308,7 @@ bool Uniform::inOrder(const Stmt *before, const FunctionDecl *in, Ordered &seen)
     if (count.mayRunUnseen(s))
       for (const FunctionDecl *f : count.unseen())
         if (!inOrder(nullptr, f, seen)) return false;
-    if (const auto *tries = dyn_cast<CXXTryStmt>(s); tries && count(tries->getTryBlock(), in) != 0)
+    if (const auto *tries = dyn_cast<CXXTryStmt>(s); tries && count.any(tries->getTryBlock(), in))
       for (unsigned n = 0; n < tries->getNumHandlers(); ++n)
         if (!ends(tries->getHandler(n), in, program_)) {
           why_.reset();
@@ -245,7 +316,16 @@ bool Uniform::inOrder(const Stmt *before, const FunctionDecl *in, Ordered &seen)
                     "an exception may lead a rank past a call of " + collective_.blocking() +
                         ", to this handler, which goes on");
         }
-    if (const auto *call = dyn_cast<CallExpr>(s); call && count(call, in) != 0) {
+    if (const auto *call = dyn_cast<CallExpr>(s); call && count.mayBeOnAnother(*call, in)) {
+      const Expr *on = call->getArg(static_cast<unsigned>(collective_.arguments.find('c')));
+      chosen_.clear();
+      if (!afresh([&] { return chosenAlike(on, in, context); })) {
+        why_.reset();
+        return no(call, in,
+                  "'" + written(on, context) + "' may be another communicator on other ranks");
+      }
+    }
+    if (const auto *call = dyn_cast<CallExpr>(s); call && count.any(call, in)) {
       if (!afresh([&] { return exitsAlike(call, in); })) return false;
       if (const FunctionDecl *f = called(*call); f && !inOrder(nullptr, f, seen)) return false;
     }
@@ -255,14 +335,18 @@ bool Uniform::inOrder(const Stmt *before, const FunctionDecl *in, Ordered &seen)
     if (const auto *loop = dyn_cast<ForStmt>(s)) on = loop->getCond();
     if (const auto *loop = dyn_cast<WhileStmt>(s)) on = loop->getCond();
     if (const auto *loop = dyn_cast<DoStmt>(s)) on = loop->getCond();
+    if (const auto *loop = dyn_cast<CXXForRangeStmt>(s);
+        loop && !loop->getRangeInit()->getType()->isConstantArrayType())
+      on = loop->getRangeInit();
     if (const auto *choice = dyn_cast<SwitchStmt>(s)) on = choice->getCond();
     if (const auto *choice = dyn_cast<AbstractConditionalOperator>(s)) on = choice->getCond();
     if (const auto *op = dyn_cast<BinaryOperator>(s); op && op->isLogicalOp()) on = op->getLHS();
-    if (!on || count(s, in) == 0) continue;
+    if (!on || !count.any(s, in)) continue;
     if (i && count(i->getThen(), in) && count(i->getThen(), in) == count(i->getElse(), in))
       continue;
     differs_.clear();
-    const bool alike = (isLoop(s) && !namesRank(on)) || afresh([&] { return same(on, in); });
+    const bool alike = (isLoop(s) && !turnsOnce(s, context) && !namesRank(on, in)) ||
+                       afresh([&] { return same(on, in); });
     if (!alike) {
       why_.reset();
       return no(on, in,

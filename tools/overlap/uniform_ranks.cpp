@@ -14,7 +14,9 @@
 #include <clang/AST/ExprCXX.h>
 
 #include <algorithm>
+#include <functional>
 
+#include "tools/overlap/buffers.h"
 #include "tools/overlap/known_calls.h"
 #include "tools/overlap/memory.h"
 #include "tools/overlap/uniform.h"
@@ -47,12 +49,32 @@ static unsigned objectsOf(const CallExpr &call, const FunctionDecl &f) {
   return isa<CXXOperatorCallExpr>(call) && method && !method->isExplicitObjectMemberFunction();
 }
 
+/// Whether a statement may be left for what does not stand behind it, by whoever comes to a
+/// condition that `is` so. The end of main() is none.
+static bool jumpsBy(const Stmt *s, const FunctionDecl &in,
+                    const std::function<bool(const Expr *)> &is, bool chosen = false,
+                    bool within = false) {
+  if (!s || isa<LambdaExpr>(s)) return false;
+  if (isa<GotoStmt, IndirectGotoStmt>(s) || (isa<ReturnStmt>(s) && !in.isMain())) return chosen;
+  if (isa<BreakStmt, ContinueStmt>(s)) return chosen && !within;
+  const auto *i = dyn_cast<IfStmt>(s);
+  within = within || isLoop(s) || isa<SwitchStmt>(s);
+  if (!i || chosen)
+    return std::ranges::any_of(
+        s->children(), [&](const Stmt *child) { return jumpsBy(child, in, is, chosen, within); });
+  const auto jumps = [&](bool if_) {
+    return jumpsBy(i->getThen(), in, is, if_, within) || jumpsBy(i->getElse(), in, is, if_, within);
+  };
+  return jumps(false) || (jumps(true) && is(i->getCond()));
+}
+
 static bool holdsReturn(const Stmt *s) {
   return s && (isa<ReturnStmt>(s) || std::ranges::any_of(s->children(), holdsReturn));
 }
 
-bool Uniform::namesRank(const Stmt *e) const {
+bool Uniform::namesRank(const Expr *e, const FunctionDecl *in) const {
   Seen seen;
+  namedAt_ = {e, in};
   return namesRank(e, &seen);
 }
 
@@ -66,6 +88,9 @@ bool Uniform::namesRank(const Stmt *e, Seen *seen) const {
   if (const auto *ref = dyn_cast<DeclRefExpr>(e)) return tellsRank(*ref->getDecl(), seen);
   if (const auto *member = dyn_cast<MemberExpr>(e))
     return tellsRank(*member->getMemberDecl(), seen) || inParts(seen);
+  if (const auto *size = dyn_cast<UnaryExprOrTypeTraitExpr>(e);
+      size && size->getTypeOfArgument()->isVariablyModifiedType())
+    return seen;
   const auto *call = dyn_cast<CallExpr>(e);
   const FunctionDecl *f = call ? call->getDirectCallee() : nullptr;
   if (f && returnsCode(*f)) return false;
@@ -92,7 +117,8 @@ bool Uniform::mayGiveRank(const CallExpr &call) const {
       program_.isLocal(*f))
     return false;
   if (!isOfSystem(*f)) return true;
-  return name.ends_with("getenv") || (method && f->getOverloadedOperator() == OO_Call) ||
+  return name.ends_with("getenv") || name == "system" || name == "getpid" || name == "gettid" ||
+         (method && f->getOverloadedOperator() == OO_Call) ||
          (f->isInStdNamespace() && (name == "invoke" || name == "apply"));
 }
 
@@ -146,70 +172,120 @@ bool Uniform::comesFromElsewhere(const ValueDecl &d) const {
   });
 }
 
+static bool isOnSelf(const CallExpr &call, const Collective &c, const ASTContext &context) {
+  return constantName(call.getArg(static_cast<unsigned>(c.arguments.find('c'))), context) ==
+         "MPI_COMM_SELF";
+}
+
 /// What collectives that leave the same on all ranks ever fill, by name; "": some structure.
-static std::set<std::string> filledAlike(const Program &program) {
-  std::set<std::string> names;
+static std::map<std::string, std::vector<CallSite>> filledAlike(const Program &program) {
+  std::map<std::string, std::vector<CallSite>> fills;
   for (const CallSite &at : program.collectives()) {
     const Collective *c = findCollective(at.call->getDirectCallee()->getNameAsString());
-    if (!c || !c->sameOnAll || at.call->getNumArgs() != c->arguments.size()) continue;
+    if (!c || !c->sameOnAll || at.call->getNumArgs() != c->arguments.size() || !at.in ||
+        isOnSelf(*at.call, *c, at.in->getASTContext()))
+      continue;
     for (unsigned i = 0; i < at.call->getNumArgs(); ++i) {
       if (c->arguments[i] != 'r' && c->arguments[i] != 'b') continue;
       const Expr *to = at.call->getArg(i)->IgnoreParenCasts();
       const QualType type = to->getType();
-      if ((type->isPointerType() ? type->getPointeeType() : type)->isRecordType()) names.insert("");
+      if ((type->isPointerType() ? type->getPointeeType() : type)->isRecordType())
+        fills[""].push_back(at);
       const auto *op = dyn_cast<UnaryOperator>(to);
       if (op && op->getOpcode() == UO_AddrOf) to = op->getSubExpr()->IgnoreParens();
       while (const auto *sub = dyn_cast<ArraySubscriptExpr>(to))
         to = sub->getBase()->IgnoreParenCasts();
-      if (const auto *ref = dyn_cast<DeclRefExpr>(to)) names.insert(nameInAll(*ref->getDecl()));
-      if (const auto *m = dyn_cast<MemberExpr>(to)) names.insert(nameInAll(*m->getMemberDecl()));
+      if (const auto *ref = dyn_cast<DeclRefExpr>(to))
+        fills[nameInAll(*ref->getDecl())].push_back(at);
+      if (const auto *m = dyn_cast<MemberExpr>(to))
+        fills[nameInAll(*m->getMemberDecl())].push_back(at);
     }
   }
-  return names;
+  return fills;
 }
 
 /// Whether such a collective ever fills it, or the structure that it is in: what one rank has read,
-/// by a condition on the rank, all have then.
+/// by a condition on the rank, all have then. Not one that comes behind the condition that is asked
+/// about.
 bool Uniform::madeAlike(const ValueDecl &d) const {
   if (!alike_) alike_ = filledAlike(program_);
-  return alike_->contains(nameInAll(d)) || (isa<FieldDecl>(d) && alike_->contains(""));
+  const auto inTime = [&](const CallSite &fill) {
+    if (fill.in != namedAt_.second) return true;
+    ASTContext &context = fill.in->getASTContext();
+    if (context.getSourceManager().isBeforeInTranslationUnit(fill.call->getBeginLoc(),
+                                                             namedAt_.first->getBeginLoc()))
+      return true;
+    std::set<const Stmt *> loops;
+    for (const Stmt *p = fill.call; p; p = parentOf(p, context))
+      if (isLoop(p)) loops.insert(p);
+    const Stmt *p = namedAt_.first;
+    while (p && !loops.contains(p)) p = parentOf(p, context);
+    return p != nullptr;
+  };
+  const auto filled = [&](const std::string &name) {
+    const auto at = alike_->find(name);
+    return at != alike_->end() && std::ranges::any_of(at->second, inTime);
+  };
+  return filled(nameInAll(d)) || (isa<FieldDecl>(d) && filled(""));
 }
 
-/// Whether it is up to the rank if a value is given at all.
-bool Uniform::chosenByRank(const Stmt *at, const FunctionDecl *in, Seen *seen) const {
+/// Whether it is up to the rank if a value is given at all. `stays`: to what outlives the function.
+bool Uniform::chosenByRank(const Stmt *at, const FunctionDecl *in, bool stays, Seen *seen) const {
+  ASTContext &context = in->getASTContext();
+  const auto byRank = [&](const Stmt *on) { return on && namesRank(on, seen); };
   const Stmt *from = at;
-  for (const Stmt *p = parentOf(at, in->getASTContext()); p;
-       from = p, p = parentOf(p, in->getASTContext())) {
-    const Expr *on = nullptr;
+  for (const Stmt *p = parentOf(at, context); p; from = p, p = parentOf(p, context)) {
+    const Stmt *on = nullptr;
     if (const auto *i = dyn_cast<IfStmt>(p)) on = i->getCond();
     if (const auto *chosen = dyn_cast<SwitchStmt>(p)) on = chosen->getCond();
-    if (on && from != on && namesRank(on, seen)) return true;
+    if (const auto *chosen = dyn_cast<AbstractConditionalOperator>(p)) on = chosen->getCond();
+    if (const auto *op = dyn_cast<BinaryOperator>(p); op && op->isLogicalOp()) on = op->getLHS();
+    if (const auto *loop = dyn_cast<ForStmt>(p); loop && from != loop->getInit())
+      on = loop->getCond();
+    if (const auto *loop = dyn_cast<WhileStmt>(p)) on = loop->getCond();
+    if (const auto *loop = dyn_cast<DoStmt>(p)) on = loop->getCond();
+    if (from != on && byRank(on)) return true;
+    if (const auto *block = dyn_cast<CompoundStmt>(p))
+      for (const Stmt *before : block->body()) {
+        if (before == from) break;
+        if (jumpsBy(before, *in, byRank)) return true;
+      }
   }
-  return false;
+  if (!stays || in->isMain() || !seen->insert("into " + nameInAll(*in)).second) return false;
+  return std::ranges::any_of(program_.callers(*in), [&](const CallSite &caller) {
+    return caller.in && chosenByRank(caller.call, caller.in, true, seen);
+  });
 }
 
 /// Whether it, or what it points at, is given the rank after its declaration.
 bool Uniform::filledByRank(const ValueDecl &d, Seen *seen) const {
   const bool choice = seen && d.getType()->isIntegralOrEnumerationType() && !madeAlike(d);
+  const auto *v = dyn_cast<VarDecl>(&d);
+  const bool stays = !v || v->hasGlobalStorage();
   for (const Given &given : program_.given(d)) {
     const auto *e = dyn_cast_or_null<Expr>(given.at);
     const auto *op = dyn_cast_or_null<BinaryOperator>(e);
     const bool assigns = op && op->isAssignmentOp();
     if (assigns && seen && namesRank(op->getRHS(), seen)) return true;
-    if (assigns && choice && given.in && chosenByRank(op, given.in, seen)) return true;
+    const Stmt *step = e && given.in ? parentOf(e, given.in->getASTContext()) : nullptr;
+    const auto *unary = dyn_cast_or_null<UnaryOperator>(step);
+    const bool steps = unary && unary->isIncrementDecrementOp();
+    if ((assigns || steps) && choice && given.in && chosenByRank(e, given.in, stays, seen))
+      return true;
     // Of a list of values, or a constructor's.
     const bool value = isa<FieldDecl>(d) && e && e->getType()->isIntegralOrEnumerationType();
     if (!assigns && value && seen && namesRank(e, seen)) return true;
     if (!assigns && e && given.in && getsRank(e, given.in, seen)) return true;
   }
-  return isa<VarDecl>(d) && std::ranges::any_of(program_.uses(d), [&](const Use &use) {
+  return v && std::ranges::any_of(program_.uses(d), [&](const Use &use) {
            return use.in && getsRank(use.ref, use.in, seen);
          });
 }
 
 /// Whether a call that is not seen into may put it where an argument points: MPI, but what is the
 /// same on all ranks, a library's function, or a copy of it.
-bool Uniform::mayPutRank(const CallExpr &call, unsigned i, Seen *seen) const {
+bool Uniform::mayPutRank(const CallExpr &call, const FunctionDecl *in, unsigned i,
+                         Seen *seen) const {
   const FunctionDecl &f = *call.getDirectCallee();
   const QualType type = i < f.getNumParams() ? f.getParamDecl(i)->getType() : QualType();
   const QualType to = type.isNull() ? type : type->getPointeeType();
@@ -218,7 +294,8 @@ bool Uniform::mayPutRank(const CallExpr &call, unsigned i, Seen *seen) const {
     const llvm::StringRef name = f.getName();
     if (const Collective *c = findCollective(name.str()))
       return i < c->arguments.size() && (c->arguments[i] == 'r' || c->arguments[i] == 'b') &&
-             !c->sameOnAll;
+             (!c->sameOnAll || isOnSelf(call, *c, in->getASTContext()));
+    if (name == "MPI_Comm_size") return !ourCommunicator(call.getArg(0), in, inFunction);
     if (name.ends_with("Cart_get")) return i + 1 == f.getNumParams();
     for (const char *part :
          {"_size", "Init", "Query_thread", "Get_version", "Dims_create", "Topo_test", "dim_get",
@@ -249,7 +326,7 @@ bool Uniform::getsRank(const Expr *at, const FunctionDecl *in, Seen *seen) const
       if (isMpi(*f) && (name.ends_with("Comm_rank") || name.ends_with("Group_rank"))) return i == 1;
       if (!seen || !lends) return false;
       const FunctionDecl *body = program_.definition(*f);
-      if (!body) return mayPutRank(*call, i, seen);
+      if (!body) return mayPutRank(*call, in, i, seen);
       if (i >= body->getNumParams()) return false;
       const ParmVarDecl &p = *body->getParamDecl(i);
       return seen->insert("to " + nameInAll(p)).second && filledByRank(p, seen);
@@ -267,12 +344,15 @@ bool Uniform::getsRank(const Expr *at, const FunctionDecl *in, Seen *seen) const
     const auto *op = dyn_cast<BinaryOperator>(parent);
     if (op && op->isAssignmentOp())
       return seen && op->getLHS() == at && namesRank(op->getRHS(), seen);
+    const auto *chosen = dyn_cast<AbstractConditionalOperator>(parent);
+    if (chosen && seen && at != chosen->getCond() && namesRank(chosen->getCond(), seen))
+      return true;
     const auto *sub = dyn_cast<ArraySubscriptExpr>(parent);
     const auto *unary = dyn_cast<UnaryOperator>(parent);
     const bool moves = op && op->isAdditiveOp() && op->getType()->isPointerType();
     const bool same =
         isa<CastExpr, ParenExpr>(parent) || (moves && at->getType()->isPointerType()) ||
-        (sub && sub->getBase() == at) ||
+        (sub && sub->getBase() == at) || (chosen && at != chosen->getCond()) ||
         (unary && (unary->getOpcode() == UO_AddrOf || unary->getOpcode() == UO_Deref));
     if (!same) return false;
     at = llvm::cast<Expr>(parent);

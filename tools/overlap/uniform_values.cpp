@@ -63,8 +63,9 @@ bool Uniform::same(const Expr *e, const FunctionDecl *in) {
     if (isa<EnumConstantDecl>(ref->getDecl())) return true;
     const auto *v = dyn_cast<VarDecl>(ref->getDecl());
     if (!v) return false;
-    if (promised(*v)) return true;
-    return filledBefore(ref, v, in) || sameValue(v);
+    if (promised(*v) || filledBefore(ref, v, in)) return true;
+    const ForStmt *loop = loopThatSets(*ref, *v, *in);
+    return loop ? sameWithin(*loop, *v, in) : sameValue(v);
   }
   if (const auto *member = dyn_cast<MemberExpr>(e)) {
     const auto *field = dyn_cast<FieldDecl>(member->getMemberDecl());
@@ -105,6 +106,46 @@ bool Uniform::same(const Expr *e, const FunctionDecl *in) {
     return true;
   }
   return false;
+}
+
+/// for (v = 0; ...), for (v = 0, w = 1; ...)
+static bool sets(const Stmt *init, const VarDecl &v) {
+  const auto *op = dyn_cast_or_null<BinaryOperator>(init);
+  if (!op) return false;
+  if (op->getOpcode() == BO_Comma) return sets(op->getLHS(), v) || sets(op->getRHS(), v);
+  return op->getOpcode() == BO_Assign && namedVariable(op->getLHS()) == v.getCanonicalDecl();
+}
+
+/// Whether a statement may be entered in its middle.
+static bool hasEntry(const Stmt *s) {
+  if (!s || isa<SwitchStmt>(s)) return false;
+  return isa<LabelStmt, SwitchCase>(s) || std::ranges::any_of(s->children(), hasEntry);
+}
+
+/// The innermost loop around a local number that begins by giving it a value: what else it is used
+/// for does not matter there. Null: there is none.
+const ForStmt *Uniform::loopThatSets(const DeclRefExpr &ref, const VarDecl &v,
+                                     const FunctionDecl &in) {
+  if (v.hasGlobalStorage() || !v.getType()->isArithmeticType() ||
+      v.getType().isVolatileQualified() || program_.changes(in).of(v).unseen ||
+      !std::ranges::all_of(program_.uses(v), [&](const Use &use) { return use.in == &in; }))
+    return nullptr;
+  const Stmt *from = &ref;
+  for (const Stmt *p = parentOf(from, in.getASTContext()); p;
+       from = p, p = parentOf(p, in.getASTContext()))
+    if (const auto *loop = dyn_cast<ForStmt>(p);
+        loop && from != loop->getInit() && sets(loop->getInit(), v) && !hasEntry(loop->getBody()))
+      return loop;
+  return nullptr;
+}
+
+bool Uniform::sameWithin(const ForStmt &loop, const VarDecl &v, const FunctionDecl *in) {
+  if (!ask(&*counters_.emplace(&loop, v.getCanonicalDecl()).first)) return true;
+  const SourceManager &files = in->getASTContext().getSourceManager();
+  return std::ranges::all_of(program_.uses(v), [&](const Use &use) {
+    return !isWithin(use.ref->getBeginLoc(), &loop, files) || sameUse(use, v) ||
+           differsBy(use, "'" + v.getNameAsString() + "'", v);
+  });
 }
 
 bool Uniform::promised(const ValueDecl &d) const {
@@ -154,8 +195,9 @@ static bool fillsAll(const CallExpr &call, const Collective &c, unsigned i, cons
          length->sge((bytes + each - 1) / each);
 }
 
-/// A local number that a broadcast, an allgather or an allreduce has just filled, and nothing has
-/// changed since: what it was before does not matter.
+/// A local number that a broadcast, an allgather or an allreduce has just filled, or that was set
+/// to what is the same everywhere, and nothing has changed since: what it was before does not
+/// matter.
 bool Uniform::filledBefore(const DeclRefExpr *ref, const VarDecl *v, const FunctionDecl *in) {
   const auto question = std::tuple(ref, elsewhere_ > 0, trustsLoops_);
   if (notFilled_.contains(question)) return false;
@@ -171,6 +213,52 @@ bool Uniform::filledBefore(const DeclRefExpr *ref, const VarDecl *v, const Funct
   return false;
 }
 
+/// What has a variable's address as an argument, casts aside; null: nothing.
+static const CallExpr *givenTo(const Use &use, ASTContext &context) {
+  const Stmt *at = parentOf(use.ref, context);
+  const auto *address = dyn_cast_or_null<UnaryOperator>(at);
+  if (!address || address->getOpcode() != UO_AddrOf) return nullptr;
+  while (isa_and_nonnull<UnaryOperator, CastExpr, ParenExpr>(at)) at = parentOf(at, context);
+  return dyn_cast_or_null<CallExpr>(at);
+}
+
+static bool isRead(const Use &use, ASTContext &context) {
+  const auto *read = dyn_cast_or_null<CastExpr>(parentOf(use.ref, context));
+  return read && read->getCastKind() == CK_LValueToRValue;
+}
+
+/// Whether MPI may write to it otherwise than in a call that is given its address there.
+bool Uniform::isLent(const VarDecl &v, ASTContext &context) const {
+  return std::ranges::any_of(program_.uses(v), [&](const Use &use) {
+    const Stmt *at = parentOf(use.ref, context);
+    const auto *set = dyn_cast_or_null<BinaryOperator>(at);
+    const auto *step = dyn_cast_or_null<UnaryOperator>(at);
+    if (isRead(use, context) || (set && set->isAssignmentOp()) ||
+        (step && step->isIncrementDecrementOp()))
+      return false;
+    const CallExpr *call = givenTo(use, context);
+    const FunctionDecl *f = call ? call->getDirectCallee() : nullptr;
+    if (!f || !isMpi(*f)) return true;
+    const llvm::StringRef name = f->getName();
+    return !findCollective(name.str()) && name != "MPI_Recv" && name != "MPI_Send" &&
+           name != "MPI_Sendrecv" && name != "MPI_Comm_rank" && name != "MPI_Comm_size" &&
+           name != "MPI_Init" && name != "MPI_Init_thread";
+  });
+}
+
+/// Whether a statement does more with it than to read it.
+bool Uniform::isGiven(const VarDecl &v, const Stmt *s, ASTContext &context) const {
+  return std::ranges::any_of(program_.uses(v), [&](const Use &use) {
+    return !isRead(use, context) && isWithin(use.ref->getBeginLoc(), s, context.getSourceManager());
+  });
+}
+
+/// Of the loop that it is the body of.
+static bool hasContinue(const Stmt *s) {
+  return s && !isLoop(s) && !isa<LambdaExpr>(s) &&
+         (isa<ContinueStmt>(s) || std::ranges::any_of(s->children(), hasContinue));
+}
+
 bool Uniform::isFilledBefore(const DeclRefExpr *ref, const VarDecl *v, const FunctionDecl *in) {
   if (v->hasGlobalStorage() || !v->getType()->isArithmeticType() ||
       v->getType()->isAnyComplexType() || v->getType().isVolatileQualified())
@@ -179,16 +267,24 @@ bool Uniform::isFilledBefore(const DeclRefExpr *ref, const VarDecl *v, const Fun
   const Memory &memory = program_.memory(*in);
   if (!memory.notUnderstood().empty()) return false;
   const Objects self = memory.variable(*v);
+  const bool lent = isLent(*v, context);
   const auto changes = [&](const Stmt *s) {
     for (const Effect &e : effectsOf(s, *in, program_).all)
       if ((e.kind == Effect::writes && memory.mayOverlap(e.objects, self)) ||
-          e.kind == Effect::enters || e.kind == Effect::mpi ||
+          e.kind == Effect::enters ||
+          (e.kind == Effect::mpi && (lent || isGiven(*v, s, context))) ||
           (e.kind == Effect::opaque && memory.escaped(*self.known.begin())))
         return true;
     return false;
   };
   const auto fills = [&](const Stmt *s) {
+    if (const auto *declared = dyn_cast<DeclStmt>(s))
+      return llvm::is_contained(declared->decls(), v) && v->getInit() && same(v->getInit(), in) &&
+             !changes(s);
     const auto *e = dyn_cast<Expr>(s);
+    if (const auto *op = e ? dyn_cast<BinaryOperator>(e->IgnoreParens()) : nullptr)
+      return op->getOpcode() == BO_Assign && namedVariable(op->getLHS()) == v->getCanonicalDecl() &&
+             same(op->getRHS(), in);
     const auto *call = e ? dyn_cast<CallExpr>(e->IgnoreParens()) : nullptr;
     const FunctionDecl *f = call ? call->getDirectCallee() : nullptr;
     const Collective *c = f && isMpi(*f) ? findCollective(f->getNameAsString()) : nullptr;
@@ -205,13 +301,36 @@ bool Uniform::isFilledBefore(const DeclRefExpr *ref, const VarDecl *v, const Fun
     }
     return false;
   };
+  // Each turn ends with it.
+  const auto fillsAtEnd = [&](const Stmt *body, const Stmt *step) {
+    const auto *block = dyn_cast<CompoundStmt>(body);
+    if (!block || hasContinue(block) || (step && changes(step))) return false;
+    for (const Stmt *s : llvm::reverse(block->body())) {
+      if (fills(s)) return true;
+      if (changes(s)) return false;
+    }
+    return false;
+  };
   const Stmt *at = ref;
   for (const Stmt *p = parentOf(at, context); p; at = p, p = parentOf(p, context)) {
     const auto *block = dyn_cast<CompoundStmt>(p);
     if (!block) {
       const bool repeats = isLoop(p);
       const bool ends = isa<Expr, DeclStmt, ReturnStmt>(p);
-      if ((repeats || ends) && changes(p)) return false;
+      if (ends && changes(p)) return false;
+      if (repeats && changes(p)) {
+        const auto *f = dyn_cast<ForStmt>(p);
+        const auto *w = dyn_cast<WhileStmt>(p);
+        const auto *d = dyn_cast<DoStmt>(p);
+        if (f ? at == f->getInit() || (f->getCond() && changes(f->getCond())) ||
+                    (f->getInit() && changes(f->getInit())) ||
+                    !fillsAtEnd(f->getBody(), f->getInc())
+            : w ? w->getConditionVariable() || changes(w->getCond()) ||
+                      !fillsAtEnd(w->getBody(), nullptr)
+                : !d || changes(d->getCond()) || !fillsAtEnd(d->getBody(), nullptr))
+          return false;
+        if (d && at == d->getCond()) return true;
+      }
       const auto *i = dyn_cast<IfStmt>(p);
       if (!repeats && !ends && !i) return false;
       if (i && (i->getInit() || i->getConditionVariable() || changes(i->getCond()))) return false;
@@ -253,7 +372,7 @@ bool Uniform::isOnlyOne(const ValueDecl &d, Kept kept) const {
   return program_.givenOnce(d, kept == ever || another);
 }
 
-bool Uniform::ourCommunicator(const Expr *communicator, const FunctionDecl *in, Kept kept) {
+bool Uniform::ourCommunicator(const Expr *communicator, const FunctionDecl *in, Kept kept) const {
   const ASTContext &context = in->getASTContext();
   if (constantName(communicator, context) == "MPI_COMM_WORLD") return true;
   const Communicators those = communicatorsOf(*communicator, *in, program_);

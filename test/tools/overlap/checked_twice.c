@@ -23,6 +23,23 @@
   do {                                        \
     if ((code = call) != 0) die("it failed"); \
   } while (0)
+// Only where it fails does it stop; what it counts it would count twice.
+#define COUNTED_FIRST(call)               \
+  do {                                    \
+    int rc_ = (call);                     \
+    if (argc > 0) calls++, failed(rc_);   \
+  } while (0)
+#define COUNTED_BLOCK(call)               \
+  do {                                    \
+    int rc_ = (call);                     \
+    if (argc > 0) {                       \
+      calls++;                            \
+      do {                                \
+        if (rc_ == 0) continue;           \
+        MPI_Abort(MPI_COMM_WORLD, 1);     \
+      } while (0);                        \
+    }                                     \
+  } while (0)
 enum { N = 100 };
 static double in[N], out[N], other[N];
 static int calls, failures, code;
@@ -33,9 +50,19 @@ static void die(const char *why) {
   fprintf(stderr, "%s\n", why);
   MPI_Abort(MPI_COMM_WORLD, 1);
 }
+static void failed(int rc) {
+  if (rc == MPI_SUCCESS) return;
+  MPI_Abort(MPI_COMM_WORLD, 1);
+}
 
 int main(int argc, char **argv) {
   MPI_Init(&argc, &argv);
+  // CHECK: not changed: COUNTED_FIRST() would do a change to calls twice
+  COUNTED_FIRST(MPI_Allreduce(in, out, N, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD));
+  work();
+  // CHECK: not changed: COUNTED_BLOCK() would do a change to calls twice
+  COUNTED_BLOCK(MPI_Allreduce(in, out, N, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD));
+  work();
   // CHECK: not changed: COUNTED() would do a change to calls twice
   COUNTED(MPI_Allreduce(in, out, N, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD));
   work();

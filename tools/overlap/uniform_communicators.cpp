@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// uniform_communicators.cpp - whether ranks that reach a call alike are on one communicator there.
+//
+//   MPI_Comm comm = MPI_COMM_WORLD;
+//   if (rank == 0) comm = MPI_COMM_SELF;
+//   MPI_Bcast(data, n, MPI_INT, 0, comm);   rank 0 is alone, and the others wait for its next one
+//
+// What MPI makes at one place all ranks have from there, whatever group they are in. Of several,
+// all have to have chosen alike.
+
+#include <clang/AST/ASTContext.h>
+#include <clang/AST/ExprCXX.h>
+#include <clang/AST/StmtCXX.h>
+#include <llvm/Support/SaveAndRestore.h>
+
+#include <algorithm>
+
+#include "tools/overlap/buffers.h"
+#include "tools/overlap/changes.h"
+#include "tools/overlap/communicators.h"
+#include "tools/overlap/uniform.h"
+
+namespace nbcc::overlap {
+
+using namespace clang;
+using llvm::dyn_cast;
+using llvm::isa;
+
+bool Uniform::onOneCommunicator() {
+  const Expr *on = call_.getArg(static_cast<unsigned>(collective_.arguments.find('c')));
+  chosen_.clear();
+  const std::optional<Remark> before = why_;
+  if (chosenAlike(on, home_, home_->getASTContext())) return true;
+  why_ = before;
+  return no(
+      &call_, home_,
+      "'" + written(on, home_->getASTContext()) + "' may be another communicator on other ranks");
+}
+
+/// `in`: null where it stands in no function.
+bool Uniform::chosenAlike(const Expr *e, const FunctionDecl *in, const ASTContext &context) {
+  if (const auto *standard = dyn_cast<CXXDefaultArgExpr>(e->IgnoreImpCasts()))
+    e = standard->getExpr();
+  if (constantName(e, context).starts_with("MPI_COMM_")) return true;
+  e = e->IgnoreParenImpCasts();
+  if (in) {
+    const Communicators those = communicatorsOf(*e, *in, program_);
+    if (!those.unknown && those.constants.size() + those.made.size() <= 1) return true;
+  }
+  if (const auto *chosen = dyn_cast<ConditionalOperator>(e))
+    return in && same(chosen->getCond(), in) && chosenAlike(chosen->getTrueExpr(), in, context) &&
+           chosenAlike(chosen->getFalseExpr(), in, context);
+  if (const auto *call = dyn_cast<CallExpr>(e)) return returnsAlike(*call);
+  if (const auto *list = dyn_cast<InitListExpr>(e))
+    return std::ranges::all_of(list->inits(), [&](const Expr *value) {
+      return isa<ImplicitValueInitExpr>(value) || chosenAlike(value, in, context);
+    });
+  if (const auto *sub = dyn_cast<ArraySubscriptExpr>(e)) {
+    const auto *array = dyn_cast<DeclRefExpr>(sub->getBase()->IgnoreParenImpCasts());
+    const bool isOne = array && array->getDecl()->getType()->isConstantArrayType();
+    return in && isOne && same(sub->getIdx(), in) && givenAlike(*array->getDecl());
+  }
+  const auto *ref = dyn_cast<DeclRefExpr>(e);
+  const auto *member = dyn_cast<MemberExpr>(e);
+  const ValueDecl *d = ref ? ref->getDecl() : member ? member->getMemberDecl() : nullptr;
+  if (const auto *p = dyn_cast_or_null<ParmVarDecl>(d)) return in && passedAlike(*p, *in);
+  return d && givenAlike(*d);
+}
+
+/// comm_of(matrix)
+bool Uniform::returnsAlike(const CallExpr &call) {
+  const FunctionDecl *callee = call.getDirectCallee();
+  const FunctionDecl *f = callee ? program_.bodyAnywhere(*callee) : nullptr;
+  if (!f || isa<CoroutineBodyStmt>(f->getBody())) return false;
+  if (!chosen_.insert(f).second) return true;
+  const llvm::SaveAndRestore elsewhere(elsewhere_, elsewhere_ + 1);
+  return allReturns(*f,
+                    [&](const Expr *value) { return chosenAlike(value, f, f->getASTContext()); });
+}
+
+bool Uniform::passedAlike(const ParmVarDecl &p, const FunctionDecl &in) {
+  if (p.getDeclContext() != &in || !program_.changes(in).never(p)) return false;
+  if (!chosen_.insert(&p).second) return true;
+  const llvm::SaveAndRestore elsewhere(elsewhere_, elsewhere_ + 1);
+  const unsigned i = p.getFunctionScopeIndex();
+  if (const auto *constructor = dyn_cast<CXXConstructorDecl>(&in))
+    return std::ranges::all_of(program_.constructions(*constructor), [&](const Construction &at) {
+      return i < at.made->getNumArgs() && (!at.in || reached(at.made, at.in)) &&
+             chosenAlike(at.made->getArg(i), at.in, at.made->getConstructor()->getASTContext());
+    });
+  return std::ranges::all_of(program_.callers(in), [&](const CallSite &at) {
+    return at.in && i < at.call->getNumArgs() && !isa<CXXOperatorCallExpr>(at.call) &&
+           reached(at.call, at.in) &&
+           chosenAlike(at.call->getArg(i), at.in, at.in->getASTContext());
+  });
+}
+
+/// Of a field: in whatever structure, as far as what gives it one is seen.
+bool Uniform::givenAlike(const ValueDecl &d) {
+  if (!chosen_.insert(&d).second) return true;
+  const auto *v = dyn_cast<VarDecl>(&d);
+  for (const VarDecl *one : v ? program_.declarations(*v) : std::vector<const VarDecl *>()) {
+    const auto *in = dyn_cast<FunctionDecl>(one->getDeclContext());
+    if (one->getInit() && !chosenAlike(one->getInit(), in, one->getASTContext())) return false;
+  }
+  return std::ranges::all_of(program_.given(d), [&](const Given &g) {
+    const auto *set = dyn_cast_or_null<BinaryOperator>(g.at);
+    const auto *value = dyn_cast_or_null<Expr>(g.at);
+    if (g.at && g.in && !reached(g.at, g.in)) return false;
+    if (g.in && (!v || v->hasGlobalStorage()) && !entered(g.in)) return false;
+    if (isMadeByMpi(g)) return true;
+    if (g.in && set && set->getOpcode() == BO_Assign)
+      return chosenAlike(set->getRHS(), g.in, g.in->getASTContext());
+    return g.source && value && chosenAlike(value, g.in, *g.source);
+  });
+}
+
+}  // namespace nbcc::overlap
