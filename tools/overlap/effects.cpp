@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "tools/overlap/points_to.h"
 #include "tools/overlap/walk.h"
 
 namespace nbcc::overlap {
@@ -294,6 +295,14 @@ void Walk::address(const Expr *e) {
   }
 }
 
+void Walk::allocates(const CXXNewExpr *made) {
+  const CXXConstructExpr *by = made->getConstructExpr();
+  if (!isPlainNew(*made) || !program_.allocatesPlainly() ||
+      (by && !by->getConstructor()->isTrivial()))
+    add(Effect::opaque, made, "'" + text(made) + "'");
+  statements(made);
+}
+
 void Walk::value(const Expr *e) {
   e = e->IgnoreParens();
   if (e == but_) return;
@@ -373,8 +382,9 @@ void Walk::value(const Expr *e) {
     return add(Effect::writes, e, text(gone->getArgument()),
                memory_.pointedAt(gone->getArgument()));
   }
+  if (const auto *made = dyn_cast<CXXNewExpr>(e)) return allocates(made);
   if (isa<CXXThrowExpr>(e)) add(Effect::leaves, e, "throw");
-  // new may throw; lambdas, temporaries with destructors and whatever else there is.
+  // Lambdas, temporaries with destructors and whatever else there is.
   add(Effect::opaque, e, "'" + text(e) + "'");
   statements(e);
 }

@@ -93,7 +93,8 @@ What stands between start and wait
     could do anything, unless they are declared __attribute__((const)) or pure, or --local names them: these read and
     write all that their arguments, and the object of a method, lead to.
   - It does not leave the block: no return, goto, break or continue out of it, no label, no exception. Where no source
-    has a try or an operator new, a std::vector of numbers may be made or resized, unless it is a buffer.
+    has a try or an operator new, memory may be allocated by new for what has no constructor, and a std::vector of numbers
+    may be made or resized, unless it is a buffer.
   - It touches nothing volatile or atomic, and asks for no time: the call would no longer be what is measured.
     --across-clocks says that this does not matter.
   - Where a branch of an if ends, it goes on behind the if, unless something that the call needs lives in the

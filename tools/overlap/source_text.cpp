@@ -86,7 +86,7 @@ bool isDirective(StringRef &line) {
 }
 
 size_t lineBegin(StringRef text, size_t at) {
-  const size_t before = at == 0 ? StringRef::npos : text.rfind('\n', at - 1);
+  const size_t before = text.rfind('\n', at);
   return before == StringRef::npos ? 0 : before + 1;
 }
 

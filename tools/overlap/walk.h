@@ -49,6 +49,7 @@ class Walk {
   void begins(const clang::DeclRefExpr &);
   void access(const clang::Expr *glvalue, bool read, bool write);
   void declares(const clang::VarDecl *);
+  void allocates(const clang::CXXNewExpr *);
   void directive(const clang::OMPExecutableDirective *);
   void copies(const clang::Expr *argument);
   void constructs(const clang::CXXConstructExpr *);
