@@ -379,12 +379,20 @@ static struct ways *ways_of(const struct nbc_shm_lanes *lanes, const struct lane
   return p && l->pulls && may_copy(lanes, l) && bytes > l->in.sizes.slot ? &p->ways : NULL;
 }
 
+// Whether the message is seen for the first time; and when that was.
+static bool is_new(const struct nbc_shm_lanes *lanes, struct lane *l) {
+  if (l->since || !may_copy(lanes, l)) return false;
+  l->since = now();
+  return true;
+}
+
 // Whether the sender may be about to copy the message, which is quicker.
-static bool is_patient(const struct nbc_shm_lanes *lanes, const struct lane *l, uint64_t bytes) {
+static bool is_patient(const struct nbc_shm_lanes *lanes, const struct lane *l, uint64_t bytes,
+                       bool fresh) {
   const struct ways *ways = ways_of(lanes, l, bytes);
   if (!may_copy(lanes, l) || (ways && ways_read(ways) & ways_bit(bytes))) return false;
   uint64_t in_ns = bytes <= l->in.sizes.slot ? COPIED_IN_NS : READ_IN_NS;
-  return now() < l->since + LEAST_PATIENCE + (int64_t)(bytes / in_ns);
+  return fresh || now() < l->since + LEAST_PATIENCE + (int64_t)(bytes / in_ns);
 }
 
 // That a message has come, of that kind; it is noted what its way took.
@@ -407,7 +415,7 @@ static int take(struct nbc_shm_lanes *lanes, struct lane *l, struct cell *cell, 
   uint16_t kind = atomic_load_explicit(&cell->kind, memory_order_acquire);
   told_acquire();
   if (cell->bytes != m->bytes) return NBC_ERROR_DEVICE;
-  if (kind >= KIND_MEMORY && !l->since && may_copy(lanes, l)) l->since = now();
+  const bool fresh = kind >= KIND_MEMORY && is_new(lanes, l);
   switch (kind) {
     case KIND_CELL:
       if (m->bytes > INLINE) return NBC_ERROR_DEVICE;
@@ -418,7 +426,7 @@ static int take(struct nbc_shm_lanes *lanes, struct lane *l, struct cell *cell, 
       scatter_runs(m, 0, slot, m->bytes);
       return 1;
     case KIND_MEMORY:
-      if (!l->asked && is_patient(lanes, l, m->bytes)) return 0;
+      if (!l->asked && is_patient(lanes, l, m->bytes, fresh)) return 0;
       // What fits into the slot may be copied there meanwhile; of the window one end has to know.
       if (m->bytes > l->in.sizes.slot &&
           !atomic_compare_exchange_strong(&cell->kind, &kind, (uint16_t)KIND_READ))
