@@ -311,10 +311,17 @@ void Walk::method(const CXXMemberCallExpr *call) {
   add(Effect::opaque, call, m->getNameAsString(), touched);
 }
 
-/// An argument from which a vector of numbers takes elements: one of them, or a pointer to them.
+/// What a vector of numbers may be given, so that no code of the program's runs: numbers, and what
+/// it takes elements from, pointers to numbers, another one, a list.
 void Walk::copies(const Expr *argument) {
-  if (isa<CXXDefaultArgExpr, MaterializeTemporaryExpr>(argument)) return;
-  if (argument->isGLValue() || argument->getType()->isPointerType())
+  if (isa<CXXDefaultArgExpr>(argument)) return;
+  const QualType type = argument->getType();
+  const bool leads = type->isPointerType() && type->getPointeeType()->isArithmeticType();
+  const bool listed = isa<CXXStdInitializerListExpr, InitListExpr>(argument->IgnoreImplicit());
+  if (!type->isArithmeticType() && !leads && !isContainerOfNumbers(type) && !listed)
+    return add(Effect::opaque, argument, text(argument), Objects::anything());
+  if (isa<MaterializeTemporaryExpr>(argument)) return;
+  if (argument->isGLValue() || type->isPointerType())
     add(Effect::reads, argument, text(argument), given(argument));
 }
 

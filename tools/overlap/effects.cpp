@@ -180,15 +180,34 @@ void Walk::statement(const Stmt *s) {
   statements(s);
 }
 
+/// Whether all that a clause names is so.
+static bool areAll(const auto &clause, bool (*is)(QualType)) {
+  return std::ranges::all_of(clause.varlists(), [&](const Expr *e) {
+    return is(QualType(e->getType().getNonReferenceType()->getBaseElementTypeUnsafe(), 0));
+  });
+}
+
+static bool isSummed(QualType type) {
+  return type->isArithmeticType();
+}
+
+/// No constructor, assignment or destructor of the program's runs where it is copied.
+static bool isTrivial(QualType type) {
+  const CXXRecordDecl *record = type->getAsCXXRecordDecl();
+  return !record || (record->hasDefinition() && record->isTrivial());
+}
+
 /// Whether what a clause computes is what its operands are, or stands before the directive.
 static bool isFollowed(const OMPClause *clause) {
   if (const auto *reduction = dyn_cast<OMPReductionClause>(clause)) {
     const DeclarationName by = reduction->getNameInfo().getName();
-    return by.getNameKind() == DeclarationName::CXXOperatorName || by.getAsString() == "min" ||
-           by.getAsString() == "max";
+    return areAll(*reduction, isSummed) && (by.getNameKind() == DeclarationName::CXXOperatorName ||
+                                            by.getAsString() == "min" || by.getAsString() == "max");
   }
-  return isa<OMPPrivateClause, OMPFirstprivateClause, OMPLastprivateClause, OMPSharedClause,
-             OMPDefaultClause, OMPCollapseClause, OMPNumThreadsClause, OMPIfClause,
+  if (const auto *own = dyn_cast<OMPPrivateClause>(clause)) return areAll(*own, isTrivial);
+  if (const auto *own = dyn_cast<OMPFirstprivateClause>(clause)) return areAll(*own, isTrivial);
+  if (const auto *own = dyn_cast<OMPLastprivateClause>(clause)) return areAll(*own, isTrivial);
+  return isa<OMPSharedClause, OMPDefaultClause, OMPCollapseClause, OMPNumThreadsClause, OMPIfClause,
              OMPScheduleClause, OMPProcBindClause, OMPSafelenClause, OMPSimdlenClause>(clause);
 }
 
@@ -196,7 +215,12 @@ static bool isFollowed(const OMPClause *clause) {
 void Walk::directive(const OMPExecutableDirective *omp) {
   const bool plain =
       isa<OMPParallelForDirective, OMPParallelForSimdDirective, OMPSimdDirective>(omp);
-  if (!plain || !omp->hasAssociatedStmt() || !std::ranges::all_of(omp->clauses(), isFollowed))
+  const auto *loop = dyn_cast<OMPLoopDirective>(omp);
+  const bool counts = loop && std::ranges::all_of(loop->counters(), [](const Expr *counter) {
+                        return counter->getType()->isScalarType();
+                      });
+  if (!plain || !counts || !omp->hasAssociatedStmt() ||
+      !std::ranges::all_of(omp->clauses(), isFollowed))
     return add(Effect::opaque, omp, "a directive of OpenMP that is not followed");
   for (const OMPClause *clause : omp->clauses()) {
     const auto *before = OMPClauseWithPreInit::get(clause);  // a chunk, for one
@@ -368,6 +392,8 @@ void Walk::value(const Expr *e) {
     loops_ = loops, switches_ = switches;
     return;
   }
+  if (const auto *list = dyn_cast<InitListExpr>(e); list && list->hasArrayFiller())
+    value(list->getArrayFiller());
   if (isa<BinaryOperator, UnaryOperator, ConditionalOperator, InitListExpr, CompoundLiteralExpr,
           MaterializeTemporaryExpr, ExprWithCleanups, ConstantExpr, DesignatedInitExpr,
           ArrayInitLoopExpr>(e))
@@ -383,6 +409,8 @@ void Walk::value(const Expr *e) {
                memory_.pointedAt(gone->getArgument()));
   }
   if (const auto *made = dyn_cast<CXXNewExpr>(e)) return allocates(made);
+  if (const auto *first = dyn_cast<CXXDefaultInitExpr>(e))  // its text is that of what it fills
+    return add(Effect::opaque, e, "the first value of " + first->getField()->getNameAsString());
   if (isa<CXXThrowExpr>(e)) add(Effect::leaves, e, "throw");
   // Lambdas, temporaries with destructors and whatever else there is.
   add(Effect::opaque, e, "'" + text(e) + "'");

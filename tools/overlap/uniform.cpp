@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "tools/overlap/changes.h"
 #include "tools/overlap/known_calls.h"
 
 namespace nbcc::overlap {
@@ -150,21 +151,77 @@ bool staysIn(const Stmt *exit, const std::set<const Stmt *> &loops, const Functi
 
 }  // namespace
 
-bool turnsOnce(const Stmt *loop, const ASTContext &context) {
+/// A constant condition's value.
+static std::optional<bool> known(const Expr *condition, const ASTContext &context) {
+  bool is = false;
+  if (!condition || condition->isValueDependent() ||
+      !condition->EvaluateAsBooleanCondition(is, context))
+    return std::nullopt;
+  return is;
+}
+
+/// Whether whoever comes to the end of a statement leaves the loop there.
+static bool leavesAtEnd(const Stmt *s, const ASTContext &context) {
+  if (const auto *block = dyn_cast_or_null<CompoundStmt>(s))
+    return !block->body_empty() && leavesAtEnd(block->body_back(), context);
+  if (const auto *label = dyn_cast_or_null<LabelStmt>(s))
+    return leavesAtEnd(label->getSubStmt(), context);
+  if (const auto *i = dyn_cast_or_null<IfStmt>(s)) {
+    const std::optional<bool> is = known(i->getCond(), context);
+    return (is == false || leavesAtEnd(i->getThen(), context)) &&
+           (is == true || leavesAtEnd(i->getElse(), context));
+  }
+  return isa_and_nonnull<BreakStmt, ReturnStmt, GotoStmt>(s);
+}
+
+/// for (once = 1; once; once = 0): v = 0, where the condition is v.
+static bool clears(const Stmt *s, const Expr *condition, const ASTContext &context) {
+  const auto *e = dyn_cast_or_null<Expr>(s);
+  const auto *set = e ? dyn_cast<BinaryOperator>(e->IgnoreParenImpCasts()) : nullptr;
+  const VarDecl *v = condition ? namedVariable(condition->IgnoreParenImpCasts()) : nullptr;
+  return v && set && set->getOpcode() == BO_Assign && namedVariable(set->getLHS()) == v &&
+         known(set->getRHS(), context) == false;
+}
+
+bool turnsOnce(const Stmt *loop, const FunctionDecl &in, Program &program) {
+  const ASTContext &context = in.getASTContext();
   const Stmt *body = nullptr;
-  if (const auto *f = dyn_cast<ForStmt>(loop)) body = f->getBody();
-  if (const auto *w = dyn_cast<WhileStmt>(loop)) body = w->getBody();
+  const Expr *condition = nullptr;
+  if (const auto *f = dyn_cast<ForStmt>(loop)) {
+    body = f->getBody();
+    condition = f->getCond();
+    if (clears(f->getInc(), condition, context)) return true;
+    if (const auto counted = countedLoop(*f, program.changes(in), context)) {
+      const auto from = counted->from->getIntegerConstantExpr(context);
+      const auto to = counted->to->getIntegerConstantExpr(context);
+      if (from && to && from->getSignificantBits() < 60 && to->getSignificantBits() < 60) {
+        const int64_t first = from->getExtValue() + counted->step, last = to->getExtValue();
+        const bool up = counted->step > 0;
+        if (counted->including ? (up ? first > last : first < last)
+                               : (up ? first >= last : first <= last))
+          return true;
+      }
+    }
+  }
+  if (const auto *w = dyn_cast<WhileStmt>(loop)) {
+    body = w->getBody();
+    condition = w->getCond();
+  }
   if (const auto *r = dyn_cast<CXXForRangeStmt>(loop)) body = r->getBody();
   if (const auto *d = dyn_cast<DoStmt>(loop)) {
     body = d->getBody();
-    bool again = true;
-    if (!d->getCond()->isValueDependent() &&
-        d->getCond()->EvaluateAsBooleanCondition(again, context) && !again)
+    condition = d->getCond();
+    if (known(condition, context) == false) return true;
+    const VarDecl *v = namedVariable(condition->IgnoreParenImpCasts());
+    if (v && !v->hasGlobalStorage() && v->getInit() && program.changes(in).never(*v) &&
+        known(v->getInit(), context) == false)
       return true;
   }
-  if (const auto *block = dyn_cast_or_null<CompoundStmt>(body); block && !block->body_empty())
-    body = block->body_back();
-  return isa_and_nonnull<BreakStmt, ReturnStmt, GotoStmt>(body);
+  const auto *block = dyn_cast_or_null<CompoundStmt>(body);
+  return leavesAtEnd(body, context) ||
+         (block && std::ranges::any_of(block->body(), [&](const Stmt *s) {
+            return clears(s, condition, context);
+          }));
 }
 
 bool ends(const CXXCatchStmt *handler, const FunctionDecl *in, Program &program) {
@@ -276,7 +333,7 @@ bool Uniform::exitsAlike(const Stmt *s, const FunctionDecl *in) {
   for (const Stmt *p = parentOf(s, in); p; p = parentOf(p, in)) {
     around.insert(p);
     if (isLoop(p)) loops.insert(p);
-    if (isLoop(p) && !turnsOnce(p, in->getASTContext())) turning.insert(p);
+    if (isLoop(p) && !turnsOnce(p, *in, program_)) turning.insert(p);
   }
   const auto [known, fresh] = exits_.try_emplace(in->getBody());
   if (fresh) {

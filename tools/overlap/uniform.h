@@ -82,6 +82,9 @@ class Uniform {
   bool returnsAlike(const clang::CallExpr &);
   bool passedAlike(const clang::ParmVarDecl &, const clang::FunctionDecl &in);
   bool givenAlike(const clang::ValueDecl &);
+  bool elementsAlike(const clang::VarDecl &);
+  bool partsAlike(const clang::VarDecl &, const clang::FieldDecl *);
+  bool isFollowed(const clang::VarDecl &) const;
 
   // uniform_uses.cpp
   bool sameUse(const Use &, const clang::VarDecl &, const clang::FieldDecl *only = nullptr);
@@ -157,7 +160,7 @@ bool isOfCommandLine(const clang::ParmVarDecl &);
 
 /// Whether it is no more than a block that one may leave: do { ... } while (0); while (c) { ...;
 /// break; }.
-bool turnsOnce(const clang::Stmt *loop, const clang::ASTContext &);
+bool turnsOnce(const clang::Stmt *loop, const clang::FunctionDecl &in, Program &);
 
 /// A first value of a global variable that is no address, which each rank has its own of, but for
 /// texts.

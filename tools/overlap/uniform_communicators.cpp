@@ -18,6 +18,7 @@
 #include "tools/overlap/buffers.h"
 #include "tools/overlap/changes.h"
 #include "tools/overlap/communicators.h"
+#include "tools/overlap/known_calls.h"
 #include "tools/overlap/uniform.h"
 
 namespace nbcc::overlap {
@@ -57,14 +58,69 @@ bool Uniform::chosenAlike(const Expr *e, const FunctionDecl *in, const ASTContex
     });
   if (const auto *sub = dyn_cast<ArraySubscriptExpr>(e)) {
     const auto *array = dyn_cast<DeclRefExpr>(sub->getBase()->IgnoreParenImpCasts());
-    const bool isOne = array && array->getDecl()->getType()->isConstantArrayType();
-    return in && isOne && same(sub->getIdx(), in) && givenAlike(*array->getDecl());
+    const auto *v = array ? dyn_cast<VarDecl>(array->getDecl()) : nullptr;
+    return in && v && same(sub->getIdx(), in) && elementsAlike(*v);
   }
   const auto *ref = dyn_cast<DeclRefExpr>(e);
+  if (const auto *p = ref ? dyn_cast<ParmVarDecl>(ref->getDecl()) : nullptr)
+    return in && passedAlike(*p, *in);
+  if (const auto *v = ref ? dyn_cast<VarDecl>(ref->getDecl()) : nullptr)
+    return isFollowed(*v) && givenAlike(*v);
   const auto *member = dyn_cast<MemberExpr>(e);
-  const ValueDecl *d = ref ? ref->getDecl() : member ? member->getMemberDecl() : nullptr;
-  if (const auto *p = dyn_cast_or_null<ParmVarDecl>(d)) return in && passedAlike(*p, *in);
-  return d && givenAlike(*d);
+  const auto *field = member ? dyn_cast<FieldDecl>(member->getMemberDecl()) : nullptr;
+  if (field && program_.promises().library && givenAlike(*field)) return true;
+  // Of several structures each may have another one, so it has to be a variable's own.
+  const auto *whole = field ? dyn_cast<DeclRefExpr>(member->getBase()->IgnoreParens()) : nullptr;
+  const auto *v = whole ? dyn_cast<VarDecl>(whole->getDecl()) : nullptr;
+  const auto *made = v ? dyn_cast_or_null<CXXConstructExpr>(v->getInit()) : nullptr;
+  const bool empty =
+      v &&
+      (!v->getInit() || (made && made->getConstructor()->isTrivial() && made->getNumArgs() == 0));
+  return empty && v->getType()->isRecordType() && isFollowed(*v) && partsAlike(*v, field);
+}
+
+bool Uniform::isFollowed(const VarDecl &v) const {
+  return !v.getType()->isReferenceType() && !v.getType().isVolatileQualified() &&
+         !program_.hasNames(v) && !(v.hasGlobalStorage() && program_.knownElsewhere(v));
+}
+
+/// An array of them, whose elements are read, set one by one, and made by MPI.
+bool Uniform::elementsAlike(const VarDecl &v) {
+  for (const VarDecl *one : program_.declarations(v)) {
+    const auto *in = dyn_cast<FunctionDecl>(one->getDeclContext());
+    if (one->getInit() && !chosenAlike(one->getInit(), in, one->getASTContext())) return false;
+  }
+  return v.getType()->isConstantArrayType() && isFollowed(v) && partsAlike(v, nullptr);
+}
+
+/// The same of one field of a structure, if there is one.
+bool Uniform::partsAlike(const VarDecl &v, const FieldDecl *field) {
+  if (!chosen_.insert(&v).second) return true;
+  return std::ranges::all_of(program_.uses(v), [&](const Use &use) {
+    if (!use.in) return false;
+    ASTContext &context = use.in->getASTContext();
+    const Stmt *at = parentOf(use.ref, context);
+    while (isa_and_nonnull<ImplicitCastExpr, ParenExpr>(at)) at = parentOf(at, context);
+    const auto *sub = dyn_cast_or_null<ArraySubscriptExpr>(at);
+    const auto *member = dyn_cast_or_null<MemberExpr>(at);
+    if (field ? !member : !sub) return false;
+    const Stmt *by = parentOf(at, context);
+    const auto *read = dyn_cast_or_null<CastExpr>(by);
+    if (read && read->getCastKind() == CK_LValueToRValue) return true;
+    if (member && member->getMemberDecl()->getCanonicalDecl() != field->getCanonicalDecl())
+      return false;
+    if ((sub && !same(sub->getIdx(), use.in)) || !reached(at, use.in) ||
+        (v.hasGlobalStorage() && !entered(use.in)))
+      return false;
+    const auto *set = dyn_cast_or_null<BinaryOperator>(by);
+    if (set && set->getOpcode() == BO_Assign && set->getLHS()->IgnoreParens() == at)
+      return chosenAlike(set->getRHS(), use.in, context);
+    const auto *address = dyn_cast_or_null<UnaryOperator>(by);
+    const auto *call = address && address->getOpcode() == UO_AddrOf
+                           ? dyn_cast_or_null<CallExpr>(parentOf(by, context))
+                           : nullptr;
+    return call && call->getDirectCallee() && isMpi(*call->getDirectCallee());
+  });
 }
 
 /// comm_of(matrix)

@@ -71,6 +71,14 @@ bool callsBack(const CallExpr &call, const FunctionDecl &f, const Program &progr
                              [](const Expr *argument) { return bringsCode(argument->getType()); });
 }
 
+/// What stands in it, and what fills the rest of an array.
+std::vector<const Stmt *> allPartsOf(const Stmt *s) {
+  std::vector<const Stmt *> parts(s->child_begin(), s->child_end());
+  if (const auto *list = dyn_cast<InitListExpr>(s); list && list->hasArrayFiller())
+    parts.push_back(list->getArrayFiller());
+  return parts;
+}
+
 /// Calls of the kind: on the communicator that is asked about, and on those that may be the same
 /// one, by the variable that has it as long as a function runs.
 struct Calls {
@@ -146,7 +154,7 @@ class Count {
     if (const auto *call = dyn_cast<CallExpr>(s))
       if (const std::optional<Calls> n = ofCall(call, in); !n || !n->none()) return n;
     const auto *i = dyn_cast<IfStmt>(s);
-    std::vector<const Stmt *> always(s->child_begin(), s->child_end());
+    std::vector<const Stmt *> always = allPartsOf(s);
     std::erase_if(always, [&](const Stmt *child) {
       return i && (child == i->getThen() || child == i->getElse());
     });
@@ -286,7 +294,7 @@ bool Uniform::inOrder(const Stmt *before, const FunctionDecl *in, Ordered &seen)
     const bool counts = !before || again || around.contains(s) ||
                         files.isBeforeInTranslationUnit(s->getBeginLoc(), before->getBeginLoc());
     if (!counts) continue;
-    for (const Stmt *child : s->children()) left.emplace_back(child, again);
+    for (const Stmt *child : allPartsOf(s)) left.emplace_back(child, again);
     if (around.contains(s)) continue;
     // Another question, so what was taken for granted in this one is not.
     const auto afresh = [&](auto &&ask) {
@@ -345,7 +353,7 @@ bool Uniform::inOrder(const Stmt *before, const FunctionDecl *in, Ordered &seen)
     if (i && count(i->getThen(), in) && count(i->getThen(), in) == count(i->getElse(), in))
       continue;
     differs_.clear();
-    const bool alike = (isLoop(s) && !turnsOnce(s, context) && !namesRank(on, in)) ||
+    const bool alike = (isLoop(s) && !turnsOnce(s, *in, program_) && !namesRank(on, in)) ||
                        afresh([&] { return same(on, in); });
     if (!alike) {
       why_.reset();

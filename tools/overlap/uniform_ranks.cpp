@@ -95,6 +95,9 @@ bool Uniform::namesRank(const Stmt *e, Seen *seen) const {
   const FunctionDecl *f = call ? call->getDirectCallee() : nullptr;
   if (f && returnsCode(*f)) return false;
   const auto *op = dyn_cast<BinaryOperator>(e);
+  if (op && seen && op->isEqualityOp())  // who takes part
+    for (const Expr *side : {op->getLHS(), op->getRHS()})
+      if (constantName(side, namedAt_.second->getASTContext()) == "MPI_COMM_NULL") return true;
   if (op && op->isPtrMemOp() && seen && isWholeNumber(op->getType())) return true;
   if (call && seen && mayGiveRank(*call)) return true;
   const FunctionDecl *body = f ? program_.definition(*f) : nullptr;
@@ -296,10 +299,19 @@ bool Uniform::mayPutRank(const CallExpr &call, const FunctionDecl *in, unsigned 
       return i < c->arguments.size() && (c->arguments[i] == 'r' || c->arguments[i] == 'b') &&
              (!c->sameOnAll || isOnSelf(call, *c, in->getASTContext()));
     if (name == "MPI_Comm_size") return !ourCommunicator(call.getArg(0), in, inFunction);
+    if (name == "MPI_Group_size") return true;
+    if (name.starts_with("MPI_Type_size") || name.starts_with("MPI_Type_get") ||
+        name.starts_with("MPI_Pack_size"))
+      return std::ranges::none_of(call.arguments(), [&](const Expr *e) {
+        const std::string given = constantName(e, in->getASTContext());
+        return isMpiConstant(given) && given != "MPI_COMM_WORLD";
+      });
+    if (name.ends_with("Dims_create"))
+      return namesRank(call.getArg(0), seen) || namesRank(call.getArg(1), seen);
     if (name.ends_with("Cart_get")) return i + 1 == f.getNumParams();
     for (const char *part :
-         {"_size", "Init", "Query_thread", "Get_version", "Dims_create", "Topo_test", "dim_get",
-          "Type_", "Finalized", "compare", "processor_name", "Error_", "Bcast", "Allre", "Allga"})
+         {"_size", "Init", "Query_thread", "Get_version", "Topo_test", "dim_get", "Type_",
+          "Finalized", "compare", "processor_name", "Error_", "Bcast", "Allre", "Allga"})
       if (name.contains_insensitive(part)) return false;
     return isWholeNumber(to) || to->isVoidType();
   }

@@ -114,8 +114,8 @@ static double ofCommunicator() {
   int k = 1;
   k = 1 - k;
   for (int i = 0; i < N; ++i) t += i;
-  // CHECK: [[#@LINE+1]]:{{.*}} fix: MPI_Ibcast before line [[#@LINE-1]], MPI_Wait here
-  MPI_Bcast(&x, 1, MPI_INT, 0, levels[k]);
+  // CHECK: [[#@LINE+1]]:{{.*}} fix: MPI_Iexscan before line [[#@LINE-1]], MPI_Wait here
+  MPI_Exscan(MPI_IN_PLACE, &x, 1, MPI_INT, MPI_SUM, levels[k]);
   return t;
 }
 int main(int argc, char **argv) {
