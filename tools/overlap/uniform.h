@@ -145,7 +145,8 @@ class Uniform {
   using Asked = std::set<std::pair<const void *, bool>>;  // and whether elsewhere
   Asked asked_;
   std::set<std::pair<const clang::Stmt *, const clang::Decl *>> counters_;
-  std::set<const clang::Decl *> chosen_;  // of the communicator that is being asked about
+  // Of the communicator that is being asked about: what gives it one, or a field of that.
+  std::set<std::pair<const clang::Decl *, const clang::Decl *>> chosen_;
   // That a no is remembered, too, keeps conditions within conditions from being asked 2^n times.
   std::set<std::tuple<const clang::DeclRefExpr *, bool, bool>> notFilled_;
   std::set<std::pair<const clang::Decl *, const clang::Decl *>> parts_;

@@ -95,7 +95,7 @@ bool Uniform::elementsAlike(const VarDecl &v) {
 
 /// The same of one field of a structure, if there is one.
 bool Uniform::partsAlike(const VarDecl &v, const FieldDecl *field) {
-  if (!chosen_.insert(&v).second) return true;
+  if (!chosen_.emplace(&v, field).second) return true;
   return std::ranges::all_of(program_.uses(v), [&](const Use &use) {
     if (!use.in) return false;
     ASTContext &context = use.in->getASTContext();
@@ -107,19 +107,18 @@ bool Uniform::partsAlike(const VarDecl &v, const FieldDecl *field) {
     const Stmt *by = parentOf(at, context);
     const auto *read = dyn_cast_or_null<CastExpr>(by);
     if (read && read->getCastKind() == CK_LValueToRValue) return true;
-    if (member && member->getMemberDecl()->getCanonicalDecl() != field->getCanonicalDecl())
-      return false;
-    if ((sub && !same(sub->getIdx(), use.in)) || !reached(at, use.in) ||
-        (v.hasGlobalStorage() && !entered(use.in)))
-      return false;
     const auto *set = dyn_cast_or_null<BinaryOperator>(by);
-    if (set && set->getOpcode() == BO_Assign && set->getLHS()->IgnoreParens() == at)
-      return chosenAlike(set->getRHS(), use.in, context);
+    if (set && (set->getOpcode() != BO_Assign || set->getLHS()->IgnoreParens() != at)) return false;
     const auto *address = dyn_cast_or_null<UnaryOperator>(by);
     const auto *call = address && address->getOpcode() == UO_AddrOf
                            ? dyn_cast_or_null<CallExpr>(parentOf(by, context))
                            : nullptr;
-    return call && call->getDirectCallee() && isMpi(*call->getDirectCallee());
+    if (!set && !(call && call->getDirectCallee() && isMpi(*call->getDirectCallee()))) return false;
+    if (member && member->getMemberDecl()->getCanonicalDecl() != field->getCanonicalDecl())
+      return !field->getParent()->isUnion();
+    return (!sub || same(sub->getIdx(), use.in)) && reached(at, use.in) &&
+           (!v.hasGlobalStorage() || entered(use.in)) &&
+           (!set || chosenAlike(set->getRHS(), use.in, context));
   });
 }
 
@@ -128,7 +127,7 @@ bool Uniform::returnsAlike(const CallExpr &call) {
   const FunctionDecl *callee = call.getDirectCallee();
   const FunctionDecl *f = callee ? program_.bodyAnywhere(*callee) : nullptr;
   if (!f || isa<CoroutineBodyStmt>(f->getBody())) return false;
-  if (!chosen_.insert(f).second) return true;
+  if (!chosen_.emplace(f, nullptr).second) return true;
   const llvm::SaveAndRestore elsewhere(elsewhere_, elsewhere_ + 1);
   return allReturns(*f,
                     [&](const Expr *value) { return chosenAlike(value, f, f->getASTContext()); });
@@ -136,7 +135,7 @@ bool Uniform::returnsAlike(const CallExpr &call) {
 
 bool Uniform::passedAlike(const ParmVarDecl &p, const FunctionDecl &in) {
   if (p.getDeclContext() != &in || !program_.changes(in).never(p)) return false;
-  if (!chosen_.insert(&p).second) return true;
+  if (!chosen_.emplace(&p, nullptr).second) return true;
   const llvm::SaveAndRestore elsewhere(elsewhere_, elsewhere_ + 1);
   const unsigned i = p.getFunctionScopeIndex();
   if (const auto *constructor = dyn_cast<CXXConstructorDecl>(&in))
@@ -153,7 +152,7 @@ bool Uniform::passedAlike(const ParmVarDecl &p, const FunctionDecl &in) {
 
 /// Of a field: in whatever structure, as far as what gives it one is seen.
 bool Uniform::givenAlike(const ValueDecl &d) {
-  if (!chosen_.insert(&d).second) return true;
+  if (!chosen_.emplace(&d, nullptr).second) return true;
   const auto *v = dyn_cast<VarDecl>(&d);
   for (const VarDecl *one : v ? program_.declarations(*v) : std::vector<const VarDecl *>()) {
     const auto *in = dyn_cast<FunctionDecl>(one->getDeclContext());
