@@ -72,9 +72,9 @@ void Walk::known(const CallExpr *call, const KnownCall &k) {
     add(Effect::opaque, call, "a handler of the program's that " + name + " may run",
         Objects::anything());
   if (formatMayHold(*call, k, 'm')) add(Effect::orders, call, "errno, by %m,");
-  const bool setsErrno = k.kind == CallKind::makes || name.starts_with("strto") ||
-                         name.starts_with("ato") || name == "sscanf";
-  if (setsErrno && program_.asksForErrno()) add(Effect::orders, call, "errno, by " + name + "(),");
+  const bool mayFail = k.kind == CallKind::makes || name.starts_with("strto") ||
+                       name.starts_with("ato") || name == "sscanf";
+  if (mayFail) setsErrno(call, name);
   const bool keepsMemory =
       k.kind == CallKind::prints || name == "rand" || name == "srand" || name == "random";
   if (keepsMemory && program_.lendsMemory())
@@ -85,6 +85,12 @@ void Walk::known(const CallExpr *call, const KnownCall &k) {
       name == "MPI_Abort" && constantName(call->getArg(0), context_) == "MPI_COMM_SELF";
   if (k.kind == CallKind::stops) add(onlyItself ? Effect::exits : Effect::stops, call, name);
   if (k.kind == CallKind::times) add(Effect::times, call, name);
+}
+
+void Walk::setsErrno(const CallExpr *call, const std::string &name) {
+  const std::string &by = program_.asksForErrno();
+  if (!by.empty())
+    add(Effect::orders, call, "errno, by " + name + "(), which " + by + " asks for,");
 }
 
 void Walk::touches(const Expr *e, char how, const Objects &objects, const Access &here) {
@@ -160,8 +166,8 @@ void Walk::call(const CallExpr *call) {
   if (isErrno(*f)) return add(Effect::orders, call, "errno");
   if (isMathematics(*f)) {
     // exp() and such; what is declared const, as fabs() is, sets nothing.
-    if (!f->hasAttr<ConstAttr>() && f->getReturnType()->isFloatingType() && program_.asksForErrno())
-      add(Effect::orders, call, "errno, by " + f->getNameAsString() + "(),");
+    if (!f->hasAttr<ConstAttr>() && f->getReturnType()->isFloatingType())
+      setsErrno(call, f->getNameAsString());
     return;
   }
   if (isChoice(*f)) {

@@ -159,7 +159,7 @@ class Collector : public RecursiveASTVisitor<Collector> {
       if (findCollective(f->getName().str())) program_.collectives_.push_back({call, in_});
     }
     const KnownCall *known = findKnownCall(*f);
-    if (known && formatMayHold(*call, *known, 'm')) program_.asksForErrno_ = true;
+    if (known && formatMayHold(*call, *known, 'm')) program_.asksForErrno_ = "%m";
     for (unsigned i = 0; known && changesNoHandle(*call, *known) && i < call->getNumArgs(); ++i)
       if (known->argument(i) == 'r' || known->argument(i) == 'f' || known->name == "memset")
         values_.understand(call->getArg(i));
@@ -361,7 +361,8 @@ class Collector : public RecursiveASTVisitor<Collector> {
       // It keeps what is thrown in it for whoever asks.
       program_.catches_ = program_.catches_ || (f->isInStdNamespace() && name == "async");
     }
-    if (f && asksForErrno(*f)) program_.asksForErrno_ = true;
+    if (f && asksForErrno(*f))
+      program_.asksForErrno_ = isErrno(*f) ? "the program" : f->getNameAsString() + "()";
     if (f && f->getIdentifier() && f->getName().ends_with("context")) program_.goesBack_ = true;
     if (f && isMpi(*f) && f->getName().ends_with("ddress")) program_.takesAddresses_ = true;
     if (f && !called_.contains(ref)) program_.addressTaken_.insert(nameInAll(*f));

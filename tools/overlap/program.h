@@ -136,8 +136,8 @@ class Program {
   /// What it prints may go to a file, which another rank reads.
   bool redirects() const { return redirects_; }
 
-  /// It asks what a call before has left in errno.
-  bool asksForErrno() const { return asksForErrno_; }
+  /// What asks for that which a call before has left in errno, in words; empty: nothing does.
+  const std::string &asksForErrno() const { return asksForErrno_; }
 
   /// What the program has that is in none of the sources, in words: code that can name its global
   /// variables. Empty: there is nothing.
@@ -269,14 +269,14 @@ class Program {
   std::optional<std::vector<const clang::FunctionDecl *>> unseenCollectives_;
   std::set<const clang::FunctionDecl *> outside_;       // used, and maybe defined in another source
   std::vector<const clang::CXXMethodDecl *> declared_;  // of classes, maybe likewise
-  std::string missing_, foreign_;
+  std::string missing_, foreign_, asksForErrno_;
   std::set<llvm::sys::fs::UniqueID> included_;
   std::map<std::string, std::vector<Given>> given_;  // by USR: variables and fields
   ElementUses elements_;
   std::unique_ptr<PointsTo> pointsTo_;
   bool sharesMemory_ = false, takesAddresses_ = false, catches_ = false, ownsNew_ = false,
        hasSides_ = false, joinsOthers_ = false, writesStreams_ = false, redirects_ = false,
-       lendsMemory_ = false, asksForErrno_ = false,
+       lendsMemory_ = false,
        goesBack_ = false;  // setcontext(): to where it has been
   std::set<Handles> handles_;
 };

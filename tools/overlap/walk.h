@@ -58,6 +58,7 @@ class Walk {
   void method(const clang::CXXMemberCallExpr *);
   void known(const clang::CallExpr *, const KnownCall &);
   void algorithm(const clang::CallExpr *, const KnownCall &);
+  void setsErrno(const clang::CallExpr *, const std::string &name);
   void touches(const clang::Expr *, char how, const Objects &, const Access &);
   bool collective(const clang::CallExpr *, const clang::FunctionDecl &);
   void body(const clang::CallExpr *, const clang::FunctionDecl &);

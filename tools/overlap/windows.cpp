@@ -125,6 +125,8 @@ class Obstacle {
                       " cannot be seen into: it may touch the buffers, communicate or not return" +
                       (e.promisable ? ", unless --local names it" : "")};
       case Effect::orders:
+        if (e.what.starts_with("errno"))
+          return Remark{e.at, e.what + " may also be set by the call, or by its wait"};
         return Remark{e.at, e.what + " is volatile or atomic: others may see when it is touched"};
       case Effect::leaves:
         return Remark{e.at, e.what + " leaves the block, and nothing would wait"};

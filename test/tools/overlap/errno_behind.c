@@ -7,7 +7,7 @@
 int main(int argc, char **argv) {
   double a[4] = {1}, *p;
   MPI_Init(&argc, &argv);
-  // CHECK: [[#@LINE+2]]:{{.*}} it must be complete here: errno, by malloc(),
+  // CHECK: [[#@LINE+2]]:{{.*}} it must be complete here: errno, by malloc(), which perror() asks for, may also be set by the call, or by its wait
   MPI_Allreduce(MPI_IN_PLACE, a, 4, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
   p = malloc((size_t)-1 / (size_t)(argc + 1));
   if (!p) perror("malloc");

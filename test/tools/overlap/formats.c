@@ -27,7 +27,7 @@ int main(int argc, char **argv) {
   // CHECK: [[#@LINE+1]]:21: note: it must be complete here: all[0] is read
   printf("%d %d\n", all[0], x + y);
 
-  // CHECK: [[#@LINE+3]]:3: note: it must be complete here: errno, by %m, is volatile or atomic
+  // CHECK: [[#@LINE+3]]:3: note: it must be complete here: errno, by %m, may also be set by the call, or by its wait
   MPI_Allreduce(text, all, 4, MPI_CHAR, MPI_MAX, MPI_COMM_WORLD);
   for (int i = 0; i < 1000; i++) w[i] = i;
   printf("%d%%: %5m\n", argc);
