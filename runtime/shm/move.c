@@ -204,6 +204,11 @@ static int post(const struct nbc_shm_lanes *lanes, struct lane *l, struct nbc_sh
   return kind <= KIND_SLOT;
 }
 
+// Whether who waits at either end has a processor to copy with.
+static bool may_copy(const struct nbc_shm_lanes *lanes, const struct lane *l) {
+  return lanes->shm->own_cores && !l->peer->same;
+}
+
 // How a long message goes whose sender waits before it is read. Through the window both ends copy
 // at once, which is quicker where the receiver does not say otherwise; but who has some for several
 // peers has them read, by as many processors, who only tests may be gone for long, and where ranks
@@ -211,8 +216,8 @@ static int post(const struct nbc_shm_lanes *lanes, struct lane *l, struct nbc_sh
 static void choose_way(const struct nbc_shm_lanes *lanes, const struct lane *l,
                        struct nbc_shm_message *m) {
   struct cell *cell = cell_of(&l->out, m->number);
-  bool window = lanes->longs == 1 && lanes->shm->own_cores && !l->peer->same &&
-                l->out.sizes.window >= WORTH_IT && !(l->reads & ways_bit(m->bytes));
+  bool window = lanes->longs == 1 && may_copy(lanes, l) && l->out.sizes.window >= WORTH_IT &&
+                !(l->reads & ways_bit(m->bytes));
   uint16_t kind = KIND_MEMORY;
   bool ours = atomic_compare_exchange_strong(&cell->kind, &kind,
                                              (uint16_t)(window ? KIND_WINDOW : KIND_READ));
@@ -365,11 +370,6 @@ static int64_t now(void) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
   return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
-}
-
-// Whether the sender, if it waits, has a processor to copy with.
-static bool may_copy(const struct nbc_shm_lanes *lanes, const struct lane *l) {
-  return lanes->shm->own_cores && !l->peer->same;
 }
 
 // What of lengths is quicker read, of all messages too long for a slot.

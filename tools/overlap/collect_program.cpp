@@ -367,17 +367,15 @@ class Collector : public RecursiveASTVisitor<Collector> {
     if (f && isMpi(*f) && f->getName().ends_with("ddress")) program_.takesAddresses_ = true;
     if (f && !called_.contains(ref)) program_.addressTaken_.insert(nameInAll(*f));
     if (f && isMpi(*f)) {
-      llvm::StringRef name = f->getName();
-      if (name.consume_front("P") || !called_.contains(ref))
-        if (findCollective(name.str())) program_.hidden_ = f->getName().str() + "()";
+      if (!called_.contains(ref) && findCollective(f->getName().str()))
+        program_.hidden_ = f->getName().str() + "()";
     }
+    if (f && isCollectiveByOtherName(*f)) program_.hidden_ = f->getNameAsString() + "()";
     // What a name leads to is known when the program runs.
     if (f && f->getIdentifier() && (f->getName() == "dlsym" || f->getName() == "dlvsym"))
       program_.hidden_ = f->getName().str() + "()";
     if (f && f->getIdentifier() && f->getName().starts_with("dl") && f->getName() != "dlerror")
       program_.missing_ = "what " + f->getName().str() + "() opens";
-    if (f && f->getIdentifier() && !isMpi(*f) && isFortrans(f->getName()))
-      program_.hidden_ = f->getName().str() + "()";
     return true;
   }
   // Static members are variables and functions like any other, through an object too.
@@ -400,8 +398,7 @@ class Collector : public RecursiveASTVisitor<Collector> {
   }
   bool VisitCXXMemberCallExpr(CXXMemberCallExpr *call) {
     const CXXMethodDecl *m = call->getMethodDecl();
-    const auto *names = m ? dyn_cast<NamespaceDecl>(m->getParent()->getDeclContext()) : nullptr;
-    if (names && names->getName() == "MPI") program_.hidden_ = "MPI's C++ bindings";
+    if (m && isCollectiveByOtherName(*m)) program_.hidden_ = "MPI's C++ bindings";
     return true;
   }
 
@@ -424,18 +421,6 @@ class Collector : public RecursiveASTVisitor<Collector> {
     for (Decl *own : ownOfLibrary(*context))
       if (!TraverseDecl(own)) return false;
     return true;
-  }
-
-  /// mpi_bcast_(), MPI_BCAST(), pmpi_bcast_f08_(): what Fortran calls, by the names of compilers.
-  static bool isFortrans(llvm::StringRef symbol) {
-    std::string lower = symbol.lower();
-    llvm::StringRef name(lower);
-    name.consume_front("p");
-    if (!name.consume_front("mpi_") || name.empty()) return false;
-    name = name.rtrim('_');
-    for (const char *end : {"_f08ts", "_f08", "_fts", "_f"})
-      if (name.consume_back(end)) break;
-    return findCollective("MPI_" + name.substr(0, 1).upper() + name.substr(1).str());
   }
 
   /// Of a header that two sources include.

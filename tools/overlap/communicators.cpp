@@ -48,6 +48,17 @@ bool Communicators::mayBeElsewhere(const Communicators &other) const {
   return mayBe(other) || (!made.empty() && !other.made.empty());
 }
 
+/// By its own name alone.
+static bool hasOnlyName(const ValueDecl &d, const Program &program) {
+  return !d.getType()->isReferenceType() && !d.getType().isVolatileQualified() &&
+         !program.hasNames(d);
+}
+
+bool isFollowed(const VarDecl &v, const Program &program) {
+  return hasOnlyName(v, program) && !v.isExceptionVariable() &&
+         (!v.hasGlobalStorage() || !program.knownElsewhere(v));
+}
+
 namespace {
 
 class Search {
@@ -158,10 +169,8 @@ class Search {
 
   /// Whether all that may ever give it a value is seen.
   bool isFollowed(const ValueDecl &d) const {
-    if (d.getType()->isReferenceType() || d.getType().isVolatileQualified() || program_.hasNames(d))
-      return false;
-    if (const auto *v = dyn_cast<VarDecl>(&d))
-      return !v->isExceptionVariable() && (!v->hasGlobalStorage() || !program_.knownElsewhere(*v));
+    if (const auto *v = dyn_cast<VarDecl>(&d)) return overlap::isFollowed(*v, program_);
+    if (!hasOnlyName(d, program_)) return false;
     const auto *field = dyn_cast<FieldDecl>(&d);
     const RecordDecl *record = field ? field->getParent() : nullptr;
     // Who is given the whole structure may set any of its fields.

@@ -34,6 +34,9 @@ struct Communicators {
   bool mayBeElsewhere(const Communicators &other) const;
 };
 
+/// Whether all that may ever give a variable another one is seen.
+bool isFollowed(const clang::VarDecl &, const Program &);
+
 Communicators communicatorsOf(const clang::Expr &communicator, const clang::FunctionDecl &in,
                               Program &);
 Communicators communicatorsOf(const clang::CallExpr &, const Collective &,

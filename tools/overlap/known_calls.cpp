@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "tools/overlap/buffers.h"
+#include "tools/overlap/collectives.h"
 
 namespace nbcc::overlap {
 namespace {
@@ -160,6 +161,28 @@ bool isMpi(const clang::FunctionDecl &f) {
   const llvm::StringRef name = nameOf(f);
   return (name.starts_with("MPI_") || name.starts_with("PMPI_") || name.starts_with("MPIX_")) &&
          f.isExternC() && !hasOwnBody(f) && (!isOwn(f) || isKnownToMpi(f));
+}
+
+/// mpi_bcast_(), MPI_BCAST(), pmpi_bcast_f08_(): what Fortran calls, by the names of compilers.
+static bool isFortrans(llvm::StringRef symbol) {
+  std::string lower = symbol.lower();
+  llvm::StringRef name(lower);
+  name.consume_front("p");
+  if (!name.consume_front("mpi_") || name.empty()) return false;
+  name = name.rtrim('_');
+  for (const char *end : {"_f08ts", "_f08", "_fts", "_f"})
+    if (name.consume_back(end)) break;
+  return findCollective("MPI_" + name.substr(0, 1).upper() + name.substr(1).str());
+}
+
+bool isCollectiveByOtherName(const clang::FunctionDecl &f) {
+  const auto *method = llvm::dyn_cast<clang::CXXMethodDecl>(&f);
+  const auto *names =
+      method ? llvm::dyn_cast<clang::NamespaceDecl>(method->getParent()->getDeclContext())
+             : nullptr;
+  if (names && names->getName() == "MPI") return true;
+  llvm::StringRef name = nameOf(f);
+  return isMpi(f) ? name.consume_front("P") && findCollective(name.str()) : isFortrans(name);
 }
 
 bool isErrno(const clang::FunctionDecl &f) {

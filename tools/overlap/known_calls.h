@@ -73,6 +73,8 @@ bool isOwn(const clang::FunctionDecl &);
 
 /// A function of MPI.
 bool isMpi(const clang::FunctionDecl &);
+/// PMPI_Bcast(), mpi_bcast_(), a method of MPI's C++ bindings, which may be one.
+bool isCollectiveByOtherName(const clang::FunctionDecl &);
 
 /// What errno stands for.
 bool isErrno(const clang::FunctionDecl &);

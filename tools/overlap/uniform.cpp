@@ -151,6 +151,17 @@ bool staysIn(const Stmt *exit, const std::set<const Stmt *> &loops, const Functi
 
 }  // namespace
 
+const Expr *conditionOf(const Stmt *s) {
+  if (const auto *i = dyn_cast<IfStmt>(s)) return i->getCond();
+  if (const auto *loop = dyn_cast<ForStmt>(s)) return loop->getCond();
+  if (const auto *loop = dyn_cast<WhileStmt>(s)) return loop->getCond();
+  if (const auto *loop = dyn_cast<DoStmt>(s)) return loop->getCond();
+  if (const auto *choice = dyn_cast<SwitchStmt>(s)) return choice->getCond();
+  if (const auto *choice = dyn_cast<AbstractConditionalOperator>(s)) return choice->getCond();
+  const auto *op = dyn_cast<BinaryOperator>(s);
+  return op && op->isLogicalOp() ? op->getLHS() : nullptr;
+}
+
 /// A constant condition's value.
 static std::optional<bool> known(const Expr *condition, const ASTContext &context) {
   bool is = false;
@@ -186,10 +197,9 @@ static bool clears(const Stmt *s, const Expr *condition, const ASTContext &conte
 bool turnsOnce(const Stmt *loop, const FunctionDecl &in, Program &program) {
   const ASTContext &context = in.getASTContext();
   const Stmt *body = nullptr;
-  const Expr *condition = nullptr;
+  const Expr *condition = conditionOf(loop);
   if (const auto *f = dyn_cast<ForStmt>(loop)) {
     body = f->getBody();
-    condition = f->getCond();
     if (clears(f->getInc(), condition, context)) return true;
     if (const auto counted = countedLoop(*f, program.changes(in), context)) {
       const auto from = counted->from->getIntegerConstantExpr(context);
@@ -203,14 +213,10 @@ bool turnsOnce(const Stmt *loop, const FunctionDecl &in, Program &program) {
       }
     }
   }
-  if (const auto *w = dyn_cast<WhileStmt>(loop)) {
-    body = w->getBody();
-    condition = w->getCond();
-  }
+  if (const auto *w = dyn_cast<WhileStmt>(loop)) body = w->getBody();
   if (const auto *r = dyn_cast<CXXForRangeStmt>(loop)) body = r->getBody();
   if (const auto *d = dyn_cast<DoStmt>(loop)) {
     body = d->getBody();
-    condition = d->getCond();
     if (known(condition, context) == false) return true;
     const VarDecl *v = namedVariable(condition->IgnoreParenImpCasts());
     if (v && !v->hasGlobalStorage() && v->getInit() && program.changes(in).never(*v) &&

@@ -82,9 +82,9 @@ class Uniform {
   bool returnsAlike(const clang::CallExpr &);
   bool passedAlike(const clang::ParmVarDecl &, const clang::FunctionDecl &in);
   bool givenAlike(const clang::ValueDecl &);
+  bool declaredAlike(const clang::VarDecl &);
   bool elementsAlike(const clang::VarDecl &);
   bool partsAlike(const clang::VarDecl &, const clang::FieldDecl *);
-  bool isFollowed(const clang::VarDecl &) const;
 
   // uniform_uses.cpp
   bool sameUse(const Use &, const clang::VarDecl &, const clang::FieldDecl *only = nullptr);
@@ -158,6 +158,9 @@ class Uniform {
 
 /// Of main(), but for its third parameter: the environment, in which launchers tell ranks apart.
 bool isOfCommandLine(const clang::ParmVarDecl &);
+
+/// What is asked where a statement goes one way or another; null: nothing.
+const clang::Expr *conditionOf(const clang::Stmt *);
 
 /// Whether it is no more than a block that one may leave: do { ... } while (0); while (c) { ...;
 /// break; }.

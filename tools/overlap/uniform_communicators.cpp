@@ -65,7 +65,7 @@ bool Uniform::chosenAlike(const Expr *e, const FunctionDecl *in, const ASTContex
   if (const auto *p = ref ? dyn_cast<ParmVarDecl>(ref->getDecl()) : nullptr)
     return in && passedAlike(*p, *in);
   if (const auto *v = ref ? dyn_cast<VarDecl>(ref->getDecl()) : nullptr)
-    return isFollowed(*v) && givenAlike(*v);
+    return isFollowed(*v, program_) && givenAlike(*v);
   const auto *member = dyn_cast<MemberExpr>(e);
   const auto *field = member ? dyn_cast<FieldDecl>(member->getMemberDecl()) : nullptr;
   if (field && program_.promises().library && givenAlike(*field)) return true;
@@ -76,21 +76,21 @@ bool Uniform::chosenAlike(const Expr *e, const FunctionDecl *in, const ASTContex
   const bool empty =
       v &&
       (!v->getInit() || (made && made->getConstructor()->isTrivial() && made->getNumArgs() == 0));
-  return empty && v->getType()->isRecordType() && isFollowed(*v) && partsAlike(*v, field);
+  return empty && v->getType()->isRecordType() && isFollowed(*v, program_) && partsAlike(*v, field);
 }
 
-bool Uniform::isFollowed(const VarDecl &v) const {
-  return !v.getType()->isReferenceType() && !v.getType().isVolatileQualified() &&
-         !program_.hasNames(v) && !(v.hasGlobalStorage() && program_.knownElsewhere(v));
+/// With what it is declared.
+bool Uniform::declaredAlike(const VarDecl &v) {
+  return std::ranges::all_of(program_.declarations(v), [&](const VarDecl *one) {
+    const auto *in = dyn_cast<FunctionDecl>(one->getDeclContext());
+    return !one->getInit() || chosenAlike(one->getInit(), in, one->getASTContext());
+  });
 }
 
 /// An array of them, whose elements are read, set one by one, and made by MPI.
 bool Uniform::elementsAlike(const VarDecl &v) {
-  for (const VarDecl *one : program_.declarations(v)) {
-    const auto *in = dyn_cast<FunctionDecl>(one->getDeclContext());
-    if (one->getInit() && !chosenAlike(one->getInit(), in, one->getASTContext())) return false;
-  }
-  return v.getType()->isConstantArrayType() && isFollowed(v) && partsAlike(v, nullptr);
+  return declaredAlike(v) && v.getType()->isConstantArrayType() && isFollowed(v, program_) &&
+         partsAlike(v, nullptr);
 }
 
 /// The same of one field of a structure, if there is one.
@@ -154,10 +154,7 @@ bool Uniform::passedAlike(const ParmVarDecl &p, const FunctionDecl &in) {
 bool Uniform::givenAlike(const ValueDecl &d) {
   if (!chosen_.emplace(&d, nullptr).second) return true;
   const auto *v = dyn_cast<VarDecl>(&d);
-  for (const VarDecl *one : v ? program_.declarations(*v) : std::vector<const VarDecl *>()) {
-    const auto *in = dyn_cast<FunctionDecl>(one->getDeclContext());
-    if (one->getInit() && !chosenAlike(one->getInit(), in, one->getASTContext())) return false;
-  }
+  if (v && !declaredAlike(*v)) return false;
   return std::ranges::all_of(program_.given(d), [&](const Given &g) {
     const auto *set = dyn_cast_or_null<BinaryOperator>(g.at);
     const auto *value = dyn_cast_or_null<Expr>(g.at);

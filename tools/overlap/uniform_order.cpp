@@ -93,18 +93,6 @@ struct Calls {
   friend bool operator==(const Calls &, const Calls &) = default;
 };
 
-/// What may be a collective by another name: PMPI_Bcast(), mpi_bcast_(), one of MPI's bindings.
-bool mayBeHidden(const FunctionDecl &f) {
-  llvm::StringRef name = f.getIdentifier() ? f.getName() : "";
-  const auto *method = dyn_cast<CXXMethodDecl>(&f);
-  const auto *names =
-      method ? dyn_cast<NamespaceDecl>(method->getParent()->getDeclContext()) : nullptr;
-  if (names && names->getName() == "MPI") return true;
-  if (isMpi(f)) return name.consume_front("P") && findCollective(name.str());
-  name.consume_front_insensitive("p");
-  return name.starts_with_insensitive("mpi_");
-}
-
 /// How many calls of the kind a statement makes; none: that is not the same each time, or depends.
 class Count {
  public:
@@ -124,7 +112,7 @@ class Count {
   bool mayCallUnseen(const CallExpr &call) const {
     const FunctionDecl *f = call.getDirectCallee();
     if (f && program_.definedOften(*f) && !program_.definition(*f)) return true;
-    if (!program_.hidden().empty() && (!f || mayBeHidden(*f))) return true;
+    if (!program_.hidden().empty() && (!f || isCollectiveByOtherName(*f))) return true;
     if (unseen_.empty()) return false;
     const auto *method = f ? dyn_cast<CXXMethodDecl>(f) : nullptr;
     return !f || (method && method->isVirtual()) ||
@@ -337,18 +325,11 @@ bool Uniform::inOrder(const Stmt *before, const FunctionDecl *in, Ordered &seen)
       if (!afresh([&] { return exitsAlike(call, in); })) return false;
       if (const FunctionDecl *f = called(*call); f && !inOrder(nullptr, f, seen)) return false;
     }
-    const Expr *on = nullptr;
+    const Expr *on = conditionOf(s);
     const auto *i = dyn_cast<IfStmt>(s);
-    if (i) on = i->getCond();
-    if (const auto *loop = dyn_cast<ForStmt>(s)) on = loop->getCond();
-    if (const auto *loop = dyn_cast<WhileStmt>(s)) on = loop->getCond();
-    if (const auto *loop = dyn_cast<DoStmt>(s)) on = loop->getCond();
     if (const auto *loop = dyn_cast<CXXForRangeStmt>(s);
         loop && !loop->getRangeInit()->getType()->isConstantArrayType())
       on = loop->getRangeInit();
-    if (const auto *choice = dyn_cast<SwitchStmt>(s)) on = choice->getCond();
-    if (const auto *choice = dyn_cast<AbstractConditionalOperator>(s)) on = choice->getCond();
-    if (const auto *op = dyn_cast<BinaryOperator>(s); op && op->isLogicalOp()) on = op->getLHS();
     if (!on || !count.any(s, in)) continue;
     if (i && count(i->getThen(), in) && count(i->getThen(), in) == count(i->getElse(), in))
       continue;

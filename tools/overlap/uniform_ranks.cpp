@@ -238,16 +238,9 @@ bool Uniform::chosenByRank(const Stmt *at, const FunctionDecl *in, bool stays, S
   const auto byRank = [&](const Stmt *on) { return on && namesRank(on, seen); };
   const Stmt *from = at;
   for (const Stmt *p = parentOf(at, context); p; from = p, p = parentOf(p, context)) {
-    const Stmt *on = nullptr;
-    if (const auto *i = dyn_cast<IfStmt>(p)) on = i->getCond();
-    if (const auto *chosen = dyn_cast<SwitchStmt>(p)) on = chosen->getCond();
-    if (const auto *chosen = dyn_cast<AbstractConditionalOperator>(p)) on = chosen->getCond();
-    if (const auto *op = dyn_cast<BinaryOperator>(p); op && op->isLogicalOp()) on = op->getLHS();
-    if (const auto *loop = dyn_cast<ForStmt>(p); loop && from != loop->getInit())
-      on = loop->getCond();
-    if (const auto *loop = dyn_cast<WhileStmt>(p)) on = loop->getCond();
-    if (const auto *loop = dyn_cast<DoStmt>(p)) on = loop->getCond();
-    if (from != on && byRank(on)) return true;
+    const Expr *on = conditionOf(p);
+    const auto *loop = dyn_cast<ForStmt>(p);
+    if (from != on && !(loop && from == loop->getInit()) && byRank(on)) return true;
     if (const auto *block = dyn_cast<CompoundStmt>(p))
       for (const Stmt *before : block->body()) {
         if (before == from) break;
