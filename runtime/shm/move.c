@@ -386,26 +386,32 @@ static bool is_new(const struct nbc_shm_lanes *lanes, struct lane *l) {
   return true;
 }
 
+static bool asks_to_read(const struct nbc_shm_lanes *lanes, const struct lane *l, uint64_t bytes) {
+  const struct ways *ways = ways_of(lanes, l, bytes);
+  return ways && ways_read(ways) & ways_bit(bytes);
+}
+
 // Whether the sender may be about to copy the message, which is quicker.
 static bool is_patient(const struct nbc_shm_lanes *lanes, const struct lane *l, uint64_t bytes,
                        bool fresh) {
-  const struct ways *ways = ways_of(lanes, l, bytes);
-  if (!may_copy(lanes, l) || (ways && ways_read(ways) & ways_bit(bytes))) return false;
+  if (!may_copy(lanes, l) || asks_to_read(lanes, l, bytes)) return false;
   uint64_t in_ns = bytes <= l->in.sizes.slot ? COPIED_IN_NS : READ_IN_NS;
   return fresh || now() < l->since + LEAST_PATIENCE + (int64_t)(bytes / in_ns);
 }
 
-// That a message has come, of that kind; it is noted what its way took.
+// That a message has come, of that kind; it is noted what its way took. What it was waited for in
+// vain, too: to be asked for the window, the sender may always have too much else to do.
 static void note_time(const struct nbc_shm_lanes *lanes, struct lane *l, uint16_t kind,
                       uint64_t bytes) {
   struct ways *ways = ways_of(lanes, l, bytes);
   if (ways && !l->asked) {
-    ways_took(ways, bytes, kind != KIND_WINDOW, (uint64_t)(now() - l->since));
+    ways_took(ways, bytes, kind != KIND_WINDOW && !l->in_vain, (uint64_t)(now() - l->since));
     const uint32_t reads = ways_read(ways);
     if (reads != atomic_load_explicit(&l->in.note->reads, memory_order_relaxed))
       atomic_store_explicit(&l->in.note->reads, reads, memory_order_relaxed);
   }
   l->since = 0;
+  l->in_vain = false;
 }
 
 // 1: the message in the cell is where it belongs. 0: not all of it yet.
@@ -431,6 +437,7 @@ static int take(struct nbc_shm_lanes *lanes, struct lane *l, struct cell *cell, 
       if (m->bytes > l->in.sizes.slot &&
           !atomic_compare_exchange_strong(&cell->kind, &kind, (uint16_t)KIND_READ))
         return 0;  // the sender has found a way; the next look sees it
+      l->in_vain = l->since && !asks_to_read(lanes, l, m->bytes);
       // fall through
     case KIND_READ:
       if (!l->asked) {

@@ -134,6 +134,7 @@ struct lane {
   uint32_t reads;                  // of long messages, those that the peer would rather read
   bool never;                      // the peer said that it cannot read our memory
   bool asked;                      // for the message that is next
+  bool in_vain;                    // likewise: its sender did not copy it for as long as was waited
   uint32_t taken, told;            // cells, and as the note has it
   uint32_t ring_taken, ring_told;  // bytes of the ring, likewise
   uint32_t ends[MOST_CELLS];       // by cell that was sent: where its slot does

@@ -8,6 +8,9 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 
+#include <chrono>
+#include <thread>
+
 #include "test/runtime/shm/processes.h"
 
 namespace {
@@ -103,8 +106,9 @@ extern "C" ssize_t process_vm_readv(pid_t pid, const iovec *local, unsigned long
 
 namespace {
 
-/// Of a row of broadcasts, how many were read; all are right.
-long readOf(Process &p, nbc_plan *plan, size_t bytes, size_t calls) {
+/// Of a row of broadcasts, how many were read; all are right. The root looks at each that late.
+long readOf(Process &p, nbc_plan *plan, size_t bytes, size_t calls,
+            std::chrono::microseconds late = {}) {
   const long before = times;
   std::vector<uint8_t> data(bytes);
   for (size_t call = 0; call < calls; ++call) {
@@ -112,6 +116,7 @@ long readOf(Process &p, nbc_plan *plan, size_t bytes, size_t calls) {
     nbc_call c = {.data = data.data(), .count = bytes};
     nbc_request request;
     Process::must(nbc_start(plan, &c, &request) == 0, "a call starts");
+    if (p.files.rank == 0 && late.count()) std::this_thread::sleep_for(late);
     Process::must(nbc_wait(&request) == 0, "a call ends well");
     for (size_t i = 0; i < bytes; ++i)
       Process::must(data[i] == byteOf(0, call, i), "the data are right");
@@ -135,6 +140,21 @@ TEST(Ways, whereReadingIsSlowItIsTriedAndNoMore) {
     p.close(comm, plan);
   });
   slow = false;
+  expectAllWell(all);
+}
+
+TEST(Ways, whereItIsWaitedForInVainItIsRead) {
+  cpu_set_t mine;
+  if (sched_getaffinity(0, sizeof mine, &mine) || CPU_COUNT(&mine) < 2)
+    GTEST_SKIP() << "who has no processor of its own reads anyway";
+  Processes all(2, [&](Process &p) {
+    nbc_comm *comm = p.open();
+    nbc_plan *plan = Process::plan(comm, build::pairsBcast(2, uint32_t(p.files.rank), 1));
+    readOf(p, plan, 1000000, 100, std::chrono::milliseconds(2));
+    const long read = readOf(p, plan, 1000000, 20);
+    Process::must(p.files.rank == 0 || read >= 16, "the receiver waits no more");
+    p.close(comm, plan);
+  });
   expectAllWell(all);
 }
 
