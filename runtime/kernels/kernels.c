@@ -17,17 +17,17 @@
 
 #include <string.h>
 
-#define LOOP(op, name, type, expression)                                           \
-  static void op##_##name(void *to, const void *left, const void *right, size_t n, \
-                          void *context) {                                         \
-    (void)context;                                                                 \
-    for (size_t i = 0; i < n; ++i) {                                               \
-      type a, b;                                                                   \
-      memcpy(&a, (const char *)left + i * sizeof a, sizeof a);                     \
-      memcpy(&b, (const char *)right + i * sizeof b, sizeof b);                    \
-      type c = expression;                                                         \
-      memcpy((char *)to + i * sizeof c, &c, sizeof c);                             \
-    }                                                                              \
+#define LOOP(op, name, type, expression)                                            \
+  static void op##_##name(void *to, const void *left, const void *right, size_t n,  \
+                          void *context) {                                          \
+    (void)context;                                                                  \
+    _Pragma("clang loop vectorize(assume_safety)") for (size_t i = 0; i < n; ++i) { \
+      type a, b;                                                                    \
+      memcpy(&a, (const char *)left + i * sizeof a, sizeof a);                      \
+      memcpy(&b, (const char *)right + i * sizeof b, sizeof b);                     \
+      type c = expression;                                                          \
+      memcpy((char *)to + i * sizeof c, &c, sizeof c);                              \
+    }                                                                               \
   }
 
 #define LOOPS_BYTES(name, type, wide)   \
