@@ -8,7 +8,9 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 
+#include <algorithm>
 #include <chrono>
+#include <ctime>
 #include <thread>
 
 #include "test/runtime/shm/processes.h"
@@ -132,12 +134,22 @@ TEST(Ways, whereReadingIsSlowItIsTriedAndNoMore) {
   Processes all(2, [&](Process &p) {
     nbc_comm *comm = p.open();
     nbc_plan *plan = Process::plan(comm, build::pairsBcast(2, uint32_t(p.files.rank), 1));
-    for (size_t bytes : {70000, 200000}) {
-      const long read = readOf(p, plan, bytes, 300);
-      Process::must(p.files.rank == 0 || read >= 4, "it is tried");
-      Process::must(read < 225, "most go through the window");
+    const auto begin = std::chrono::steady_clock::now();
+    long least = 100;
+    for (size_t bytes : {70000, 200000, 500000}) {
+      long sum = 0;
+      for (int row = 0; row < 8; ++row) {
+        const long read = readOf(p, plan, bytes, 100);
+        sum += read;
+        least = std::min(least, read);
+      }
+      Process::must(p.files.rank == 0 || sum >= 4, "it is tried");
     }
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+    const double had = double(std::clock()) / CLOCKS_PER_SEC / took.count();
     p.close(comm, plan);
+    // A root whose processor others have, too, is waited for in vain.
+    Process::must(p.files.rank == 0 || least < 50 || had < 0.8, "most of a row go by the window");
   });
   slow = false;
   expectAllWell(all);
