@@ -2,7 +2,8 @@
 // reduce.cpp - how fast the kernels of each level of the processor are, beside those for any.
 //
 // Of operands that stay in the second level of the cache. A turn of each level follows a turn of
-// the others, so that all see the same machine; printed is the median of their ratios.
+// the others, so that all see the same machine; printed is the median of their ratios. In place: the
+// result is the left operand, as where a rank adds up what comes.
 
 #include <algorithm>
 #include <chrono>
@@ -31,23 +32,27 @@ double median(std::vector<double> values) {
 void measure(nbc_type type, nbc_op op) {
   const size_t n = kBytes / nbc_type_size(type);
   std::vector<char> to(kBytes), left(kBytes, 1), right(kBytes, 2);
-  std::vector<double> any, v3;
+  std::vector<double> any, v3, inPlace;
   for (int turn = 0; turn < kTurns; ++turn) {
     const double base = seconds(kernels_any[type][op], to, left, right, n);
     any.push_back(kBytes / base / 1e9);
 #ifdef __x86_64__
-    if (__builtin_cpu_supports("x86-64-v3"))
+    if (__builtin_cpu_supports("x86-64-v3")) {
       v3.push_back(base / seconds(kernels_v3[type][op], to, left, right, n));
+      inPlace.push_back(base / seconds(kernels_v3[type][op], to, to, right, n));
+    }
 #endif
   }
   std::printf("%-8s %-7s %8.1f", nbc_type_name(type), nbc_op_name(op), median(any));
-  v3.empty() ? std::printf("%9s\n", "-") : std::printf("%9.2f\n", median(v3));
+  for (const std::vector<double> &ratios : {v3, inPlace})
+    ratios.empty() ? std::printf("%9s", "-") : std::printf("%9.2f", median(ratios));
+  std::printf("\n");
 }
 
 }  // namespace
 
 int main() {
-  std::printf("type     op      any GB/s     v3 x\n");
+  std::printf("type     op      any GB/s     v3 x in place\n");
   for (const nbc_type type : {NBC_I8, NBC_I32, NBC_I64, NBC_F32, NBC_F64})
     for (const nbc_op op : {NBC_SUM, NBC_PROD, NBC_MAX}) measure(type, op);
   measure(NBC_CF64, NBC_PROD);
