@@ -178,16 +178,16 @@ std::string quoted(const std::string &path) {
   return result + "\"";
 }
 
-/// Elements are looked at where they lie in buffers of their own, since theirs may be anywhere.
+/// Elements are looked at where they lie in buffers of their own, since theirs may be anywhere. A
+/// result that is an operand has a loop of its own: in another LLVM would take it for memory that
+/// overlaps, and go one by one.
 std::string kernelText(const std::string &file, const std::string &name, const std::string &type) {
   return "#include " + quoted(std::filesystem::absolute(file)) +
-         "\n#ifdef __cplusplus\nextern \"C\"\n#endif\n"
-         "void nbc_operator(void *to, const void *left, const void *right, __SIZE_TYPE__ n,\n"
-         "                  void *context) {\n"
+         "\nstatic inline __attribute__((always_inline))\n"
+         "void nbc_loop(void *to, const void *left, const void *right, __SIZE_TYPE__ n) {\n"
          "  typedef " +
          type +
          " element;\n"
-         "  (void)context;\n"
          "  for (__SIZE_TYPE__ i = 0; i < n; ++i) {\n"
          "    __attribute__((aligned(__alignof__(element)))) char a[sizeof(element)], "
          "b[sizeof(element)];\n"
@@ -198,6 +198,14 @@ std::string kernelText(const std::string &file, const std::string &name, const s
          "(*(const element *)a, *(const element *)b);\n"
          "    __builtin_memcpy((char *)to + i * sizeof(element), &c, sizeof(element));\n"
          "  }\n"
+         "}\n"
+         "#ifdef __cplusplus\nextern \"C\"\n#endif\n"
+         "void nbc_operator(void *to, const void *left, const void *right, __SIZE_TYPE__ n,\n"
+         "                  void *context) {\n"
+         "  (void)context;\n"
+         "  if (to == left) nbc_loop(to, to, right, n);\n"
+         "  else if (to == right) nbc_loop(to, left, to, n);\n"
+         "  else nbc_loop(to, left, right, n);\n"
          "}\n";
 }
 
