@@ -113,6 +113,48 @@ void Walk::algorithm(const CallExpr *call, const KnownCall &k) {
   }
 }
 
+/// qsort() with a function that is seen, and does no more than to read the two that it is given,
+/// and the program's variables.
+bool Walk::sorts(const CallExpr *call, const FunctionDecl &f) {
+  const bool isSort = f.getIdentifier() && f.getName() == "qsort" && f.isExternC() && isOfSystem(f);
+  if (!isSort || call->getNumArgs() != 4 || program_.bodyAnywhere(f)) return false;
+  const Expr *by = call->getArg(3)->IgnoreParenImpCasts();
+  if (const auto *op = dyn_cast<UnaryOperator>(by); op && op->getOpcode() == UO_AddrOf)
+    by = op->getSubExpr()->IgnoreParens();
+  const auto *ref = dyn_cast<DeclRefExpr>(by);
+  const auto *named = ref ? dyn_cast<FunctionDecl>(ref->getDecl()) : nullptr;
+  const FunctionDecl *body = named ? program_.bodyAnywhere(*named) : nullptr;
+  if (!body || &body->getASTContext() != &context_ || callees_.contains(body)) return false;
+  const Memory &memory = program_.memory(*body);
+  if (!memory.notUnderstood().empty() || program_.isLong(*body) || program_.holdsEmptyMacro(*body))
+    return false;
+  Effects inner;
+  Callees callees = callees_;
+  callees.insert(body);
+  Walk within(program_, memory, context_, inner, callees);
+  within.statement(body->getBody());
+  std::vector<Effect> elsewhere;
+  for (const Effect &e : inner.all) {
+    if ((e.kind != Effect::reads && e.kind != Effect::writes) || e.objects.unknown) return false;
+    Objects others;
+    others.whole = e.objects.whole;
+    for (const Object &o : e.objects.known) {
+      const bool local = o.kind == Object::variable && !o.decl()->hasGlobalStorage();
+      const bool element = o.kind == Object::pointee;
+      if (o.kind == Object::allocation || (e.kind == Effect::writes && !local)) return false;
+      if (!local && !element) others.known.insert(o);
+    }
+    if (!others.empty())
+      elsewhere.push_back({Effect::reads, std::move(others), call->getBeginLoc(), e.what});
+  }
+  constexpr long kLoop = 1000;
+  out_.work += kLoop;
+  touches(call->getArg(0), 'u', given(call->getArg(0)), from(call->getArg(0)));
+  out_.all.insert(out_.all.end(), elsewhere.begin(), elsewhere.end());
+  setsErrno(call, "qsort");
+  return true;
+}
+
 /// Whether what an argument is or points at may lead to other memory: rows, a structure of
 /// pointers, whatever void * is.
 static bool leadsOn(const Expr &argument) {
@@ -175,7 +217,7 @@ void Walk::call(const CallExpr *call) {
       if (!isa<MaterializeTemporaryExpr>(argument)) access(argument, true, false);
     return;
   }
-  if (collective(call, *f)) return;
+  if (collective(call, *f) || sorts(call, *f)) return;
   const std::string name = f->getNameAsString();
   if (isMpi(*f)) return add(Effect::mpi, call, name);
   if (isExit(*f)) return add(Effect::exits, call, name);
@@ -189,6 +231,8 @@ void Walk::call(const CallExpr *call) {
   if (const FunctionDecl *definition = program_.bodyAnywhere(*f);
       definition && !callees_.contains(definition))
     return body(call, *definition);
+  else if (definition && isGivenTheSame(*call, *definition))
+    return static_cast<void>(out_.again = true);
   if (program_.isLocal(*f)) {
     std::vector<const Expr *> all(call->arg_begin(), call->arg_end());
     if (const auto *m = dyn_cast<CXXMemberCallExpr>(call))
@@ -251,6 +295,23 @@ Objects Walk::asCallerSees(const Objects &objects, const CallExpr *call, const F
   return seen;
 }
 
+/// Whether a function that calls itself gives each parameter a place in what it has been given, or
+/// memory of its own.
+bool Walk::isGivenTheSame(const CallExpr &call, const FunctionDecl &f) const {
+  if (&f != memory_.function() || !inCallee_ || f.isVariadic() || isa<CXXMethodDecl>(f) ||
+      call.getNumArgs() != f.getNumParams())
+    return false;
+  for (unsigned i = 0; i < call.getNumArgs(); ++i) {
+    const Objects objects = given(call.getArg(i));
+    if (objects.unknown) return false;
+    for (const Object &o : objects.known) {
+      const bool own = o.kind == Object::variable && !o.decl()->hasGlobalStorage();
+      if (!own && !(o.kind == Object::pointee && o.decl() == f.getParamDecl(i))) return false;
+    }
+  }
+  return true;
+}
+
 void Walk::body(const CallExpr *call, const FunctionDecl &f) {
   const Memory &callee = program_.memory(f);
   const auto *method = dyn_cast<CXXMethodDecl>(&f);
@@ -271,7 +332,8 @@ void Walk::body(const CallExpr *call, const FunctionDecl &f) {
   within.readsShapes = readsShapes;
   for (const ParmVarDecl *p : f.parameters()) within.lengths(p->getOriginalType());
   within.statement(f.getBody());
-  out_.work += inner.work;
+  constexpr long kTimes = 100;
+  out_.work += inner.again ? kTimes * inner.work : inner.work;
   // Each way to a function is gone anew, and there may be as many as there are subsets of
   // functions.
   constexpr std::size_t kMost = 1 << 14;
@@ -285,7 +347,7 @@ void Walk::body(const CallExpr *call, const FunctionDecl &f) {
     Objects seen = asCallerSees(e.objects, call, f, callee);
     if (access && seen.empty()) continue;
     std::string what = e.what.find(" in ") == std::string::npos ? e.what + " in " + name : e.what;
-    Access place = e.access;
+    Access place = inner.again ? Access() : e.access;  // other elements each time
     place.through.insert(place.through.begin(), call);
     out_.all.push_back({e.kind, std::move(seen), call->getBeginLoc(), std::move(what),
                         std::move(place), e.promisable});

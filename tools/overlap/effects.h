@@ -57,7 +57,8 @@ struct Effect {
 
 struct Effects {
   std::vector<Effect> all;
-  long work = 0;  // operations, where a loop counts as many
+  long work = 0;       // operations, where a loop counts as many
+  bool again = false;  // the function calls itself, each time with the same memory
 };
 
 /// `inside`: the function that the statement is in. `but`: a call in it that is left out, with its

@@ -89,9 +89,11 @@ What stands between start and wait
     whose elements only ever get what was just allocated for them points at different memory with each. What is
     divided without a sign must be seen not to be negative, but for 2, 4, 8 and so on.
   - Functions have the effects of their bodies, in whatever source these are, or of a table: C's library,
-    mathematics, calls of MPI that are local, std::fill() and such where the iterators stand in the call. Others
-    could do anything, unless they are declared __attribute__((const)) or pure, or --local names them: these read and
-    write all that their arguments, and the object of a method, lead to.
+    mathematics, calls of MPI that are local, std::fill() and such where the iterators stand in the call, qsort()
+    with a function that is seen and only reads. One that calls itself must give each parameter a place in what it has
+    been given, or memory of its own; what it does, it may do anywhere in that. Others could do anything, unless they
+    are declared __attribute__((const)) or pure, or --local names them: these read and write all that their arguments,
+    and the object of a method, lead to.
   - It does not leave the block: no return, goto, break or continue out of it, no label, no exception. Where no source
     has a try or an operator new, memory may be allocated by new for what has no constructor, and a std::vector of numbers
     may be made or resized, unless it is a buffer.

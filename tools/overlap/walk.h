@@ -58,10 +58,12 @@ class Walk {
   void method(const clang::CXXMemberCallExpr *);
   void known(const clang::CallExpr *, const KnownCall &);
   void algorithm(const clang::CallExpr *, const KnownCall &);
+  bool sorts(const clang::CallExpr *, const clang::FunctionDecl &);
   void setsErrno(const clang::CallExpr *, const std::string &name);
   void touches(const clang::Expr *, char how, const Objects &, const Access &);
   bool collective(const clang::CallExpr *, const clang::FunctionDecl &);
   void body(const clang::CallExpr *, const clang::FunctionDecl &);
+  bool isGivenTheSame(const clang::CallExpr &, const clang::FunctionDecl &) const;
   void arguments(const clang::CallExpr *);
   Objects given(const clang::Expr *argument) const;
   Objects asCallerSees(const Objects &, const clang::CallExpr *, const clang::FunctionDecl &,
