@@ -2,8 +2,8 @@
 // reduce.cpp - how fast the kernels of each level of the processor are, beside those for any.
 //
 // Of operands that stay in the second level of the cache. A turn of each level follows a turn of
-// the others, so that all see the same machine; printed is the median of their ratios. In place: the
-// result is the left operand, as where a rank adds up what comes.
+// the others, so that all see the same machine; printed is the median of their ratios. In place:
+// the result is the left operand, as where a rank adds up what comes.
 
 #include <algorithm>
 #include <chrono>

@@ -193,9 +193,9 @@ TEST(Reduce, pairs) {
   checkPairs<f64_f64>(NBC_F64_F64);
 }
 
-// Ranks on different processors must get the same bits, wherever the result is put. Of random bytes,
-// so with NaNs, infinities and numbers that are not normal; but for the types whose bytes do not all
-// count.
+// Ranks on different processors must get the same bits, wherever the result is put. Of random
+// bytes, so with NaNs, infinities and numbers that are not normal; but for the types whose bytes do
+// not all count.
 TEST(Reduce, allLevelsOfTheProcessorGiveTheSameBytes) {
   std::vector<std::pair<const char *, kernel_table *>> levels = {{"any", &kernels_any}};
 #ifdef __x86_64__

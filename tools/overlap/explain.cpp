@@ -16,8 +16,9 @@ The call
   - Or it is what an if asks about, whether it failed and nothing more: that is repeated with the wait. What stops
     says so, and returns, ends the rank, or goes forwards to a label behind the call; it has no else.
     What a check that is repeated looks at or changes there, nothing else changes while the call is under way.
-  - It stands in no macro's body, template, header, lambda or directive of OpenMP, and no pragma or #if stands before
-    it. No other source includes its own.
+  - It stands in no macro's body, template, header, lambda or directive of OpenMP, and no pragma stands before it,
+    nor an #if around code of another configuration that does not end there, as `if (x)`. No other source includes
+    its own.
   - It stands in no handler, and in a try only if who comes to its handlers ends there: an exception would lead past the
     wait. A try elsewhere does not matter.
   - Its operator is one of MPI's own: one of the program's runs at any time until the call is complete.
