@@ -23,8 +23,8 @@ The call
     wait. A try elsewhere does not matter.
   - Its operator is one of MPI's own: one of the program's runs at any time until the call is complete.
   - The other form of it is not one that the MPI at hand is known to have wrong: Open MPI 4's of MPI_Neighbor_alltoall,
-    -v and -w, but where all communicators with neighbors are made in these sources, and no grid is periodic; persistent
-    ones of MPI_Allgather, MPI_Gather and MPI_Scatter with MPICH 4.0.
+    -v and -w, but where all communicators with neighbors are made in these sources, and no grid is periodic, and of
+    MPI_Alltoallw, on one rank; persistent ones of MPI_Allgather, MPI_Gather and MPI_Scatter with MPICH 4.0.
   - No buffer is MPI_BOTTOM: then the datatype says which memory it is.
 
 All ranks
@@ -109,11 +109,11 @@ What stands between start and wait
   - It asks for no errno, which the wait may set, by its name or by %m, nor sets it by malloc() or strtol() where a
     source asks for it, and declares nothing by a name that the call's
     check says.
-  - #if and the like end it: other code may stand there in another configuration. So do #define and #undef, since
-    the call, or the check of it, may name a macro that is another one there, and a macro that stands for nothing
-    here, drops what it is given, or does nothing, as assert() where NDEBUG is. So do pragmas of accelerators, those
-    of STDC, which stand first in their block, and of OpenMP, where that is not asked for, with something to compute
-    in a clause.
+  - #if and the like end it: other code may stand there in another configuration, an else for one, so that an if in
+    front of one ends it, too. So do #define and #undef, since the call, or the check of it, may name a macro that is
+    another one there, and a macro that stands for nothing here, drops what it is given, or does nothing, as assert()
+    where NDEBUG is. So do pragmas of accelerators, those of STDC, which stand first in their block, and of OpenMP,
+    where that is not asked for, with something to compute in a clause.
   - In front of the call nothing ends the program, by MPI_Abort(), abort() or assert(): that may be what its arguments
     are checked by. Nor does anything behind a barrier, nor behind any call where the program writes files or reaches
     other programs: other ranks may not have done yet what they did before. A loop without an end ends it, too.
@@ -140,7 +140,7 @@ Loops
     its end or by break, so that the request is freed. All that it is given is a constant or where a
     variable is, or the loop has a turn for sure: before one that has none the values may be no good ones, nor
     where turns may end before the call. Nor may MPI be up there, unless each main() initialises it on every way, and
-    leads to the loop behind that alone. All ranks must reach it alike, whatever it may meet.
+    leads to the loop behind that alone, and in front of what finalises it, which stands in no loop. All ranks must reach it alike, whatever it may meet.
 
 What is written takes lines of its own, so __LINE__ and its like are others below.
 

@@ -77,14 +77,6 @@ unsigned nextWord(StringRef text, unsigned at) {
   return at;
 }
 
-/// Takes off the # of a directive, however it is written.
-bool isDirective(StringRef &line) {
-  if (!line.consume_front("#") && !line.consume_front("%:") && !line.consume_front("?\?="))
-    return false;
-  line = line.ltrim();
-  return true;
-}
-
 size_t lineBegin(StringRef text, size_t at) {
   const size_t before = text.rfind('\n', at);
   return before == StringRef::npos ? 0 : before + 1;
@@ -304,11 +296,53 @@ std::string checkingMacro(const CallExpr &call, const ASTContext &context) {
   return before.take_front(open).trim().str();
 }
 
+/// Whether all that stands between two statements is #if and the like around code of other
+/// configurations, which are statements that end there, too: no `if (x)` of which the next is a
+/// part.
+static bool isWholeStatements(unsigned begin, unsigned end, const ASTContext &context) {
+  const StringRef text = mainFile(context);
+  const SourceManager &files = context.getSourceManager();
+  Lexer lexer(files.getLocForStartOfFile(files.getMainFileID()), context.getLangOpts(),
+              text.begin(), text.begin() + begin, text.end());
+  int conditions = 0, open = 0;
+  bool behindElse = false;
+  tok::TokenKind last = tok::semi;
+  Token token;
+  lexer.LexFromRawLexer(token);
+  while (token.isNot(tok::eof) && files.getFileOffset(token.getLocation()) < end) {
+    if (!token.is(tok::hash) || !token.isAtStartOfLine()) {
+      if (conditions == 0 && !behindElse && token.isNot(tok::semi)) return false;
+      if (token.isOneOf(tok::l_brace, tok::l_paren, tok::l_square)) ++open;
+      if (token.isOneOf(tok::r_brace, tok::r_paren, tok::r_square) && --open < 0) return false;
+      last = token.getKind();
+      lexer.LexFromRawLexer(token);
+      continue;
+    }
+    lexer.LexFromRawLexer(token);
+    if (token.isAtStartOfLine()) continue;  // a # alone
+    const StringRef word = token.is(tok::raw_identifier) ? token.getRawIdentifier() : "pragma";
+    if (word == "pragma") return false;
+    const bool begins = word.starts_with("if"), ends = word == "endif";
+    if (begins || ends || word.starts_with("el")) {
+      if (open != 0 || (last != tok::semi && last != tok::r_brace)) return false;
+      last = tok::semi;
+      if (begins)
+        ++conditions;
+      else if (conditions == 0)
+        behindElse = !ends;  // of what the statement before stands in
+      else if (ends)
+        --conditions;
+    }
+    do lexer.LexFromRawLexer(token);
+    while (token.isNot(tok::eof) && !token.isAtStartOfLine());
+  }
+  return open == 0 && (last == tok::semi || last == tok::r_brace);
+}
+
 bool afterPragma(const CompoundStmt &block, const Stmt &s, const ASTContext &context) {
   const std::optional<Extent> extent = extentOf(s, context);
   if (!extent) return false;
   const SourceManager &files = context.getSourceManager();
-  const StringRef text = mainFile(context);
   // Behind the statement before, or the block's brace.
   SourceLocation last = block.getLBracLoc();
   for (const Stmt *before : block.body()) {
@@ -320,18 +354,34 @@ bool afterPragma(const CompoundStmt &block, const Stmt &s, const ASTContext &con
   }
   last = files.getExpansionRange(last).getEnd();
   if (files.getFileID(last) != files.getMainFileID()) return true;
-  unsigned at = files.getFileOffset(last);
-  at += Lexer::MeasureTokenLength(last, files, context.getLangOpts());
-  for (at = nextWord(text, at); at < extent->begin; at = nextWord(text, at)) {
-    StringRef line = text.slice(at, endOfLine(text, at));
-    if (text[at] == ';') {  // of a macro's call
-      ++at;
-      continue;
-    }
-    at += static_cast<unsigned>(line.size());
-    if (!isDirective(line) || line.starts_with("pragma")) return true;
+  const unsigned at =
+      files.getFileOffset(last) + Lexer::MeasureTokenLength(last, files, context.getLangOpts());
+  return !isWholeStatements(at, extent->begin, context);
+}
+
+bool mayGoOn(const Stmt &s) {
+  const Stmt *last = nullptr;
+  if (const auto *branches = dyn_cast<IfStmt>(&s)) {
+    last = branches->getElse();
+    if (!last) return true;
+  } else if (const auto *turns = dyn_cast<ForStmt>(&s)) {
+    last = turns->getBody();
+  } else if (const auto *over = dyn_cast<CXXForRangeStmt>(&s)) {
+    last = over->getBody();
+  } else if (const auto *while_ = dyn_cast<WhileStmt>(&s)) {
+    last = while_->getBody();
+  } else if (const auto *switched = dyn_cast<SwitchStmt>(&s)) {
+    last = switched->getBody();
+  } else if (const auto *label = dyn_cast<LabelStmt>(&s)) {
+    last = label->getSubStmt();
+  } else if (const auto *case_ = dyn_cast<SwitchCase>(&s)) {
+    last = case_->getSubStmt();
+  } else if (const auto *attributed = dyn_cast<AttributedStmt>(&s)) {
+    last = attributed->getSubStmt();
+  } else if (const auto *omp = dyn_cast<OMPExecutableDirective>(&s)) {
+    last = omp->hasAssociatedStmt() ? omp->getRawStmt() : nullptr;
   }
-  return false;
+  return isa<CXXTryStmt>(s) || (last && mayGoOn(*last));
 }
 
 std::optional<unsigned> includes(StringRef header, const ASTContext &context) {

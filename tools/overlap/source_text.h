@@ -66,6 +66,10 @@ std::string checkingMacro(const clang::CallExpr &, const clang::ASTContext &);
 /// comes before it.
 bool afterPragma(const clang::CompoundStmt &block, const clang::Stmt &, const clang::ASTContext &);
 
+/// Whether a statement goes on if what stands behind it in another configuration is an `else`, or a
+/// handler.
+bool mayGoOn(const clang::Stmt &);
+
 /// Where the line that includes a header ends; none: there is none on which something may follow,
 /// or it is in some configurations only.
 std::optional<unsigned> includes(llvm::StringRef header, const clang::ASTContext &);

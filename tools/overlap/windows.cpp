@@ -216,6 +216,26 @@ std::optional<Remark> hasEmptyMacro(const Site &site, Program &program, unsigned
   return Remark{at, "a macro stands for nothing here, and in another configuration for other code"};
 }
 
+/// What may be the rest of a statement in another configuration: where there could be some, between
+/// it and the next, stands a directive or a macro of nothing.
+std::optional<Remark> goesOn(const Site &site, Program &program, unsigned i) {
+  const ASTContext &context = site.context();
+  const SourceManager &files = context.getSourceManager();
+  const std::optional<Extent> extent = extentOf(*site.statement(i), context);
+  if (!extent || !mayGoOn(*site.statement(i))) return std::nullopt;
+  const SourceLocation file = files.getLocForStartOfFile(files.getMainFileID());
+  const SourceLocation next = files.getExpansionLoc(
+      i + 1 < site.statements() ? site.statement(i + 1)->getBeginLoc() : site.block->getRBracLoc());
+  const auto place = [&](unsigned at) { return file.getLocWithOffset(static_cast<int>(at)); };
+  SourceLocation at;
+  if (const auto hidden = directive(context, extent->end, files.getFileOffset(next)))
+    at = place(*hidden);
+  else
+    at = emptyMacro(program.macros(context), place(extent->end), next);
+  if (at.isInvalid()) return std::nullopt;
+  return Remark{at, "in another configuration an else may stand here"};
+}
+
 /// [[fallthrough]], behind which only the next case may stand.
 bool fallsThrough(const Stmt *s) {
   const auto *attributed = llvm::dyn_cast<AttributedStmt>(s);
@@ -263,6 +283,7 @@ Window findWindow(const Site &site, Program &program, unsigned from) {
                    "the check behind it would mean what is declared here"};
     if (!why && fallsThrough(site.statement(i)))
       why = Remark{site.statement(i)->getBeginLoc(), "nothing may follow it but the next case"};
+    if (!why) why = goesOn(site, program, i);
     if (why) {
       w.ends = *why;
       break;
