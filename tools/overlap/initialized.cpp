@@ -51,9 +51,29 @@ bool returnsBefore(const Stmt *s, const CallSite &call) {
       s->children(), [&](const Stmt *child) { return child && returnsBefore(child, call); });
 }
 
-bool finalizes(const CallSite &call) {
-  const FunctionDecl &f = *call.call->getDirectCallee();
-  return isMpi(f) && f.getName() == "MPI_Finalize";
+bool isFinalize(const FunctionDecl &f) {
+  return isMpi(f) && (f.getName() == "MPI_Finalize" || f.getName() == "PMPI_Finalize");
+}
+
+bool isRepeated(const CallSite &call) {
+  ASTContext &context = call.in->getASTContext();
+  for (const Stmt *p = parentOf(call.call, context); p; p = parentOf(p, context))
+    if (isLoop(p)) return true;
+  return false;
+}
+
+/// Whether MPI may be finalised where no call of main()'s leads: by a pointer, or where an object
+/// ends.
+bool mayEndUnseen(const ASTContext &context, const Program &program) {
+  const auto mayBeUnseen = [&](const CallSite &at) {
+    return !at.in || isa<CXXMethodDecl>(at.in) || program.addressTaken(*at.in);
+  };
+  for (const char *name : {"MPI_Finalize", "PMPI_Finalize"})
+    for (const NamedDecl *d : declared(name, context))
+      if (const auto *f = dyn_cast<FunctionDecl>(d);
+          f && (program.addressTaken(*f) || std::ranges::any_of(program.callers(*f), mayBeUnseen)))
+        return true;
+  return false;
 }
 
 class Ways {
@@ -75,33 +95,43 @@ class Ways {
                });
   }
 
-  bool leadsTo(const FunctionDecl &from, const FunctionDecl &to) {
-    if (nameInAll(from) == nameInAll(to)) return true;
-    const FunctionDecl *body = program_.bodyAnywhere(from);
-    if (!body || !seen_.insert(body).second) return false;
-    return std::ranges::any_of(program_.callsIn(*body), [&](const CallSite &inner) {
-      return leadsTo(*inner.call->getDirectCallee(), to);
-    });
-  }
-
   /// As far as the calls of one main() say.
   bool isUp(const Stmt *at, const FunctionDecl &in, const FunctionDecl &main) {
     const std::vector<CallSite> &calls = program_.callsIn(main);
     const auto init =
         std::ranges::find_if(calls, [&](const CallSite &call) { return initializes(call); });
     if (init == calls.end()) return false;
-    const auto end = std::ranges::find_if(calls, finalizes);
+    const auto ends = [&](const CallSite &call) { return leadsTo(call, isFinalize); };
+    const auto end = std::ranges::find_if(calls, ends);
+    if (std::ranges::any_of(calls,
+                            [&](const CallSite &call) { return isRepeated(call) && ends(call); }))
+      return false;
     const auto isOutside = [&](const Stmt *s) {
       return isBefore(s, init->call, main) || (end != calls.end() && isBefore(end->call, s, main));
     };
     if (&in == &main) return !isOutside(at);
+    const auto isIt = [&](const FunctionDecl &f) { return nameInAll(f) == nameInAll(in); };
     return std::ranges::none_of(calls, [&](const CallSite &call) {
-      seen_.clear();
-      return isOutside(call.call) && leadsTo(*call.call->getDirectCallee(), in);
+      return (isOutside(call.call) || ends(call)) && leadsTo(call, isIt);
     });
   }
 
  private:
+  template <class Is>
+  bool leadsTo(const CallSite &call, const Is &is) {
+    seen_.clear();
+    return leadsOn(call, is);
+  }
+  template <class Is>
+  bool leadsOn(const CallSite &call, const Is &is) {
+    const FunctionDecl &to = *call.call->getDirectCallee();
+    if (is(to)) return true;
+    const FunctionDecl *body = program_.bodyAnywhere(to);
+    return body && seen_.insert(body).second &&
+           std::ranges::any_of(program_.callsIn(*body),
+                               [&](const CallSite &inner) { return leadsOn(inner, is); });
+  }
+
   Program &program_;
   std::set<const FunctionDecl *> seen_;
 };
@@ -109,12 +139,14 @@ class Ways {
 }  // namespace
 
 bool isInitializedAt(const Stmt *at, const FunctionDecl &in, Program &program) {
-  if (program.addressTaken(in) || isa<CXXConstructorDecl, CXXDestructorDecl>(in)) return false;
+  if (program.addressTaken(in) || isa<CXXConstructorDecl, CXXDestructorDecl>(in) ||
+      mayEndUnseen(in.getASTContext(), program))
+    return false;
   bool any = false;
   for (const FunctionDecl *f : program.bodies()) {
     if (!f->isMain()) continue;
     any = true;
-    if (!Ways(program).isUp(at, in, *f)) return false;
+    if (!program.callers(*f).empty() || !Ways(program).isUp(at, in, *f)) return false;
   }
   return any || program.promises().library;
 }

@@ -5,6 +5,9 @@
 // one rank. Its blocking exchange takes what was sent to the left from the right, as MPI_Cart_shift
 // has it; the nonblocking one takes blocks in the order of the neighbors.
 //
+// Open MPI 4.1.4: on a communicator of one rank its blocking MPI_Alltoallw takes displacements for
+// so many elements, where they are bytes; the nonblocking one does not.
+//
 // MPICH 4.0.2: what persistent gather and scatter receive is garbage, and allgather's is wrong from
 // the second start on.
 
@@ -99,9 +102,11 @@ bool areNeverPeriodic(const ASTContext &context, Program &program) {
 std::string nonblockingFault(const Collective &collective, const ASTContext &context,
                              Program &program) {
   const llvm::StringRef name = collective.name;
-  if (!name.starts_with("Neighbor_alltoall") ||
-      numberOf("OMPI_MAJOR_VERSION", context, program) != 4 || areNeverPeriodic(context, program))
-    return "";
+  if (numberOf("OMPI_MAJOR_VERSION", context, program) != 4) return "";
+  if (name == "Alltoallw")
+    return "Open MPI 4's MPI_Alltoallw() puts blocks elsewhere than MPI_Ialltoallw() where a "
+           "communicator has one rank";
+  if (!name.starts_with("Neighbor_alltoall") || areNeverPeriodic(context, program)) return "";
   return "Open MPI 4's " + collective.nonblocking() +
          "() takes blocks in another order where a dimension of a periodic grid has one rank or "
          "two, and the communicator may be of one";

@@ -205,6 +205,9 @@ const Stmt *invariantIn(const Site &site, Program &program, Persistent names, st
     return no("the extension has no calls for large counts");
   if (names == Persistent::mpix && !includes("mpi.h", site.context()))
     return no("there is no #include <mpi.h> that one of <mpi-ext.h> could follow");
+  if (names == Persistent::mpi4 &&
+      declared(site.collective->persistent().c_str(), site.context()).empty())
+    return no("this MPI has no " + site.collective->persistent() + "()");
   if (names != Persistent::mpix)
     if (std::string fault = persistentFault(*site.collective, site.context(), program);
         !fault.empty())

@@ -176,7 +176,10 @@ std::vector<Finding> look(Program &program, const Options &o) {
     }
     if (f.window && f.site.against.empty()) {
       fix(f, program, o, earlier[f.site.block], names);
-      if (f.fix) earlier[f.site.block].push_back(f);
+      if (f.fix) {
+        endLinesAlike(*f.fix, mainFile(f.site.context()));
+        earlier[f.site.block].push_back(f);
+      }
     }
     if (f.window && !f.fix) f.advice = adviceToCallers(f.site, *f.window, program, o.least);
     // A source that is compiled twice is changed if both ways agree.

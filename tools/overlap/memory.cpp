@@ -96,12 +96,12 @@ bool isDistance(const BinaryOperator &op) {
 }
 
 bool hasOtherName(const NamedDecl &d) {
-  const Decl *last = d.getMostRecentDecl();
   const llvm::StringRef name = d.getIdentifier() ? d.getName() : "";
   if (name.starts_with("__start_") || name.starts_with("__stop_")) return true;  // of a section
-  return last->hasAttr<SectionAttr>() || last->hasAttr<AliasAttr>() ||
-         last->hasAttr<AsmLabelAttr>() || last->hasAttr<IFuncAttr>() ||
-         last->hasAttr<WeakRefAttr>();
+  return llvm::any_of(d.redecls(), [](const Decl *one) {  // the later ones need not say so
+    return one->hasAttr<SectionAttr>() || one->hasAttr<AliasAttr>() ||
+           one->hasAttr<AsmLabelAttr>() || one->hasAttr<IFuncAttr>() || one->hasAttr<WeakRefAttr>();
+  });
 }
 
 /// One of the program's own may hand out memory that it knows by another name.

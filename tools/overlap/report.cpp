@@ -130,7 +130,8 @@ std::vector<Edit> joined(const std::vector<Edit> &edits) {
       continue;
     }
     Edit &last = result.back();
-    if (e->text.starts_with("\n#include") && last.text.find(e->text) != std::string::npos)
+    if (llvm::StringRef(e->text).ltrim().starts_with("#include") &&
+        last.text.find(e->text) != std::string::npos)
       continue;  // several want the same header
     last.text += e->text;
     last.length += e->length;

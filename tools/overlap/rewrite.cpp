@@ -153,14 +153,18 @@ Fix overlapInBlock(const Site &site, const Window &w, bool early, Names &names) 
   return fix;
 }
 
-/// With the ends of lines that the file has.
-static std::string ended(const std::string &text, bool byReturns) {
-  std::string result;
-  for (size_t i = 0; i < text.size(); ++i) {
-    if (byReturns && text[i] == '\n' && (i == 0 || text[i - 1] != '\r')) result += '\r';
-    result += text[i];
+void endLinesAlike(Fix &fix, StringRef file) {
+  for (Edit &e : fix.edits) {
+    size_t end = file.find('\n', e.offset);
+    if (end == StringRef::npos) end = file.rfind('\n');
+    if (end == StringRef::npos || !file.take_front(end).ends_with("\r")) continue;
+    std::string result;
+    for (const char c : e.text) {
+      if (c == '\n' && !StringRef(result).ends_with("\r")) result += '\r';
+      result += c;
+    }
+    e.text = std::move(result);
   }
-  return result;
 }
 
 int Edit::order() const {
@@ -171,7 +175,6 @@ int Edit::order() const {
 }
 
 std::string edited(StringRef text, const std::vector<Edit> &edits) {
-  const bool byReturns = text.contains("\r\n");
   std::multimap<std::pair<unsigned, int>, const Edit *> inOrder;
   for (const Edit &e : edits) inOrder.emplace(std::pair(e.offset, e.order()), &e);
   std::string result;
@@ -179,7 +182,7 @@ std::string edited(StringRef text, const std::vector<Edit> &edits) {
   for (const auto &[place, e] : inOrder) {
     const unsigned offset = place.first;
     assert(offset >= at && "edits touch each other");
-    result += text.slice(at, offset).str() + ended(e->text, byReturns);
+    result += text.slice(at, offset).str() + e->text;
     at = offset + e->length;
   }
   return result + text.substr(at).str();

@@ -69,6 +69,9 @@ Spelled spell(const Site &);
 std::string waitFor(const Site &, const std::string &request, const std::string &indent,
                     bool mayBeNull);
 
+/// Gives what is written the ends of lines that the file has there.
+void endLinesAlike(Fix &, llvm::StringRef file);
+
 /// The file's text with all edits made, which must not touch each other; at one place, in their
 /// order.
 std::string edited(llvm::StringRef text, const std::vector<Edit> &);

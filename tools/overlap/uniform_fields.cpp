@@ -32,6 +32,13 @@ static bool isPlainField(const FieldDecl &field, QualType in, const Program &pro
          nameInAll(*record) == nameInAll(*field.getParent());
 }
 
+/// Whether what fields are given where a list says nothing of them leads to the structure itself.
+static bool namesItself(const Stmt &s) {
+  if (isa<CXXThisExpr>(s)) return true;
+  if (const auto *given = dyn_cast<CXXDefaultInitExpr>(&s)) return namesItself(*given->getExpr());
+  return llvm::any_of(s.children(), [](const Stmt *child) { return child && namesItself(*child); });
+}
+
 /// `structure`: an lvalue of it, a pointer to it, or a value.
 bool Uniform::sameField(const Expr *structure, const FieldDecl &field, const FunctionDecl *in,
                         const ASTContext &context) {
@@ -54,7 +61,7 @@ bool Uniform::sameField(const Expr *structure, const FieldDecl &field, const Fun
     if (!all || !isPlainField(field, all->getType(), program_)) return false;
     const auto *record = dyn_cast<CXXRecordDecl>(field.getParent());
     const unsigned i = field.getFieldIndex() + (record ? record->getNumBases() : 0);
-    if (i >= all->getNumInits()) return false;
+    if (i >= all->getNumInits() || namesItself(*all)) return false;
     const Expr *value = all->getInit(i);
     return isa<ImplicitValueInitExpr>(value) || (in ? same(value, in) : isPlain(*value, context));
   }
