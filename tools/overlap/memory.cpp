@@ -144,8 +144,9 @@ bool mayTakeOver(QualType type, const Expr *init) {
   });
 }
 
-bool anyTypeArgument(const ClassTemplateSpecializationDecl &of, bool (*is)(QualType)) {
-  const auto one = [is](const TemplateArgument &a) {
+bool anyTypeArgument(const ClassTemplateSpecializationDecl &of,
+                     const std::function<bool(QualType)> &is) {
+  const auto one = [&is](const TemplateArgument &a) {
     return a.getKind() == TemplateArgument::Type && is(a.getAsType());
   };
   return std::ranges::any_of(of.getTemplateArgs().asArray(), [&](const TemplateArgument &a) {
@@ -164,19 +165,25 @@ bool holdsPointers(QualType type) {
                              [](const FieldDecl *f) { return holdsPointers(f->getType()); });
 }
 
-bool mayKnowItself(QualType type) {
+/// `seen`: a tree's node holds a vector of nodes.
+static bool mayKnowItself(QualType type, std::set<const CXXRecordDecl *> &seen) {
   const CXXRecordDecl *record = type->getBaseElementTypeUnsafe()->getAsCXXRecordDecl();
-  if (!record || !record->hasDefinition()) return false;
+  if (!record || !record->hasDefinition() || !seen.insert(record).second) return false;
+  const auto may = [&seen](QualType t) { return mayKnowItself(t, seen); };
   if (record->isInStdNamespace()) {
     const auto *of = dyn_cast<ClassTemplateSpecializationDecl>(record);
-    return of && anyTypeArgument(*of, mayKnowItself);
+    return of && anyTypeArgument(*of, may);
   }
   return record->hasUserDeclaredConstructor() || record->hasInClassInitializer() ||
-         std::ranges::any_of(
-             record->bases(),
-             [](const CXXBaseSpecifier &b) { return mayKnowItself(b.getType()); }) ||
+         std::ranges::any_of(record->bases(),
+                             [&](const CXXBaseSpecifier &b) { return may(b.getType()); }) ||
          std::ranges::any_of(record->fields(),
-                             [](const FieldDecl *f) { return mayKnowItself(f->getType()); });
+                             [&](const FieldDecl *f) { return may(f->getType()); });
+}
+
+bool mayKnowItself(QualType type) {
+  std::set<const CXXRecordDecl *> seen;
+  return mayKnowItself(type, seen);
 }
 
 bool isContainerOfNumbers(QualType type) {

@@ -135,7 +135,8 @@ bool holdsElements(clang::QualType);  // a container, or what may hold one
 /// Whether a value of a type, or a part of it, leads to other memory.
 bool holdsPointers(clang::QualType);
 /// Whether a class template was given a type that is so, in a pack for one.
-bool anyTypeArgument(const clang::ClassTemplateSpecializationDecl &, bool (*is)(clang::QualType));
+bool anyTypeArgument(const clang::ClassTemplateSpecializationDecl &,
+                     const std::function<bool(clang::QualType)> &is);
 /// Whether elements of containers may come from others' memory: what is initialised so was moved,
 /// or made by a call.
 bool mayTakeOver(clang::QualType, const clang::Expr *init);
