@@ -35,6 +35,34 @@ static bool mayReturnPart(const CallExpr &call, const Expr &argument) {
   return known && known->kind == CallKind::returns && argument.getType()->isPointerType();
 }
 
+/// Whether the bytes of a pointer are looked at there, or given to who may: wherever they come,
+/// they are the pointer again. `bytes`: a pointer to one, as a pointer to something else.
+static bool maybeCopied(const CastExpr &bytes, ASTContext &context) {
+  const QualType from = bytes.getSubExpr()->getType()->getPointeeType();
+  const bool other = bytes.getCastKind() == CK_BitCast && !from.isNull() && holdsPointers(from);
+  if (!other || holdsPointers(bytes.getType()->getPointeeType())) return false;
+  const Expr *at = &bytes;
+  for (const Expr *parent;; at = parent) {
+    parent = dyn_cast_or_null<Expr>(parentOf(at, context));
+    if (parent && isa<ParenExpr, CastExpr>(parent)) continue;
+    const auto *call = dyn_cast_or_null<CallExpr>(parent);
+    const FunctionDecl *f = call ? call->getDirectCallee() : nullptr;
+    const auto argument = call ? std::find(call->arg_begin(), call->arg_end(), at) : nullptr;
+    if (!f || argument == call->arg_end()) return true;
+    const KnownCall *known = findKnownCall(*f);
+    const char how =
+        known ? argumentOf(*call, *known, static_cast<unsigned>(argument - call->arg_begin())) : 0;
+    return !isMpi(*f) && (!known || how == 'r' || how == 'u');
+  }
+}
+
+/// sprintf(text, "%p", p): who reads it again has the pointer.
+static bool tellsPointer(const CallExpr &call) {
+  const FunctionDecl *f = call.getDirectCallee();
+  const KnownCall *known = f ? findKnownCall(*f) : nullptr;
+  return known && known->kind == CallKind::plain && formatMayHold(call, *known, 'p');
+}
+
 /// One use of a variable: it reads it, or writes what is the same everywhere. A variable that
 /// outlives the function tells who was in there, too.
 bool Uniform::sameUse(const Use &use, const VarDecl &v, const FieldDecl *only) {
@@ -76,6 +104,7 @@ bool Uniform::sameUse(const Use &use, const VarDecl &v, const FieldDecl *only) {
         return staysInField(*member, *use.in, *only);
       only = nullptr;  // from here on it is a variable like any other
     } else if (const auto *cast = dyn_cast<CastExpr>(parent)) {
+      if (maybeCopied(*cast, context)) return false;
       const bool asBytes =
           cast->getCastKind() == CK_BitCast && cast->getType()->isVoidPointerType();
       if (only && !asBytes && cast->getCastKind() != CK_LValueToRValue &&
@@ -120,6 +149,7 @@ bool Uniform::sameUse(const Use &use, const VarDecl &v, const FieldDecl *only) {
       if (only && copiesWhole(*call))
         return i == 1 || (!onlyReads_ && isReadAtMost(call, context) && alike(call) &&
                           sameField(call->getArg(1), *only, use.in, context));
+      if (at->getType()->isPointerType() && tellsPointer(*call)) return false;
       const bool fine = leavesAlone(call, i) || readsWithin(call, i, only) ||
                         (!onlyReads_ &&
                          (fillsAlike(call, i, use.in, stays ? ever : inFunction) ||
