@@ -56,9 +56,28 @@ void Walk::access(const Expr *e, bool read, bool write) {
   if (write) add(Effect::writes, e, text(e), objects, here);
 }
 
+static bool holdsLabel(const Stmt *s) {
+  return isa<LabelStmt, SwitchCase>(s) ||
+         llvm::any_of(s->children(), [](const Stmt *child) { return child && holdsLabel(child); });
+}
+
+static bool isStop(const Stmt *s) {
+  const auto *call = dyn_cast<CallExpr>(s);
+  const FunctionDecl *f = call ? call->getDirectCallee() : nullptr;
+  const KnownCall *known = f ? findKnownCall(*f) : nullptr;
+  return known && known->kind == CallKind::stops;
+}
+
 void Walk::statements(const Stmt *parent) {
-  for (const Stmt *child : parent->children())
-    if (child) isa<Expr>(parent) ? statement(child) : whole(child, parent);
+  bool over = false;  // MPI_Abort(); exit(1);
+  for (const Stmt *child : parent->children()) {
+    if (!child) continue;
+    over = over && !holdsLabel(child);
+    if (over) continue;
+    isa<Expr>(parent) ? statement(child) : whole(child, parent);
+    over = isa<CompoundStmt>(parent) && isStop(child) && !out_.all.empty() &&
+           out_.all.back().kind == Effect::stops;  // not of MPI_COMM_SELF alone
+  }
 }
 
 /// The macro that a statement is: with nothing in it, or with what does nothing, as assert() where
