@@ -140,7 +140,9 @@ Loops
     its end or by break, so that the request is freed. All that it is given is a constant or where a
     variable is, or the loop has a turn for sure: before one that has none the values may be no good ones, nor
     where turns may end before the call. Nor may MPI be up there, unless each main() initialises it on every way, and
-    leads to the loop behind that alone, and in front of what finalises it, which stands in no loop. All ranks must reach it alike, whatever it may meet.
+    leads to the loop behind that alone, and in front of what finalises it, which stands in no loop. All ranks must
+    reach it alike, whatever it may meet. Other calls of MPI may stand in the loop where all of it is constants and
+    places.
 
 What is written takes lines of its own, so __LINE__ and its like are others below.
 

@@ -43,7 +43,7 @@ const Stmt *loopOf(const Site &site, const Program &program) {
   const Stmt *around = outer ? parentOf(outer, context) : nullptr;
   if (!outer || !isa<CompoundStmt>(outer) || (around && isa<SwitchStmt>(around)) ||
       outer->getBeginLoc().isMacroID() || loop->getBeginLoc().isMacroID() ||
-      afterPragma(*llvm::cast<CompoundStmt>(outer), *loop, context))
+      isPart(*llvm::cast<CompoundStmt>(outer), *loop, context))
     return nullptr;
   const std::optional<Extent> extent = extentOf(*loop, context);
   if (!extent || directive(context, extent->begin, extent->end)) return nullptr;
@@ -147,7 +147,9 @@ std::optional<Carried> carriedOver(const Site &site, const Window &w, Program &p
       endsWithBlock(site, program.memory(*site.in)) || renamesWithin(site, program))
     return std::nullopt;
   const Stmt *around = parentOf(loop, site.in->getASTContext());
-  if (around && isEnteredBlock(around, *site.in, program)) return std::nullopt;  // past the request
+  if (around && (isEnteredBlock(around, *site.in, program) ||  // past the request
+                 mayBeJumpedPast(*llvm::cast<CompoundStmt>(around), *loop, site.context())))
+    return std::nullopt;
   const auto why = [&](const Stmt *s) {
     return inTheWay(site, program, effectsOf(s, *site.in, program));
   };
@@ -183,6 +185,19 @@ std::optional<Carried> carriedOver(const Site &site, const Window &w, Program &p
   if (result.until > 0) return result;
   inTheWayOf = result.ends;
   return std::nullopt;
+}
+
+/// Whether the communicator, datatypes and operator are MPI's own, which stay what they are.
+static bool handlesAreConstants(const Site &site) {
+  for (unsigned i = 0; i < site.call->getNumArgs(); ++i)
+    if (llvm::StringRef("tTocC").contains(site.collective->arguments[i]) &&
+        !isMpiConstant(constantName(site.call->getArg(i), site.context())))
+      return false;
+  return true;
+}
+
+static bool endsOrBegins(llvm::StringRef what) {
+  return what.contains("Finalize") || what.contains("Init") || what.contains("Session");
 }
 
 const Stmt *invariantIn(const Site &site, Program &program, Persistent names, std::string &why) {
@@ -246,7 +261,9 @@ const Stmt *invariantIn(const Site &site, Program &program, Persistent names, st
       return no(e.what + " ends the program where the call may not be made");
     if (e.kind == Effect::leaves || e.kind == Effect::enters || e.kind == Effect::exits)
       return no(e.what + " passes by the end of the loop");
-    if (e.kind == Effect::mpi) return no(e.what + " may change what the call is given");
+    if (e.kind == Effect::mpi &&
+        (!needed.empty() || !handlesAreConstants(site) || endsOrBegins(e.what)))
+      return no(e.what + " may change what the call is given");
   }
   return loop;
 }

@@ -230,6 +230,10 @@ Site makeSite(const Collective &collective, const CallExpr *call, const Function
   const Memory &memory = program.memory(*in);
   findBlock(site, program);
   readArguments(site, program);
+  if (site.inBranch && site.block &&
+      mayBeJumpedPast(*site.block, *site.statement(site.index), in->getASTContext()))
+    refuse(
+        "a goto of another configuration may lead past it, in front of which its request is null");
   if (site.inBranch && site.block && isEnteredBlock(site.block, *in, program))
     refuse("a jump may lead into the block, past the request");
   if (program.joinsOthers() && !isOfThisProgram(collective, *call, *in))
@@ -250,7 +254,7 @@ Site makeSite(const Collective &collective, const CallExpr *call, const Function
     refuse("another source includes this one, and may come to it there on its own");
   if (site.block && site.block->getBeginLoc().isMacroID())
     refuse("its block is part of a macro's expansion");
-  if (site.block && afterPragma(*site.block, *site.statement(site.index), in->getASTContext()))
+  if (site.block && isPart(*site.block, *site.statement(site.index), in->getASTContext()))
     refuse("a pragma, or an #if, stands before it");
   if (site.block && !isSpelled(*call, collective.blocking(), in->getASTContext()))
     refuse("the source spells it in another way");
@@ -322,9 +326,9 @@ std::optional<Site> outside(const Site &site, Program &program) {
   }
   const auto *block = parent ? dyn_cast<CompoundStmt>(parent) : nullptr;
   if (!block || isOfSwitch(block, context) || block->getBeginLoc().isMacroID() ||
-      afterPragma(*block, *at, context) || endsWithBlock(site, program.memory(*site.in)) ||
-      renamesWithin(site, program) || isEnteredBlock(block, *site.in, program) ||
-      isEntered(at, *site.in, program))
+      isPart(*block, *at, context) || mayBeJumpedPast(*block, *at, context) ||
+      endsWithBlock(site, program.memory(*site.in)) || renamesWithin(site, program) ||
+      isEnteredBlock(block, *site.in, program) || isEntered(at, *site.in, program))
     return std::nullopt;
   Site result = site;
   result.block = block;

@@ -296,50 +296,110 @@ std::string checkingMacro(const CallExpr &call, const ASTContext &context) {
   return before.take_front(open).trim().str();
 }
 
-/// Whether all that stands between two statements is #if and the like around code of other
-/// configurations, which are statements that end there, too: no `if (x)` of which the next is a
-/// part.
-static bool isWholeStatements(unsigned begin, unsigned end, const ASTContext &context) {
-  const StringRef text = mainFile(context);
-  const SourceManager &files = context.getSourceManager();
-  Lexer lexer(files.getLocForStartOfFile(files.getMainFileID()), context.getLangOpts(),
-              text.begin(), text.begin() + begin, text.end());
-  int conditions = 0, open = 0;
-  bool behindElse = false;
-  tok::TokenKind last = tok::semi;
-  Token token;
-  lexer.LexFromRawLexer(token);
-  while (token.isNot(tok::eof) && files.getFileOffset(token.getLocation()) < end) {
-    if (!token.is(tok::hash) || !token.isAtStartOfLine()) {
-      if (conditions == 0 && !behindElse && token.isNot(tok::semi)) return false;
-      if (token.isOneOf(tok::l_brace, tok::l_paren, tok::l_square)) ++open;
-      if (token.isOneOf(tok::r_brace, tok::r_paren, tok::r_square) && --open < 0) return false;
-      last = token.getKind();
-      lexer.LexFromRawLexer(token);
-      continue;
-    }
-    lexer.LexFromRawLexer(token);
-    if (token.isAtStartOfLine()) continue;  // a # alone
-    const StringRef word = token.is(tok::raw_identifier) ? token.getRawIdentifier() : "pragma";
-    if (word == "pragma") return false;
-    const bool begins = word.starts_with("if"), ends = word == "endif";
-    if (begins || ends || word.starts_with("el")) {
-      if (open != 0 || (last != tok::semi && last != tok::r_brace)) return false;
-      last = tok::semi;
-      if (begins)
-        ++conditions;
-      else if (conditions == 0)
-        behindElse = !ends;  // of what the statement before stands in
-      else if (ends)
-        --conditions;
-    }
-    do lexer.LexFromRawLexer(token);
-    while (token.isNot(tok::eof) && !token.isAtStartOfLine());
-  }
-  return open == 0 && (last == tok::semi || last == tok::r_brace);
-}
+namespace {
 
-bool afterPragma(const CompoundStmt &block, const Stmt &s, const ASTContext &context) {
+/// What code in front of a statement leaves, in any configuration.
+struct InFront {
+  bool part = false;    // the beginning of a statement, as `if (x)`, or a pragma
+  bool opens = false;   // a block in some configurations only, or closes one
+  bool inside = false;  // #endif or #else of where it begins
+};
+
+/// An #if, with what belongs to it.
+struct Chain {
+  bool whole,
+      before;  // its #if is seen; what stands in front of it is the beginning of a statement
+  bool after = false;        // likewise what a branch ends with
+  bool otherwise = false;    // it has an #else
+  int open;                  // brackets in front of it
+  std::optional<int> opens;  // by its branches
+  bool differ = false;       // in that
+};
+
+/// Goes through the text as it stands, all branches one after the other.
+class FrontLexer {
+ public:
+  FrontLexer(const ASTContext &context, unsigned begin)
+      : files_(context.getSourceManager()),
+        lexer_(files_.getLocForStartOfFile(files_.getMainFileID()), context.getLangOpts(),
+               mainFile(context).begin(), mainFile(context).begin() + begin,
+               mainFile(context).end()) {
+    next();
+  }
+
+  /// `last`: where the statement before ends, as the compiler has it.
+  InFront look(unsigned last, unsigned end) {
+    bool passed = false;
+    while (token_.isNot(tok::eof) && offset() < end) {
+      if (!passed && offset() >= last) part_ = false;
+      passed = passed || offset() >= last;
+      if (token_.is(tok::hash) && token_.isAtStartOfLine())
+        directive();
+      else
+        code();
+    }
+    return {part_, odd_ != 0, inside_};
+  }
+
+ private:
+  void next() { lexer_.LexFromRawLexer(token_); }
+  unsigned offset() const { return files_.getFileOffset(token_.getLocation()); }
+
+  void code() {
+    if (token_.isOneOf(tok::l_brace, tok::l_paren, tok::l_square)) ++open_;
+    if (token_.isOneOf(tok::r_brace, tok::r_paren, tok::r_square)) --open_;
+    part_ = !token_.isOneOf(tok::semi, tok::l_brace, tok::r_brace);
+    next();
+  }
+
+  void directive() {
+    next();
+    if (token_.isAtStartOfLine()) return;  // a # alone
+    const StringRef word = token_.is(tok::raw_identifier) ? token_.getRawIdentifier() : "";
+    if (word.starts_with("if"))
+      chains_.push_back({.whole = true, .before = part_, .open = open_});
+    else if (word.starts_with("el") || word == "endif")
+      branchEnds(word);
+    else if (word == "pragma")
+      part_ = true;
+    do next();
+    while (token_.isNot(tok::eof) && !token_.isAtStartOfLine());
+  }
+
+  void branchEnds(StringRef by) {
+    if (chains_.empty()) {
+      chains_.push_back({.whole = false, .before = false, .open = open_});
+      inside_ = true;
+    }
+    Chain &c = chains_.back();
+    c.after = c.after || part_;
+    const int opens = std::exchange(open_, c.open) - c.open;
+    c.differ = c.differ || opens != c.opens.value_or(opens);
+    if (!c.opens) c.opens = opens;
+    c.otherwise = c.otherwise || by == "else";
+    part_ = c.before;
+    if (by != "endif") return;
+    const int last = c.otherwise ? opens : 0;  // or there is nothing
+    if (c.whole && (c.differ || last != *c.opens))
+      odd_ += last != *c.opens ? *c.opens - last : kNever;
+    part_ = c.after || (c.whole && !c.otherwise && c.before);
+    open_ += *c.opens;
+    chains_.pop_back();
+  }
+
+  static constexpr int kNever = 1 << 20;
+
+  const SourceManager &files_;
+  Lexer lexer_;
+  Token token_;
+  std::vector<Chain> chains_;
+  bool part_ = false, inside_ = false;
+  int open_ = 0, odd_ = 0;
+};
+
+}  // namespace
+
+bool isPart(const CompoundStmt &block, const Stmt &s, const ASTContext &context) {
   const std::optional<Extent> extent = extentOf(s, context);
   if (!extent) return false;
   const SourceManager &files = context.getSourceManager();
@@ -352,11 +412,24 @@ bool afterPragma(const CompoundStmt &block, const Stmt &s, const ASTContext &con
       last = files.getLocForStartOfFile(files.getMainFileID())
                  .getLocWithOffset(static_cast<int>(whole->end) - 1);
   }
+  const SourceLocation begin = files.getExpansionLoc(block.getLBracLoc());
   last = files.getExpansionRange(last).getEnd();
-  if (files.getFileID(last) != files.getMainFileID()) return true;
-  const unsigned at =
-      files.getFileOffset(last) + Lexer::MeasureTokenLength(last, files, context.getLangOpts());
-  return !isWholeStatements(at, extent->begin, context);
+  if (files.getFileID(last) != files.getMainFileID() ||
+      files.getFileID(begin) != files.getFileID(last))
+    return true;
+  const auto behind = [&](SourceLocation at) {
+    return files.getFileOffset(at) + Lexer::MeasureTokenLength(at, files, context.getLangOpts());
+  };
+  const InFront front = FrontLexer(context, behind(begin)).look(behind(last), extent->begin);
+  return front.part || front.opens || (front.inside && declaresFirst(context));
+}
+
+bool mayBeJumpedPast(const CompoundStmt &block, const Stmt &s, const ASTContext &context) {
+  const std::optional<Extent> extent = extentOf(s, context);
+  const SourceManager &files = context.getSourceManager();
+  return context.getLangOpts().CPlusPlus && extent &&
+         directive(context, extent->end,
+                   files.getFileOffset(files.getExpansionLoc(block.getRBracLoc())));
 }
 
 bool mayGoOn(const Stmt &s) {

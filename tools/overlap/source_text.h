@@ -62,9 +62,15 @@ clang::SourceLocation emptyMacro(const clang::Preprocessor &, clang::SourceLocat
 /// CHECK, where the source says CHECK(the call) and nothing more; else empty.
 std::string checkingMacro(const clang::CallExpr &, const clang::ASTContext &);
 
-/// Whether a pragma, or a macro that may be one, stands between a statement of a block and what
-/// comes before it.
-bool afterPragma(const clang::CompoundStmt &block, const clang::Stmt &, const clang::ASTContext &);
+/// Whether a statement of a block is a part of another one in some configuration, so that nothing
+/// can be put in front of it: behind `if (x)`, a pragma or a macro that may be one; or what stands
+/// first in its block stands elsewhere there.
+bool isPart(const clang::CompoundStmt &block, const clang::Stmt &, const clang::ASTContext &);
+
+/// Whether a goto of another configuration may lead from in front of a statement of a block to
+/// behind it, which C++ forbids where something is initialised.
+bool mayBeJumpedPast(const clang::CompoundStmt &block, const clang::Stmt &,
+                     const clang::ASTContext &);
 
 /// Whether a statement goes on if what stands behind it in another configuration is an `else`, or a
 /// handler.

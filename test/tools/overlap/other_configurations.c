@@ -3,7 +3,7 @@
 // RUN: rm -rf %t && mkdir %t && cp %s %t/a.c && nbc-overlap --fix %t/a.c -- mpicc 2>&1 | FileCheck %s
 // RUN: grep -c '^ *MPI_Wait(' %t/a.c | FileCheck %s --check-prefix=WAITS
 // RUN: for how in '' -DDEBUG -DOTHER '-DDEBUG -DOTHER'; do mpicc -std=gnu17 -fopenmp -Wall -Werror -fsyntax-only $how %t/a.c || exit 1; done
-// WAITS: 5
+// WAITS: 8
 
 #include <mpi.h>
 #include <stdio.h>
@@ -99,6 +99,70 @@ static void alternative(void) {
   printf("%g\n", all[0]);
 }
 
+static void ofTheSameChain(void) {
+#ifdef DEBUG
+  if (w[0] > 0)
+#elif defined NEVER
+  work();
+#else
+  work();
+#endif
+    // CHECK: a.c:[[#@LINE+1]]:5: note: not changed: a pragma, or an #if, stands before it
+    MPI_Allreduce(sum, all, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  work();
+  printf("%g\n", all[0]);
+}
+
+static void inFrontOfAnother(void) {
+#ifdef DEBUG
+  for (int i = 0; i < 2; ++i)
+#endif
+#ifndef OTHER
+    work();
+#endif
+  // CHECK: a.c:[[#@LINE+1]]:3: note: not changed: a pragma, or an #if, stands before it
+  MPI_Allreduce(sum, all, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  work();
+  printf("%g\n", all[0]);
+}
+
+static void inFrontOfStatements(void) {
+#ifdef DEBUG
+  for (int i = 0; i < 2; ++i)
+#endif
+    work();
+  // CHECK: a.c:[[#@LINE+1]]:3: remark: MPI_Allreduce: line [[#@LINE+2]] can run meanwhile
+  MPI_Allreduce(sum, all, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  work();
+  printf("%g\n", all[0]);
+}
+
+static void closedAgain(void) {
+#ifdef DEBUG
+  if (w[0] > 0) {
+#endif
+    work();
+#ifdef DEBUG
+  }
+#endif
+  // CHECK: a.c:[[#@LINE+1]]:3: remark: MPI_Allreduce: line [[#@LINE+2]] can run meanwhile
+  MPI_Allreduce(sum, all, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  work();
+  printf("%g\n", all[0]);
+}
+
+#ifdef DEBUG
+static void headed(int n) {
+#else
+static void headed(double n) {
+#endif
+  w[0] = n;
+  // CHECK: a.c:[[#@LINE+1]]:3: remark: MPI_Allreduce: line [[#@LINE+2]] can run meanwhile
+  MPI_Allreduce(sum, all, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  work();
+  printf("%g\n", all[0]);
+}
+
 static void labelled(void) {
 #ifdef DEBUG
   if (w[0] > 0) goto next;
@@ -144,6 +208,11 @@ int main(int argc, char **argv) {
   ofAnother();
   dependent();
   alternative();
+  ofTheSameChain();
+  inFrontOfAnother();
+  inFrontOfStatements();
+  closedAgain();
+  headed(1);
   labelled();
   opened();
   threads();
