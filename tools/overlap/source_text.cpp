@@ -307,13 +307,13 @@ struct InFront {
 
 /// An #if, with what belongs to it.
 struct Chain {
-  bool whole,
-      before;  // its #if is seen; what stands in front of it is the beginning of a statement
-  bool after = false;        // likewise what a branch ends with
+  bool whole;                // its #if is seen, and not an #else or #endif alone
+  bool before;               // what stands in front of it is the beginning of a statement
+  bool after = false;        // likewise what one of its branches ends with
   bool otherwise = false;    // it has an #else
   int open;                  // brackets in front of it
-  std::optional<int> opens;  // by its branches
-  bool differ = false;       // in that
+  std::optional<int> opens;  // brackets, its first branch
+  bool differ = false;       // another branch opens others
 };
 
 /// Goes through the text as it stands, all branches one after the other.
