@@ -128,13 +128,8 @@ bool Walk::sorts(const CallExpr *call, const FunctionDecl &f) {
   const Memory &memory = program_.memory(*body);
   if (!memory.notUnderstood().empty() || program_.isLong(*body) || program_.holdsEmptyMacro(*body))
     return false;
-  Effects inner;
-  Callees callees = callees_;
-  callees.insert(body);
-  Walk within(program_, memory, context_, inner, callees);
-  within.statement(body->getBody());
   std::vector<Effect> elsewhere;
-  for (const Effect &e : inner.all) {
+  for (const Effect &e : inside(*body).all) {
     if ((e.kind != Effect::reads && e.kind != Effect::writes) || e.objects.unknown) return false;
     Objects others;
     others.whole = e.objects.whole;
@@ -228,11 +223,12 @@ void Walk::call(const CallExpr *call) {
       add(Effect::reads, argument, text(argument), given(argument));
     return add(Effect::reads, call, name, Objects::anything());
   }
-  if (const FunctionDecl *definition = program_.bodyAnywhere(*f);
-      definition && !callees_.contains(definition))
-    return body(call, *definition);
-  else if (definition && isGivenTheSame(*call, *definition))
-    return static_cast<void>(out_.again = true);
+  const FunctionDecl *definition = program_.bodyAnywhere(*f);
+  if (definition && !callees_.contains(definition)) return body(call, *definition);
+  if (definition && isGivenTheSame(*call, *definition)) {
+    out_.again = true;
+    return;
+  }
   if (program_.isLocal(*f)) {
     std::vector<const Expr *> all(call->arg_begin(), call->arg_end());
     if (const auto *m = dyn_cast<CXXMemberCallExpr>(call))
@@ -312,6 +308,18 @@ bool Walk::isGivenTheSame(const CallExpr &call, const FunctionDecl &f) const {
   return true;
 }
 
+/// As the callee sees it.
+Effects Walk::inside(const FunctionDecl &callee) const {
+  Effects inner;
+  Callees callees = callees_;
+  callees.insert(&callee);
+  Walk within(program_, program_.memory(callee), callee.getASTContext(), inner, callees);
+  within.readsShapes = readsShapes;
+  for (const ParmVarDecl *p : callee.parameters()) within.lengths(p->getOriginalType());
+  within.statement(callee.getBody());
+  return inner;
+}
+
 void Walk::body(const CallExpr *call, const FunctionDecl &f) {
   const Memory &callee = program_.memory(f);
   const auto *method = dyn_cast<CXXMethodDecl>(&f);
@@ -325,13 +333,7 @@ void Walk::body(const CallExpr *call, const FunctionDecl &f) {
   };
   if (program_.isLong(f)) return tooLong();
   if (program_.holdsEmptyMacro(f)) add(Effect::vanishes, call, "a macro in " + name);
-  Effects inner;
-  Callees callees = callees_;
-  callees.insert(&f);
-  Walk within(program_, callee, f.getASTContext(), inner, callees);
-  within.readsShapes = readsShapes;
-  for (const ParmVarDecl *p : f.parameters()) within.lengths(p->getOriginalType());
-  within.statement(f.getBody());
+  const Effects inner = inside(f);
   constexpr long kTimes = 100;
   out_.work += inner.again ? kTimes * inner.work : inner.work;
   // Each way to a function is gone anew, and there may be as many as there are subsets of

@@ -28,17 +28,22 @@ StringRef mainFile(const ASTContext &context) {
 
 namespace {
 
+/// The statement in it with which a statement ends; null: it ends by itself.
+const Stmt *lastPart(const Stmt *s) {
+  if (const auto *i = dyn_cast<IfStmt>(s)) return i->getElse() ? i->getElse() : i->getThen();
+  if (const auto *f = dyn_cast<ForStmt>(s)) return f->getBody();
+  if (const auto *w = dyn_cast<WhileStmt>(s)) return w->getBody();
+  if (const auto *r = dyn_cast<CXXForRangeStmt>(s)) return r->getBody();
+  if (const auto *w = dyn_cast<SwitchStmt>(s)) return w->getBody();
+  if (const auto *l = dyn_cast<LabelStmt>(s)) return l->getSubStmt();
+  if (const auto *c = dyn_cast<SwitchCase>(s)) return c->getSubStmt();
+  if (const auto *a = dyn_cast<AttributedStmt>(s)) return a->getSubStmt();
+  return nullptr;
+}
+
 /// Whether a `;` follows that is not part of the statement's own range.
 bool needsSemicolon(const Stmt *s) {
-  if (const auto *i = dyn_cast<IfStmt>(s))
-    return needsSemicolon(i->getElse() ? i->getElse() : i->getThen());
-  if (const auto *f = dyn_cast<ForStmt>(s)) return needsSemicolon(f->getBody());
-  if (const auto *w = dyn_cast<WhileStmt>(s)) return needsSemicolon(w->getBody());
-  if (const auto *r = dyn_cast<CXXForRangeStmt>(s)) return needsSemicolon(r->getBody());
-  if (const auto *w = dyn_cast<SwitchStmt>(s)) return needsSemicolon(w->getBody());
-  if (const auto *l = dyn_cast<LabelStmt>(s)) return needsSemicolon(l->getSubStmt());
-  if (const auto *c = dyn_cast<SwitchCase>(s)) return needsSemicolon(c->getSubStmt());
-  if (const auto *a = dyn_cast<AttributedStmt>(s)) return needsSemicolon(a->getSubStmt());
+  if (const Stmt *last = lastPart(s)) return needsSemicolon(last);
   return !isa<CompoundStmt, CXXTryStmt, DeclStmt, NullStmt>(s);
 }
 
@@ -433,27 +438,10 @@ bool mayBeJumpedPast(const CompoundStmt &block, const Stmt &s, const ASTContext 
 }
 
 bool mayGoOn(const Stmt &s) {
-  const Stmt *last = nullptr;
-  if (const auto *branches = dyn_cast<IfStmt>(&s)) {
-    last = branches->getElse();
-    if (!last) return true;
-  } else if (const auto *turns = dyn_cast<ForStmt>(&s)) {
-    last = turns->getBody();
-  } else if (const auto *over = dyn_cast<CXXForRangeStmt>(&s)) {
-    last = over->getBody();
-  } else if (const auto *while_ = dyn_cast<WhileStmt>(&s)) {
-    last = while_->getBody();
-  } else if (const auto *switched = dyn_cast<SwitchStmt>(&s)) {
-    last = switched->getBody();
-  } else if (const auto *label = dyn_cast<LabelStmt>(&s)) {
-    last = label->getSubStmt();
-  } else if (const auto *case_ = dyn_cast<SwitchCase>(&s)) {
-    last = case_->getSubStmt();
-  } else if (const auto *attributed = dyn_cast<AttributedStmt>(&s)) {
-    last = attributed->getSubStmt();
-  } else if (const auto *omp = dyn_cast<OMPExecutableDirective>(&s)) {
-    last = omp->hasAssociatedStmt() ? omp->getRawStmt() : nullptr;
-  }
+  if (const auto *branches = dyn_cast<IfStmt>(&s); branches && !branches->getElse()) return true;
+  if (const auto *omp = dyn_cast<OMPExecutableDirective>(&s))
+    return omp->hasAssociatedStmt() && mayGoOn(*omp->getRawStmt());
+  const Stmt *last = lastPart(&s);
   return isa<CXXTryStmt>(s) || (last && mayGoOn(*last));
 }
 

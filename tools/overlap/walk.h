@@ -63,6 +63,7 @@ class Walk {
   void touches(const clang::Expr *, char how, const Objects &, const Access &);
   bool collective(const clang::CallExpr *, const clang::FunctionDecl &);
   void body(const clang::CallExpr *, const clang::FunctionDecl &);
+  Effects inside(const clang::FunctionDecl &callee) const;
   bool isGivenTheSame(const clang::CallExpr &, const clang::FunctionDecl &) const;
   void arguments(const clang::CallExpr *);
   Objects given(const clang::Expr *argument) const;
