@@ -7,8 +7,8 @@ Microseconds of collective calls in a row (dropin.c): with the MPI's own collect
 as its table has it, and with each named algorithm that the collective has. Ranks take the cores in turns. Runs are
 interleaved; figures are medians, and the ratios are of those to the MPI alone. With --vary no call is like the one before;
 with --fresh the memory of what a rank gives is written just before, which counts, where otherwise others' caches have it;
-with --apart there is a barrier between two, which does not count, and the time is the mean of the ranks', as in benchmark suites;
-with --first each is the first of its kind on a communicator, and its time is rank 0's. With --behind a call of 8 bytes
+with --apart there is a barrier between two, which does not count, and the time is the mean of the ranks', as in benchmark
+suites; with --first each is the first of its kind on a communicator, and its time is rank 0's. With --behind a call of 8 bytes
 begins while a message of that many is under way to a rank that comes 5 ms late, which are not counted; what Open MPI does
 in containers, which forbid it to read other processes' memory, shows OMPI_MCA_btl_vader_single_copy_mechanism=none.
 """

@@ -10,6 +10,7 @@
 // product of two shorter ones would be one of signed ints. MIN and MAX take `left` when neither is
 // smaller, so that of two NaNs or zeros of different sign the result is the same for the same
 // order. MINLOC and MAXLOC are as MPI 4.1, section 6.9.4 has them: of equal values the lower index.
+// A result is an operand or apart from both (nbc.h), so the order of elements is no matter to LLVM.
 // Elements may lie anywhere: no alignment is assumed. What is between the members of a pair, or
 // behind the ten bytes of an 80 bit number, is not said to be anything.
 

@@ -126,10 +126,14 @@ long readOf(Process &p, nbc_plan *plan, size_t bytes, size_t calls,
   return times - before;
 }
 
-TEST(Ways, whereReadingIsSlowItIsTriedAndNoMore) {
+/// Who has none of its own reads anyway.
+bool haveProcessors() {
   cpu_set_t mine;
-  if (sched_getaffinity(0, sizeof mine, &mine) || CPU_COUNT(&mine) < 2)
-    GTEST_SKIP() << "who has no processor of its own reads anyway";
+  return !sched_getaffinity(0, sizeof mine, &mine) && CPU_COUNT(&mine) >= 2;
+}
+
+TEST(Ways, whereReadingIsSlowItIsTriedAndNoMore) {
+  if (!haveProcessors()) GTEST_SKIP() << "a processor for each rank is needed";
   slow = true;
   Processes all(2, [&](Process &p) {
     nbc_comm *comm = p.open();
@@ -156,9 +160,7 @@ TEST(Ways, whereReadingIsSlowItIsTriedAndNoMore) {
 }
 
 TEST(Ways, whereItIsWaitedForInVainItIsRead) {
-  cpu_set_t mine;
-  if (sched_getaffinity(0, sizeof mine, &mine) || CPU_COUNT(&mine) < 2)
-    GTEST_SKIP() << "who has no processor of its own reads anyway";
+  if (!haveProcessors()) GTEST_SKIP() << "a processor for each rank is needed";
   Processes all(2, [&](Process &p) {
     nbc_comm *comm = p.open();
     nbc_plan *plan = Process::plan(comm, build::pairsBcast(2, uint32_t(p.files.rank), 1));
