@@ -100,7 +100,7 @@ void Walk::touches(const Expr *e, char how, const Objects &objects, const Access
 
 void Walk::algorithm(const CallExpr *call, const KnownCall &k) {
   constexpr long kLoop = 1000;
-  out_.work += kLoop;
+  out_.addWork(kLoop);
   for (unsigned i = 0; i < call->getNumArgs(); ++i) {
     const Expr *argument = call->getArg(i);
     const std::vector<const Expr *> parts = partsOf(argument);
@@ -143,7 +143,7 @@ bool Walk::sorts(const CallExpr *call, const FunctionDecl &f) {
       elsewhere.push_back({Effect::reads, std::move(others), call->getBeginLoc(), e.what});
   }
   constexpr long kLoop = 1000;
-  out_.work += kLoop;
+  out_.addWork(kLoop);
   touches(call->getArg(0), 'u', given(call->getArg(0)), from(call->getArg(0)));
   out_.all.insert(out_.all.end(), elsewhere.begin(), elsewhere.end());
   setsErrno(call, "qsort");
@@ -188,7 +188,7 @@ bool Walk::collective(const CallExpr *call, const FunctionDecl &f) {
 
 void Walk::call(const CallExpr *call) {
   constexpr long kCost = 10;
-  out_.work += kCost;
+  out_.addWork(kCost);
   if (const KnownCall *k = findAlgorithm(*call)) return algorithm(call, *k);
   if (const auto *m = dyn_cast<CXXMemberCallExpr>(call); m && isContainer(m->getObjectType()))
     return method(m);
@@ -241,7 +241,7 @@ void Walk::call(const CallExpr *call) {
       add(Effect::writes, argument, text(argument), reached, here);
     }
     constexpr long kCompute = 1000;  // why else would it be named
-    out_.work += kCompute;
+    out_.addWork(kCompute);
     return;
   }
   Objects touched = Objects::anything();
@@ -335,7 +335,7 @@ void Walk::body(const CallExpr *call, const FunctionDecl &f) {
   if (program_.holdsEmptyMacro(f)) add(Effect::vanishes, call, "a macro in " + name);
   const Effects inner = inside(f);
   constexpr long kTimes = 100;
-  out_.work += inner.again ? kTimes * inner.work : inner.work;
+  out_.addWork(inner.again ? kTimes * inner.work : inner.work);
   // Each way to a function is gone anew, and there may be as many as there are subsets of
   // functions.
   constexpr std::size_t kMost = 1 << 14;

@@ -171,7 +171,7 @@ void Walk::statement(const Stmt *s) {
     }
     --loops_;
     constexpr long kTurns = 100;
-    out_.work += (out_.work - before + 1) * kTurns;
+    out_.addWork((out_.work - before + 1) * kTurns);
     return;
   }
   if (isa<SwitchStmt>(s)) {

@@ -9,6 +9,7 @@
 
 #include <clang/AST/Stmt.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -57,8 +58,11 @@ struct Effect {
 
 struct Effects {
   std::vector<Effect> all;
-  long work = 0;       // operations, where a loop counts as many
+  long work = 0;       // operations, where a loop counts as many; more than kMuch is as good as it
   bool again = false;  // the function calls itself, each time with the same memory
+
+  static constexpr long kMuch = 1L << 40;
+  void addWork(long operations) { work = std::min(work + operations, kMuch); }
 };
 
 /// `inside`: the function that the statement is in. `but`: a call in it that is left out, with its
