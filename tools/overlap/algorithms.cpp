@@ -9,6 +9,7 @@
 
 #include "tools/overlap/memory.h"
 #include "tools/overlap/site.h"
+#include "tools/overlap/types.h"
 
 namespace nbcc::overlap {
 

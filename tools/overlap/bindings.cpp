@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "tools/overlap/memory.h"
+#include "tools/overlap/types.h"
 
 namespace nbcc::overlap {
 

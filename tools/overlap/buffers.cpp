@@ -13,6 +13,8 @@
 #include <algorithm>
 #include <set>
 
+#include "tools/overlap/types.h"
+
 namespace nbcc::overlap {
 
 using namespace clang;

@@ -11,6 +11,7 @@
 #include "tools/overlap/algorithms.h"
 #include "tools/overlap/buffers.h"
 #include "tools/overlap/collectives.h"
+#include "tools/overlap/types.h"
 #include "tools/overlap/walk.h"
 
 namespace nbcc::overlap {

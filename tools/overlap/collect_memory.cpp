@@ -10,6 +10,7 @@
 #include "tools/overlap/bindings.h"
 #include "tools/overlap/known_calls.h"
 #include "tools/overlap/memory.h"
+#include "tools/overlap/types.h"
 
 namespace nbcc::overlap {
 

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "tools/overlap/points_to.h"
+#include "tools/overlap/types.h"
 #include "tools/overlap/walk.h"
 
 namespace nbcc::overlap {

@@ -117,8 +117,6 @@ class Memory {
   clang::SourceLocation notUnderstoodAt_;
 };
 
-/// Whether a value of a type may be a pointer, or hold one.
-bool mayPoint(clang::QualType);
 /// Whether what a cast gives is, or points at, the object that its operand is or points at.
 bool staysInObject(clang::CastKind);
 
@@ -128,25 +126,10 @@ bool isDistance(const clang::BinaryOperator &);
 /// Whether an attribute says that a function or variable is another one, or what else it is called.
 bool hasOtherName(const clang::NamedDecl &);
 
-/// std::vector, array, string, valarray, which hold what they contain; methods whose results point
-/// there.
-bool isContainer(clang::QualType);
-bool holdsElements(clang::QualType);  // a container, or what may hold one
-/// Whether a value of a type, or a part of it, leads to other memory.
-bool holdsPointers(clang::QualType);
-/// Whether a class template was given a type that is so, in a pack for one.
-bool anyTypeArgument(const clang::ClassTemplateSpecializationDecl &,
-                     const std::function<bool(clang::QualType)> &is);
 /// Whether elements of containers may come from others' memory: what is initialised so was moved,
 /// or made by a call.
 bool mayTakeOver(clang::QualType, const clang::Expr *init);
-/// Whether a constructor may leave a pointer to the object, or to one that is in it, somewhere.
-bool mayKnowItself(clang::QualType);
-bool isContainerOfNumbers(clang::QualType);     // whose elements are copied without more ado
-bool changesContainer(llvm::StringRef method);  // and nothing else: resize() and such
 /// for (x : v) over an array or container that has a name, where x is a number or a reference.
 bool isPlainRange(const clang::CXXForRangeStmt &);
-bool pointsIntoContainer(llvm::StringRef method);
-bool readsShapeOfContainer(llvm::StringRef method);  // size() and such, which touch no element
 
 }  // namespace nbcc::overlap

@@ -14,6 +14,7 @@
 #include "tools/overlap/known_calls.h"
 #include "tools/overlap/memory.h"
 #include "tools/overlap/program.h"
+#include "tools/overlap/types.h"
 
 namespace nbcc::overlap {
 

@@ -12,6 +12,7 @@
 #include "tools/overlap/memory.h"
 #include "tools/overlap/points_to.h"
 #include "tools/overlap/program.h"
+#include "tools/overlap/types.h"
 
 namespace nbcc::overlap {
 

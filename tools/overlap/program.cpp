@@ -23,6 +23,7 @@
 #include "tools/overlap/points_to.h"
 #include "tools/overlap/site.h"
 #include "tools/overlap/source_text.h"
+#include "tools/overlap/types.h"
 
 namespace nbcc::overlap {
 

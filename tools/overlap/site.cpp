@@ -16,6 +16,7 @@
 #include "tools/overlap/meetings.h"
 #include "tools/overlap/returned_code.h"
 #include "tools/overlap/source_text.h"
+#include "tools/overlap/types.h"
 #include "tools/overlap/uniform.h"
 #include "tools/overlap/walk.h"
 

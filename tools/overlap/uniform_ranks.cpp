@@ -19,6 +19,7 @@
 #include "tools/overlap/buffers.h"
 #include "tools/overlap/known_calls.h"
 #include "tools/overlap/memory.h"
+#include "tools/overlap/types.h"
 #include "tools/overlap/uniform.h"
 
 namespace nbcc::overlap {

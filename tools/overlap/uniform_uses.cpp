@@ -13,6 +13,7 @@
 #include "tools/overlap/buffers.h"
 #include "tools/overlap/changes.h"
 #include "tools/overlap/known_calls.h"
+#include "tools/overlap/types.h"
 #include "tools/overlap/uniform.h"
 
 namespace nbcc::overlap {
