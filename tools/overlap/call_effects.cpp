@@ -187,6 +187,34 @@ bool Walk::collective(const CallExpr *call, const FunctionDecl &f) {
   return true;
 }
 
+/// p of p[i], *p, p->x, p.get() and bool(p), which only look at it; null: the call is none of
+/// these.
+static const Expr *namedUniquePointer(const CallExpr &call) {
+  const FunctionDecl *f = call.getDirectCallee();
+  if (const auto *op = dyn_cast<CXXOperatorCallExpr>(&call)) {
+    const OverloadedOperatorKind kind = op->getOperator();
+    const bool looks = kind == OO_Subscript || kind == OO_Star || kind == OO_Arrow;
+    return looks && isUniquePointer(op->getArg(0)->getType()) ? op->getArg(0) : nullptr;
+  }
+  const auto *method = dyn_cast<CXXMemberCallExpr>(&call);
+  if (!method || !isUniquePointer(method->getObjectType())) return nullptr;
+  const bool looks = isa<CXXConversionDecl>(f) || (f->getIdentifier() && f->getName() == "get");
+  const Expr *object = method->getImplicitObjectArgument();
+  return looks && object->isGLValue() ? object : nullptr;
+}
+
+/// Of the numbers that it is given, an operator that assigns changes the first.
+void Walk::complex(const CallExpr *call, const FunctionDecl &f) {
+  const auto *method = dyn_cast<CXXMethodDecl>(&f);
+  const auto *member = dyn_cast<CXXMemberCallExpr>(call);
+  const bool changes = method && !method->isConst();
+  if (member) access(member->getImplicitObjectArgument(), true, changes);
+  for (unsigned i = 0; i < call->getNumArgs(); ++i)
+    if (call->getArg(i)->isGLValue() && !isa<MaterializeTemporaryExpr>(call->getArg(i)))
+      access(call->getArg(i), true, changes && !member && i == 0);
+  if (f.getIdentifier() && !method) setsErrno(call, f.getNameAsString());
+}
+
 void Walk::call(const CallExpr *call) {
   constexpr long kCost = 10;
   out_.addWork(kCost);
@@ -199,6 +227,16 @@ void Walk::call(const CallExpr *call) {
       return address(call);
   arguments(call);
   if (!f) return add(Effect::opaque, call, text(call->getCallee()));
+  if (isOfComplex(*f)) return complex(call, *f);
+  if (const auto *op = dyn_cast<CXXOperatorCallExpr>(call);
+      op && assignsByParts(*op) && program_.allocatesPlainly()) {
+    touches(call->getArg(0), 'w', given(call->getArg(0)), Access());
+    if (!isa<MaterializeTemporaryExpr>(call->getArg(1)))
+      touches(call->getArg(1), 'r', given(call->getArg(1)), Access());
+    return;
+  }
+  if (const Expr *pointer = namedUniquePointer(*call))
+    return touches(pointer, 'r', given(pointer), Access());
   if (const KnownCall *k = findKnownCall(*f)) return known(call, *k);
   // Any call of a library may set it in between, MPI_Wait for one.
   if (isErrno(*f)) return add(Effect::orders, call, "errno");
@@ -374,7 +412,7 @@ void Walk::method(const CXXMemberCallExpr *call) {
   add(Effect::writes, call, text(container), objects);
   if (changesContainer(m->getName()) && isContainerOfNumbers(call->getObjectType()) &&
       program_.allocatesPlainly()) {
-    for (const Expr *argument : call->arguments()) copies(argument);
+    for (const Expr *argument : call->arguments()) copies(argument, call->getObjectType());
     return;
   }
   Objects touched = Objects::anything();
@@ -382,14 +420,17 @@ void Walk::method(const CXXMemberCallExpr *call) {
   add(Effect::opaque, call, m->getNameAsString(), touched);
 }
 
-/// What a vector of numbers may be given, so that no code of the program's runs: numbers, and what
-/// it takes elements from, pointers to numbers, another one, a list.
-void Walk::copies(const Expr *argument) {
+/// What a vector whose elements are copied by parts may be given, so that no code of the program's
+/// runs: numbers, and what it takes elements from, pointers to numbers, an element, another one, a
+/// list.
+void Walk::copies(const Expr *argument, QualType vector) {
   if (isa<CXXDefaultArgExpr>(argument)) return;
   const QualType type = argument->getType();
+  const auto is = [&](QualType t) { return context_.hasSameUnqualifiedType(type, t); };
   const bool leads = type->isPointerType() && type->getPointeeType()->isArithmeticType();
   const bool listed = isa<CXXStdInitializerListExpr, InitListExpr>(argument->IgnoreImplicit());
-  if (!type->isArithmeticType() && !leads && !isContainerOfNumbers(type) && !listed)
+  if (!type->isArithmeticType() && !leads && !isContainerOfNumbers(type) && !listed &&
+      !is(vector) && !is(elementOf(vector)))
     return add(Effect::opaque, argument, text(argument), Objects::anything());
   if (isa<MaterializeTemporaryExpr>(argument)) return;
   if (argument->isGLValue() || type->isPointerType())
@@ -404,13 +445,37 @@ void Walk::constructs(const CXXConstructExpr *made) {
     if (argument->isGLValue() && !isa<MaterializeTemporaryExpr>(argument))
       access(argument, true, false);
   }
-  if (by->isTrivial()) return;
-  if (isContainerOfNumbers(made->getType()) && !by->isMoveConstructor() &&
-      program_.allocatesPlainly()) {
-    for (const Expr *argument : made->arguments()) copies(argument);
+  if (by->isTrivial() || isOfComplex(*by)) return;
+  const QualType type = made->getType(), element = elementOf(type);
+  const bool byParts =
+      isCopiedByParts(type) && !by->isMoveConstructor() && program_.allocatesPlainly();
+  // (n): as many as begin with code of their class.
+  const bool begins = !element.isNull() && element->isRecordType() && !isContainer(element) &&
+                      made->getNumArgs() > 0 && made->getArg(0)->getType()->isIntegerType() &&
+                      (made->getNumArgs() == 1 || isa<CXXDefaultArgExpr>(made->getArg(1)));
+  if (byParts && !element.isNull() && (!begins || isComplex(element))) {
+    for (const Expr *argument : made->arguments()) copies(argument, type);
     return;
   }
+  if (byParts && by->isCopyConstructor())
+    return touches(made->getArg(0), 'r', given(made->getArg(0)), Access());
+  if (byParts && beginsByParts(*by)) return;
   add(Effect::opaque, made, by->getNameAsString(), Objects::anything());
+}
+
+/// Whether a constructor gives constants to numbers, and makes vectors empty.
+bool Walk::beginsByParts(const CXXConstructorDecl &by) const {
+  if (!by.isDefaultConstructor()) return false;
+  if (isContainer(context_.getRecordType(by.getParent()))) return true;
+  return !by.isUserProvided() && by.isDefined() &&
+         llvm::all_of(by.inits(), [&](const CXXCtorInitializer *init) {
+           const Expr *e = init->getInit()->IgnoreImplicit();
+           if (const auto *first = dyn_cast<CXXDefaultInitExpr>(e)) e = first->getExpr();
+           const auto *made = dyn_cast<CXXConstructExpr>(e->IgnoreImplicit());
+           return made ? made->getConstructor()->isTrivial() ||
+                             beginsByParts(*made->getConstructor())
+                       : isConstant(*e, context_);
+         });
 }
 
 }  // namespace nbcc::overlap

@@ -197,18 +197,21 @@ class Collect : public RecursiveASTVisitor<Collect> {
       refuse("setjmp, longjmp or vfork", call->getBeginLoc());
     if (const auto *method = dyn_cast<CXXMemberCallExpr>(call)) {
       const CXXMethodDecl *m = method->getMethodDecl();
-      const bool plain =
+      const bool ofContainer =
           m && m->getIdentifier() && isContainer(method->getObjectType()) &&
           (pointsIntoContainer(m->getName()) || readsShapeOfContainer(m->getName()) ||
            (isContainerOfNumbers(method->getObjectType()) &&
             (m->getName() == "resize" || m->getName() == "assign" || m->getName() == "push_back")));
-      if (!plain) {
+      if (!ofContainer && !(m && isOfComplex(*m))) {
         const Expr *object = method->getImplicitObjectArgument();
         memory_.escapes(object, false);
       }
     }
     const auto *op = dyn_cast<CXXOperatorCallExpr>(call);
     if (op && isContainer(op->getArg(0)->getType()) && op->getOperator() == OO_Subscript) return;
+    if (op && assignsByParts(*op) && !op->getArg(1)->isXValue() &&
+        (isContainerOfNumbers(op->getType()) || !holdsPointers(op->getType())))
+      return;
     for (unsigned i = 0; i < call->getNumArgs(); ++i)
       if (keeps(call, f, i)) memory_.escapes(call->getArg(i), false);
   }
@@ -219,7 +222,7 @@ class Collect : public RecursiveASTVisitor<Collect> {
     if (!f || (call->getArg(i)->isGLValue() && isPointer(type))) return true;
     if (const KnownCall *known = findKnownCall(*f))
       return leavesPointer(call, *known) || tellsAddress(*call, *known, i);
-    if (isChoice(*f)) return false;
+    if (isChoice(*f) || isOfComplex(*f)) return false;
     if (isMathematics(*f) || f->hasAttr<PureAttr>())  // into what it is given: std::move()
       return mayPoint(f->getReturnType());
     if (i < f->getNumParams() && f->getParamDecl(i)->hasAttr<NoEscapeAttr>()) return false;

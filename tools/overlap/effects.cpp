@@ -37,6 +37,11 @@ std::string written(const Stmt *s, const ASTContext &context) {
   return text;
 }
 
+bool isConstant(const Expr &init, const ASTContext &context) {
+  return !init.isValueDependent() &&
+         init.isConstantInitializer(const_cast<ASTContext &>(context), init.isGLValue());
+}
+
 void Walk::add(Effect::Kind kind, const Stmt *at, std::string what, Objects objects,
                Access access) {
   out_.all.push_back(
@@ -189,8 +194,9 @@ void Walk::statement(const Stmt *s) {
     return;
   }
   if (isa<GotoStmt, IndirectGotoStmt>(s)) add(Effect::leaves, s, "goto");
-  if (isa<ReturnStmt>(s)) {  // behind what it returns, which may tell more
-    statements(s);
+  if (const auto *r = dyn_cast<ReturnStmt>(s)) {  // behind what it returns, which may tell more
+    const VarDecl *own = r->getNRVOCandidate();   // its parts become those of the result
+    if (!own || !isCopiedByParts(own->getType()) || !program_.allocatesPlainly()) statements(s);
     if (!inCallee_) add(Effect::leaves, s, "return");
     return;
   }
@@ -252,18 +258,6 @@ void Walk::directive(const OMPExecutableDirective *omp) {
       }
   }
   statement(omp->getRawStmt());
-}
-
-/// The class whose destructor runs where an object of a type ends, or those that it holds; null:
-/// that does nothing but to free memory.
-static const CXXRecordDecl *endOf(QualType type) {
-  const QualType one(type->getBaseElementTypeUnsafe(), 0);
-  const CXXRecordDecl *record = one->getAsCXXRecordDecl();
-  if (type->isReferenceType() || !record || !record->hasDefinition() ||
-      record->hasTrivialDestructor())
-    return nullptr;
-  const auto *of = dyn_cast<ClassTemplateSpecializationDecl>(record);
-  return isContainer(one) && of ? endOf(of->getTemplateArgs()[0].getAsType()) : record;
 }
 
 /// What the lengths of a type are computed from, where it is made: double row[n], double (*)[n].
@@ -404,6 +398,7 @@ void Walk::value(const Expr *e) {
     return argument->isGLValue() ? address(argument) : value(argument);
   }
   if (isa<ArraySubscriptExpr, MemberExpr>(e)) return address(e);
+  if (isa<CXXBindTemporaryExpr>(e) && !endOf(e->getType())) return statements(e);
   if (const auto *call = dyn_cast<CallExpr>(e)) return this->call(call);
   if (const auto *block = dyn_cast<StmtExpr>(e)) {
     // A break in a loop's condition is one of the loop around it for gcc, of itself for clang.
@@ -429,8 +424,10 @@ void Walk::value(const Expr *e) {
                memory_.pointedAt(gone->getArgument()));
   }
   if (const auto *made = dyn_cast<CXXNewExpr>(e)) return allocates(made);
-  if (const auto *first = dyn_cast<CXXDefaultInitExpr>(e))  // its text is that of what it fills
+  if (const auto *first = dyn_cast<CXXDefaultInitExpr>(e)) {  // its text is that of what it fills
+    if (isConstant(*first->getExpr(), context_)) return;
     return add(Effect::opaque, e, "the first value of " + first->getField()->getNameAsString());
+  }
   if (isa<CXXThrowExpr>(e)) add(Effect::leaves, e, "throw");
   // Lambdas, temporaries with destructors and whatever else there is.
   add(Effect::opaque, e, "'" + text(e) + "'");

@@ -97,7 +97,9 @@ What stands between start and wait
     and the object of a method, lead to.
   - It does not leave the block: no return, goto, break or continue out of it, no label, no exception. Where no source
     has a try or an operator new, memory may be allocated by new for what has no constructor, and a std::vector of numbers
-    may be made or resized, unless it is a buffer.
+    may be made or resized, unless it is a buffer. So may vectors, strings, and structures of such, numbers and pointers
+    be made, copied, assigned, returned and ended that leave it to the language how; but not moved.
+  - Operators and functions of std::complex are mathematics. What a std::unique_ptr leads to is what is loaded from memory.
   - It touches nothing volatile or atomic, and asks for no time: the call would no longer be what is measured.
     --across-clocks says that this does not matter.
   - Where a branch of an if ends, it goes on behind the if, unless something that the call needs lives in the

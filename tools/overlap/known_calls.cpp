@@ -7,6 +7,7 @@
 #include <clang/AST/Attr.h>
 #include <clang/AST/DeclCXX.h>
 #include <clang/AST/Expr.h>
+#include <clang/AST/ExprCXX.h>
 #include <clang/Basic/Builtins.h>
 #include <clang/Basic/SourceManager.h>
 
@@ -14,6 +15,7 @@
 
 #include "tools/overlap/buffers.h"
 #include "tools/overlap/collectives.h"
+#include "tools/overlap/types.h"
 
 namespace nbcc::overlap {
 namespace {
@@ -142,6 +144,31 @@ bool isChoice(const clang::FunctionDecl &f) {
          llvm::all_of(f.parameters(), [](const clang::ParmVarDecl *p) {
            return p->getType().getNonReferenceType()->isArithmeticType();
          });
+}
+
+static bool isComplexOrNumber(clang::QualType type) {
+  return type.getNonReferenceType()->isArithmeticType() || isComplex(type);
+}
+
+bool isOfComplex(const clang::FunctionDecl &f) {
+  const auto *method = llvm::dyn_cast<clang::CXXMethodDecl>(&f);
+  const auto given = [](const clang::ParmVarDecl *p) {
+    const clang::QualType type = p->getType();
+    return isComplexOrNumber(type) &&
+           (!type->isLValueReferenceType() || type->getPointeeType().isConstQualified());
+  };
+  if (!isOfSystem(f) || f.isVariadic() || !llvm::all_of(f.parameters(), given)) return false;
+  if (method) return isComplex(f.getASTContext().getRecordType(method->getParent()));
+  return f.isInStdNamespace() && isComplexOrNumber(f.getReturnType()) &&
+         !f.getReturnType()->isReferenceType() &&
+         (isComplex(f.getReturnType()) ||
+          llvm::any_of(f.parameters(),
+                       [](const clang::ParmVarDecl *p) { return isComplex(p->getType()); }));
+}
+
+bool changesComplex(const clang::CXXOperatorCallExpr &call) {
+  const auto *by = llvm::dyn_cast_or_null<clang::CXXMethodDecl>(call.getDirectCallee());
+  return by && isOfComplex(*by) && !by->isConst();
 }
 
 bool isOfSystem(const clang::Decl &d) {

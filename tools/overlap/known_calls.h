@@ -12,6 +12,7 @@ namespace clang {
 class ASTContext;
 class CallExpr;
 class CXXMethodDecl;
+class CXXOperatorCallExpr;
 class Decl;
 class FunctionDecl;
 }  // namespace clang
@@ -64,6 +65,11 @@ bool isOfNumbers(const clang::FunctionDecl &);
 /// std::min() and std::max() of two numbers, std::clamp() of three: what they return refers to one
 /// of their arguments.
 bool isChoice(const clang::FunctionDecl &);
+
+/// What std has for its complex numbers: of these and other numbers it gives such, and only an
+/// operator that assigns changes one, which it returns.
+bool isOfComplex(const clang::FunctionDecl &);
+bool changesComplex(const clang::CXXOperatorCallExpr &);
 
 /// Whether a header of the system declares it.
 bool isOfSystem(const clang::Decl &);

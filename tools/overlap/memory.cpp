@@ -22,7 +22,7 @@ using namespace clang;
 using llvm::dyn_cast;
 using llvm::isa;
 
-/// v of v.data(), v[i]; null: the call is none of a container's that point into it.
+/// v of v.data(), v[i], v = w and z += 1; null: what the call returns is not there.
 const Expr *containerOf(const CallExpr *call) {
   if (const auto *method = dyn_cast<CXXMemberCallExpr>(call)) {
     const CXXMethodDecl *m = method->getMethodDecl();
@@ -31,7 +31,8 @@ const Expr *containerOf(const CallExpr *call) {
       return method->getImplicitObjectArgument();
   }
   if (const auto *op = dyn_cast<CXXOperatorCallExpr>(call))
-    if (op->getOperator() == OO_Subscript && isContainer(op->getArg(0)->getType()))
+    if ((op->getOperator() == OO_Subscript && isContainer(op->getArg(0)->getType())) ||
+        assignsByParts(*op) || changesComplex(*op))
       return op->getArg(0);
   return nullptr;
 }
@@ -118,13 +119,14 @@ bool isPlainRange(const CXXForRangeStmt &loop) {
   const Expr *over = loop.getRangeInit() ? loop.getRangeInit()->IgnoreParens() : nullptr;
   const VarDecl *each = loop.getLoopVariable();
   if (!over || !each || loop.getInit() || !isa<DeclRefExpr, MemberExpr>(over)) return false;
-  const QualType type = over->getType();
-  const bool numbers = type->isArrayType()
-                           ? type->getArrayElementTypeNoTypeQual()->isArithmeticType()
-                           : isContainerOfNumbers(type);
-  return numbers && (each->getType()->isArithmeticType() ||
-                     (each->getType()->isReferenceType() &&
-                      each->getType()->getPointeeType()->isArithmeticType()));
+  const auto isNumber = [](QualType t) { return t->isArithmeticType() || isComplex(t); };
+  const QualType type = over->getType(), of = each->getType();
+  const QualType element =
+      type->isArrayType() ? QualType(type->getArrayElementTypeNoTypeQual(), 0) : elementOf(type);
+  if (element.isNull()) return false;
+  if (isNumber(element)) return isNumber(of.getNonReferenceType());
+  return !isa<DecompositionDecl>(each) && of->isLValueReferenceType() && element->isRecordType() &&
+         each->getASTContext().hasSameUnqualifiedType(element, of.getNonReferenceType());
 }
 
 /// Null: of memory without one.

@@ -129,7 +129,8 @@ bool hasOtherName(const clang::NamedDecl &);
 /// Whether elements of containers may come from others' memory: what is initialised so was moved,
 /// or made by a call.
 bool mayTakeOver(clang::QualType, const clang::Expr *init);
-/// for (x : v) over an array or container that has a name, where x is a number or a reference.
+/// for (x : v) over an array or vector that has a name, where x is a number or a reference to one
+/// of its elements.
 bool isPlainRange(const clang::CXXForRangeStmt &);
 
 }  // namespace nbcc::overlap

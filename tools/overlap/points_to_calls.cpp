@@ -172,6 +172,11 @@ Places PointsTo::call(const CallExpr *call) {
     for (const Expr *argument : call->arguments()) both.add(either(argument));
     return both;
   }
+  if (f && isOfComplex(*f)) {
+    for (const Expr *argument : call->arguments()) either(argument);
+    if (method) either(method->getImplicitObjectArgument());
+    return op && changesComplex(*op) ? either(op->getArg(0)) : Places();
+  }
   const bool keepsNothing = f && !returnsPointer && (isMathematics(*f) || f->hasAttr<PureAttr>());
   const bool mpi = f && isMpi(*f) && !mpiKeeps(f->getName().str());
   const bool local = f && program_.isLocal(*f);

@@ -5,6 +5,7 @@
 
 #include <clang/AST/DeclCXX.h>
 #include <clang/AST/DeclTemplate.h>
+#include <clang/AST/ExprCXX.h>
 
 #include <algorithm>
 #include <set>
@@ -88,11 +89,105 @@ bool mayKnowItself(QualType type) {
   return mayKnowItself(type, seen);
 }
 
-bool isContainerOfNumbers(QualType type) {
+/// A class template of std; null: the type is none of these.
+static const ClassTemplateSpecializationDecl *ofStandard(QualType type, llvm::StringRef name) {
   const CXXRecordDecl *record = type.getNonReferenceType()->getAsCXXRecordDecl();
-  const auto *of = record ? dyn_cast<ClassTemplateSpecializationDecl>(record) : nullptr;
-  return of && isContainer(type) && record->getName() == "vector" &&
-         of->getTemplateArgs()[0].getAsType()->isArithmeticType();
+  const auto *of = dyn_cast_or_null<ClassTemplateSpecializationDecl>(record);
+  return of && of->isInStdNamespace() && of->getName() == name ? of : nullptr;
+}
+
+bool isComplex(QualType type) {
+  const auto *of = ofStandard(type, "complex");
+  return of && of->getTemplateArgs()[0].getAsType()->isFloatingType();
+}
+
+QualType elementOf(QualType type) {
+  const auto *of = isContainer(type) ? ofStandard(type, "vector") : nullptr;
+  return of ? of->getTemplateArgs()[0].getAsType() : QualType();
+}
+
+bool isContainerOfNumbers(QualType type) {
+  const QualType element = elementOf(type);
+  return !element.isNull() && (element->isArithmeticType() || isComplex(element));
+}
+
+bool isUniquePointer(QualType type) {
+  const auto *of = ofStandard(type, "unique_ptr");
+  return of && of->getTemplateArgs().size() == 2 &&
+         ofStandard(of->getTemplateArgs()[1].getAsType(), "default_delete");
+}
+
+/// Whether a class leaves it to the language how its objects are copied and end.
+static bool isLeftToLanguage(const CXXRecordDecl &record) {
+  const auto plain = [](const FunctionDecl *f) { return !f || !f->isUserProvided(); };
+  return !record.isDynamicClass() && plain(record.getDestructor()) &&
+         llvm::all_of(record.ctors(),
+                      [&](const CXXConstructorDecl *by) {
+                        return !by->isCopyOrMoveConstructor() || plain(by);
+                      }) &&
+         llvm::all_of(record.methods(), [&](const CXXMethodDecl *by) {
+           return by->getOverloadedOperator() != OO_Equal || plain(by);
+         });
+}
+
+/// `seen`: a tree's node holds a vector of nodes.
+static bool isCopiedByParts(QualType type, std::set<const CXXRecordDecl *> &seen) {
+  if (type.isVolatileQualified() || type->isAtomicType()) return false;
+  type = QualType(type->getBaseElementTypeUnsafe(), 0);
+  const CXXRecordDecl *record = type->getAsCXXRecordDecl();
+  if (!record)
+    return type->isArithmeticType() || type->isEnumeralType() || type->isPointerType() ||
+           type->isAnyComplexType();
+  if (!record->hasDefinition()) return false;
+  if (!seen.insert(record).second || isComplex(type)) return true;
+  if (const auto *of = ofStandard(type, "basic_string"))
+    return isContainer(type) && ofStandard(of->getTemplateArgs()[1].getAsType(), "char_traits");
+  for (const char *holder : {"vector", "array"})
+    if (const auto *of = ofStandard(type, holder))
+      return isContainer(type) && isCopiedByParts(of->getTemplateArgs()[0].getAsType(), seen);
+  const auto part = [&seen](QualType t) { return isCopiedByParts(t, seen); };
+  return !record->isInStdNamespace() && isLeftToLanguage(*record) &&
+         llvm::all_of(record->bases(),
+                      [&](const CXXBaseSpecifier &b) { return part(b.getType()); }) &&
+         llvm::all_of(record->fields(), [&](const FieldDecl *f) { return part(f->getType()); });
+}
+
+bool isCopiedByParts(QualType type) {
+  std::set<const CXXRecordDecl *> seen;
+  return isCopiedByParts(type, seen);
+}
+
+bool assignsByParts(const CXXOperatorCallExpr &call) {
+  const auto *by = dyn_cast_or_null<CXXMethodDecl>(call.getDirectCallee());
+  if (call.getOperator() != OO_Equal || !by || call.getNumArgs() != 2) return false;
+  const QualType type = call.getArg(0)->getType();
+  const bool copies = by->isCopyAssignmentOperator();
+  const bool takes = by->isMoveAssignmentOperator() &&
+                     (by->isTrivial() || isa<MaterializeTemporaryExpr>(call.getArg(1)));
+  return (copies || takes) && (!by->isUserProvided() || isContainer(type)) && isCopiedByParts(type);
+}
+
+/// `seen`: as above.
+static const CXXRecordDecl *endOf(QualType type, std::set<const CXXRecordDecl *> &seen) {
+  const QualType one(type->getBaseElementTypeUnsafe(), 0);
+  const CXXRecordDecl *record = one->getAsCXXRecordDecl();
+  if (type->isReferenceType() || !record || !record->hasDefinition() ||
+      record->hasTrivialDestructor() || !seen.insert(record).second)
+    return nullptr;
+  const auto *of = dyn_cast<ClassTemplateSpecializationDecl>(record);
+  if (of && isContainer(one)) return endOf(of->getTemplateArgs()[0].getAsType(), seen);
+  const CXXDestructorDecl *last = record->getDestructor();
+  if (record->isInStdNamespace() || !last || last->isUserProvided()) return record;
+  for (const CXXBaseSpecifier &b : record->bases())
+    if (const CXXRecordDecl *by = endOf(b.getType(), seen)) return by;
+  for (const FieldDecl *f : record->fields())
+    if (const CXXRecordDecl *by = endOf(f->getType(), seen)) return by;
+  return nullptr;
+}
+
+const CXXRecordDecl *endOf(QualType type) {
+  std::set<const CXXRecordDecl *> seen;
+  return endOf(type, seen);
 }
 
 bool changesContainer(llvm::StringRef method) {

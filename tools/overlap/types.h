@@ -9,7 +9,9 @@
 
 namespace clang {
 class ClassTemplateSpecializationDecl;
-}
+class CXXOperatorCallExpr;
+class CXXRecordDecl;
+}  // namespace clang
 
 namespace nbcc::overlap {
 
@@ -26,7 +28,19 @@ bool anyTypeArgument(const clang::ClassTemplateSpecializationDecl &,
                      const std::function<bool(clang::QualType)> &is);
 /// Whether a constructor may leave a pointer to the object, or to one that is in it, somewhere.
 bool mayKnowItself(clang::QualType);
-bool isContainerOfNumbers(clang::QualType);     // whose elements are copied without more ado
+bool isComplex(clang::QualType);             // std::complex of floating-point numbers
+clang::QualType elementOf(clang::QualType);  // of a std::vector; null: it is none
+bool isContainerOfNumbers(clang::QualType);  // a vector, whose elements are copied without more ado
+/// std::unique_ptr, which frees what it points at without code of the program's.
+bool isUniquePointer(clang::QualType);
+/// Whether objects are copied and end as their parts do, which are numbers, pointers, and vectors
+/// and structures of such: no code of the program's runs.
+bool isCopiedByParts(clang::QualType);
+/// a = b, of objects that are copied by parts; b may be a temporary.
+bool assignsByParts(const clang::CXXOperatorCallExpr &);
+/// The class whose destructor runs where an object ends, or those that it holds; null: that does
+/// nothing but to free memory.
+const clang::CXXRecordDecl *endOf(clang::QualType);
 bool changesContainer(llvm::StringRef method);  // and nothing else: resize() and such
 bool pointsIntoContainer(llvm::StringRef method);
 bool readsShapeOfContainer(llvm::StringRef method);  // size() and such, which touch no element

@@ -53,7 +53,7 @@ bool Uniform::isOfParser(const VarDecl &v) {
 }
 
 /// The long options: constants, and looked at by nothing but these functions.
-static bool isConstant(const Expr *table, const Program &program, const ASTContext &context) {
+static bool isConstantTable(const Expr *table, const Program &program, const ASTContext &context) {
   const auto *ref = dyn_cast<DeclRefExpr>(table->IgnoreParenImpCasts());
   const auto *v = ref ? dyn_cast<VarDecl>(ref->getDecl()) : nullptr;
   const Expr *init = v && !program.hasNames(*v) ? v->getInit() : nullptr;
@@ -85,7 +85,7 @@ bool Uniform::optionsAreSame(const ASTContext &context) {
         for (unsigned i = 0; i < 3; ++i)
           if (!same(at.call->getArg(i), at.in)) return false;
         if (at.call->getNumArgs() > 3 &&
-            !isConstant(at.call->getArg(3), program_, at.in->getASTContext()))
+            !isConstantTable(at.call->getArg(3), program_, at.in->getASTContext()))
           return differs("the long options that getopt_long() is given may change");
         const llvm::SaveAndRestore elsewhere(elsewhere_, elsewhere_ + 1);
         if (!reached(at.call, at.in) || !entered(at.in)) return false;

@@ -116,10 +116,13 @@ static bool sets(const Stmt *init, const VarDecl &v) {
   return op->getOpcode() == BO_Assign && namedVariable(op->getLHS()) == v.getCanonicalDecl();
 }
 
-/// Whether a statement may be entered in its middle.
-static bool hasEntry(const Stmt *s) {
-  if (!s || isa<SwitchStmt>(s)) return false;
-  return isa<LabelStmt, SwitchCase>(s) || std::ranges::any_of(s->children(), hasEntry);
+/// Whether a statement may be entered in its middle. `inSwitch`: by no case, which is of one in it.
+static bool hasEntry(const Stmt *s, bool inSwitch = false) {
+  if (!s) return false;
+  if (isa<LabelStmt>(s) || (isa<SwitchCase>(s) && !inSwitch)) return true;
+  return std::ranges::any_of(s->children(), [&](const Stmt *child) {
+    return hasEntry(child, inSwitch || isa<SwitchStmt>(s));
+  });
 }
 
 /// The innermost loop around a local number that begins by giving it a value: what else it is used

@@ -15,6 +15,9 @@
 
 namespace nbcc::overlap {
 
+/// Whether an object begins with what no code computes.
+bool isConstant(const clang::Expr &init, const clang::ASTContext &);
+
 class Walk {
  public:
   using Callees = std::set<const clang::FunctionDecl *>;
@@ -51,13 +54,15 @@ class Walk {
   void declares(const clang::VarDecl *);
   void allocates(const clang::CXXNewExpr *);
   void directive(const clang::OMPExecutableDirective *);
-  void copies(const clang::Expr *argument);
+  void copies(const clang::Expr *argument, clang::QualType vector);
   void constructs(const clang::CXXConstructExpr *);
+  bool beginsByParts(const clang::CXXConstructorDecl &) const;
 
   void call(const clang::CallExpr *);
   void method(const clang::CXXMemberCallExpr *);
   void known(const clang::CallExpr *, const KnownCall &);
   void algorithm(const clang::CallExpr *, const KnownCall &);
+  void complex(const clang::CallExpr *, const clang::FunctionDecl &);
   bool sorts(const clang::CallExpr *, const clang::FunctionDecl &);
   void setsErrno(const clang::CallExpr *, const std::string &name);
   void touches(const clang::Expr *, char how, const Objects &, const Access &);
