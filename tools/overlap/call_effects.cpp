@@ -11,6 +11,7 @@
 #include "tools/overlap/algorithms.h"
 #include "tools/overlap/buffers.h"
 #include "tools/overlap/collectives.h"
+#include "tools/overlap/streams.h"
 #include "tools/overlap/types.h"
 #include "tools/overlap/walk.h"
 
@@ -183,8 +184,18 @@ bool Walk::collective(const CallExpr *call, const FunctionDecl &f) {
     add(Effect::reads, argument, text(argument), objects, here);
     if (what == 'r' || what == 'b') add(Effect::writes, argument, text(argument), objects, here);
   }
+  constexpr long kMessages = 1000;  // both are under way
+  out_.addWork(kMessages);
   add(Effect::collective, call, c->blocking());
   return true;
+}
+
+void Walk::prints(const CallExpr *call, const Printed &p) {
+  if (p.text && !isa<MaterializeTemporaryExpr>(p.text))
+    touches(p.text, 'r', given(p.text), from(p.text));
+  if (program_.lendsMemory())
+    add(Effect::writes, call, "what a stream was lent", Objects::anything());
+  add(program_.redirects() ? Effect::files : Effect::prints, call, "a stream");
 }
 
 /// p of p[i], *p, p->x, p.get() and bool(p), which only look at it; null: the call is none of
@@ -228,6 +239,9 @@ void Walk::call(const CallExpr *call) {
   arguments(call);
   if (!f) return add(Effect::opaque, call, text(call->getCallee()));
   if (isOfComplex(*f)) return complex(call, *f);
+  if (isManipulator(*f)) return;
+  if (const Printed p = printed(*call); p.isPrint && !program_.changesStreams())
+    return prints(call, p);
   if (const auto *op = dyn_cast<CXXOperatorCallExpr>(call);
       op && assignsByParts(*op) && program_.allocatesPlainly()) {
     touches(call->getArg(0), 'w', given(call->getArg(0)), Access());
@@ -420,9 +434,9 @@ void Walk::method(const CXXMemberCallExpr *call) {
   add(Effect::opaque, call, m->getNameAsString(), touched);
 }
 
-/// What a vector whose elements are copied by parts may be given, so that no code of the program's
-/// runs: numbers, and what it takes elements from, pointers to numbers, an element, another one, a
-/// list.
+/// What a string, or a vector whose elements are copied by parts, may be given, so that no code of
+/// the program's runs: numbers, and what it takes elements from, pointers to numbers, an element,
+/// another one, a list.
 void Walk::copies(const Expr *argument, QualType vector) {
   if (isa<CXXDefaultArgExpr>(argument)) return;
   const QualType type = argument->getType();
@@ -430,7 +444,7 @@ void Walk::copies(const Expr *argument, QualType vector) {
   const bool leads = type->isPointerType() && type->getPointeeType()->isArithmeticType();
   const bool listed = isa<CXXStdInitializerListExpr, InitListExpr>(argument->IgnoreImplicit());
   if (!type->isArithmeticType() && !leads && !isContainerOfNumbers(type) && !listed &&
-      !is(vector) && !is(elementOf(vector)))
+      !is(vector) && (isString(vector) || !is(elementOf(vector))))
     return add(Effect::opaque, argument, text(argument), Objects::anything());
   if (isa<MaterializeTemporaryExpr>(argument)) return;
   if (argument->isGLValue() || type->isPointerType())
@@ -453,7 +467,7 @@ void Walk::constructs(const CXXConstructExpr *made) {
   const bool begins = !element.isNull() && element->isRecordType() && !isContainer(element) &&
                       made->getNumArgs() > 0 && made->getArg(0)->getType()->isIntegerType() &&
                       (made->getNumArgs() == 1 || isa<CXXDefaultArgExpr>(made->getArg(1)));
-  if (byParts && !element.isNull() && (!begins || isComplex(element))) {
+  if (byParts && (isString(type) || (!element.isNull() && (!begins || isComplex(element))))) {
     for (const Expr *argument : made->arguments()) copies(argument, type);
     return;
   }

@@ -22,6 +22,7 @@
 #include "tools/overlap/known_calls.h"
 #include "tools/overlap/points_to.h"
 #include "tools/overlap/program.h"
+#include "tools/overlap/streams.h"
 
 namespace nbcc::overlap {
 
@@ -333,6 +334,11 @@ class Collector : public RecursiveASTVisitor<Collector> {
     program_.catches_ = program_.catches_ || isa<CXXTryStmt>(s);
     if (changesStream(s)) program_.redirects_ = program_.lendsMemory_ = true;
     program_.redirects_ = program_.redirects_ || closesStandard(s);
+    const auto *member = dyn_cast<MemberExpr>(s);
+    const auto *ref = dyn_cast<DeclRefExpr>(s);
+    program_.changesStreams_ = program_.changesStreams_ ||
+                               (member && mayChangeStreams(*member->getMemberDecl())) ||
+                               (ref && mayChangeStreams(*ref->getDecl()));
     program_.elements_.visit(s);
     return true;
   }

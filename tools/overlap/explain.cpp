@@ -124,7 +124,8 @@ What stands between start and wait
     register_printf_function(), by printf().
   - Of a macro of several statements it holds all or none.
   - It writes to no file: the call may be what orders who writes there, and who reads. What goes to stdout or stderr
-    is in no order among the ranks, unless the program redirects these.
+    is in no order among the ranks, unless the program redirects these. std::cout << of numbers, text and the
+    library's manipulators is that, too, where no source names rdbuf(buffer), exceptions(), imbue() or tie().
   - Where ranks share memory (windows, mmap), and always for MPI_Barrier: nothing that another rank may see.
 
 Before the call, as above, and: nothing that its arguments are computed from is changed or declared, and no

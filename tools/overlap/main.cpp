@@ -23,6 +23,7 @@
 
 #include "tools/overlap/callers.h"
 #include "tools/overlap/explain.h"
+#include "tools/overlap/openmp_header.h"
 #include "tools/overlap/options.h"
 #include "tools/overlap/profile.h"
 #include "tools/overlap/report.h"
@@ -89,7 +90,9 @@ Sources parse(const Options &o, const Texts &instead) {
         });
     tool.appendArgumentsAdjuster(wrappers);
     tool.appendArgumentsAdjuster(clang::tooling::getInsertArgumentAdjuster(
-        {"-resource-dir", NBCC_CLANG_RESOURCES}, clang::tooling::ArgumentInsertPosition::BEGIN));
+        {"-resource-dir", NBCC_CLANG_RESOURCES, "-idirafter", openmpFolder},
+        clang::tooling::ArgumentInsertPosition::BEGIN));
+    tool.mapVirtualFile(openmpHeader, openmpText);
     std::vector<std::unique_ptr<clang::ASTUnit>> units;
     ReadSource read(units, instead);
     const bool good = tool.run(&read) == 0 && std::ranges::none_of(units, [](const auto &unit) {

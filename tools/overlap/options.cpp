@@ -73,7 +73,8 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
   app.add_option("--profile", o.profile,
                  "Rank places: what NBC_VERBOSE=1 printed, or lines of FILE:LINE SECONDS");
   app.add_option("--least", o.least,
-                 "Operations that must be there to run meanwhile; a loop counts 100 times")
+                 "Operations that must be there to run meanwhile; a loop counts 100 times, "
+                 "another collective for 1000")
       ->capture_default_str();
   app.add_option("--persistent", o.persistent,
                  "In loops make the call persistent, by the names of MPI 4 (mpi4) or those of Open "

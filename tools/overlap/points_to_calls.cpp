@@ -12,6 +12,7 @@
 #include "tools/overlap/memory.h"
 #include "tools/overlap/points_to.h"
 #include "tools/overlap/program.h"
+#include "tools/overlap/streams.h"
 #include "tools/overlap/types.h"
 
 namespace nbcc::overlap {
@@ -176,6 +177,11 @@ Places PointsTo::call(const CallExpr *call) {
     for (const Expr *argument : call->arguments()) either(argument);
     if (method) either(method->getImplicitObjectArgument());
     return op && changesComplex(*op) ? either(op->getArg(0)) : Places();
+  }
+  if (f && !program_.changesStreams() && printed(*call).isPrint) {
+    for (const Expr *argument : call->arguments()) either(argument);
+    if (method) either(method->getImplicitObjectArgument());
+    return Places::anything();
   }
   const bool keepsNothing = f && !returnsPointer && (isMathematics(*f) || f->hasAttr<PureAttr>());
   const bool mpi = f && isMpi(*f) && !mpiKeeps(f->getName().str());

@@ -135,6 +135,8 @@ class Program {
 
   /// What it prints may go to a file, which another rank reads.
   bool redirects() const { return redirects_; }
+  /// Whether streams of C++ may run code of the program's, throw, or use memory of its own.
+  bool changesStreams() const { return changesStreams_; }
 
   /// What asks for that which a call before has left in errno, in words; empty: nothing does.
   const std::string &asksForErrno() const { return asksForErrno_; }
@@ -276,7 +278,7 @@ class Program {
   std::unique_ptr<PointsTo> pointsTo_;
   bool sharesMemory_ = false, takesAddresses_ = false, catches_ = false, ownsNew_ = false,
        hasSides_ = false, joinsOthers_ = false, writesStreams_ = false, redirects_ = false,
-       lendsMemory_ = false,
+       changesStreams_ = false, lendsMemory_ = false,
        goesBack_ = false;  // setcontext(): to where it has been
   std::set<Handles> handles_;
 };

@@ -101,6 +101,11 @@ bool isComplex(QualType type) {
   return of && of->getTemplateArgs()[0].getAsType()->isFloatingType();
 }
 
+bool isString(QualType type) {
+  const auto *of = isContainer(type) ? ofStandard(type, "basic_string") : nullptr;
+  return of && ofStandard(of->getTemplateArgs()[1].getAsType(), "char_traits");
+}
+
 QualType elementOf(QualType type) {
   const auto *of = isContainer(type) ? ofStandard(type, "vector") : nullptr;
   return of ? of->getTemplateArgs()[0].getAsType() : QualType();
@@ -140,8 +145,7 @@ static bool isCopiedByParts(QualType type, std::set<const CXXRecordDecl *> &seen
            type->isAnyComplexType();
   if (!record->hasDefinition()) return false;
   if (!seen.insert(record).second || isComplex(type)) return true;
-  if (const auto *of = ofStandard(type, "basic_string"))
-    return isContainer(type) && ofStandard(of->getTemplateArgs()[1].getAsType(), "char_traits");
+  if (isString(type)) return true;
   for (const char *holder : {"vector", "array"})
     if (const auto *of = ofStandard(type, holder))
       return isContainer(type) && isCopiedByParts(of->getTemplateArgs()[0].getAsType(), seen);

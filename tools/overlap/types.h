@@ -29,6 +29,7 @@ bool anyTypeArgument(const clang::ClassTemplateSpecializationDecl &,
 /// Whether a constructor may leave a pointer to the object, or to one that is in it, somewhere.
 bool mayKnowItself(clang::QualType);
 bool isComplex(clang::QualType);             // std::complex of floating-point numbers
+bool isString(clang::QualType);              // of characters that the library compares and copies
 clang::QualType elementOf(clang::QualType);  // of a std::vector; null: it is none
 bool isContainerOfNumbers(clang::QualType);  // a vector, whose elements are copied without more ado
 /// std::unique_ptr, which frees what it points at without code of the program's.

@@ -15,6 +15,8 @@
 
 namespace nbcc::overlap {
 
+struct Printed;
+
 /// Whether an object begins with what no code computes.
 bool isConstant(const clang::Expr &init, const clang::ASTContext &);
 
@@ -63,6 +65,7 @@ class Walk {
   void known(const clang::CallExpr *, const KnownCall &);
   void algorithm(const clang::CallExpr *, const KnownCall &);
   void complex(const clang::CallExpr *, const clang::FunctionDecl &);
+  void prints(const clang::CallExpr *, const Printed &);
   bool sorts(const clang::CallExpr *, const clang::FunctionDecl &);
   void setsErrno(const clang::CallExpr *, const std::string &name);
   void touches(const clang::Expr *, char how, const Objects &, const Access &);
