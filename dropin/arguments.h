@@ -16,36 +16,16 @@
 #pragma once
 
 #include <algorithm>
-#include <cstdlib>
 #include <new>
 #include <vector>
 
 #include "dropin/data.h"
 #include "dropin/handles.h"
 #include "dropin/operators.h"
+#include "dropin/room.h"
 #include "dropin/types.h"
 
 namespace nbcc::dropin {
-
-/// Memory for data.
-class Room {
- public:
-  Room() = default;
-  Room(const Room &) = delete;
-  Room &operator=(const Room &) = delete;
-  ~Room() { std::free(begin_); }
-
-  std::byte *take(std::int64_t bytes) {
-    constexpr std::size_t line = 64;
-    const std::size_t lines = (static_cast<std::size_t>(bytes) + line) / line;
-    begin_ = static_cast<std::byte *>(std::aligned_alloc(line, lines * line));
-    if (!begin_) throw std::bad_alloc();
-    return begin_;
-  }
-
- private:
-  std::byte *begin_ = nullptr;
-};
 
 /// Elements of the caller's, and their image.
 struct Piece {
@@ -136,7 +116,7 @@ class Arguments::Filler {
   void *image(const Type &, const void *buffer, std::int64_t count, Room &, bool before,
               std::int64_t behind);
   std::int64_t given_elements(int ranks);
-  void element(const Type &);
+  void element(const Type &, std::int64_t elements);
   void reduce_nothing(int ranks);
 };
 

@@ -12,7 +12,7 @@ void *Arguments::Filler::equal_blocks(const Side &s, bool sent, int blocks, Pref
   if (t.dense) return bytes_at(s.buffer);
   More &m = more();
   std::int64_t all = s.count * blocks;
-  std::byte *room = (sent ? m.in : m.out).room.take(all * t.size), *data = bytes_at(s.buffer);
+  std::byte *room = (sent ? m.in : m.out).room.take(size(all * t.size)), *data = bytes_at(s.buffer);
   Piece piece = {data, room, all, s.type, t};
   if (sent || prefill == Prefill::all) m.before.push_back(piece);
   if (!sent) m.behind.push_back(piece);
@@ -57,7 +57,7 @@ void *Arguments::Filler::packed_row(const Side &s, bool sent, int blocks, Prefil
     if (s.types) keep(type, t);
   }
   if (!s.types) keep(s.type, type_of(s.type));
-  std::byte *room = row.room.take(total), *at = room;
+  std::byte *room = row.room.take(size(total)), *at = room;
   for (int i = 0; i < blocks; ++i) {
     Piece &p = pieces[size(i)];
     p.image = at;

@@ -4,7 +4,6 @@
 #include "dropin/operators.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <new>
@@ -107,45 +106,38 @@ bool defer_free(MPI_Op op) {
 
 namespace {
 
-// As much as any type wants to be aligned, and a user's own vectors.
-constexpr std::size_t alignment = 64;
 constexpr std::int64_t memory_for_one = 32 * 1024;  // operand: two of them leave room in a cache
 
 std::size_t rounded(std::int64_t bytes) {
-  return (static_cast<std::size_t>(bytes) + alignment - 1) / alignment * alignment;
+  return (static_cast<std::size_t>(bytes) + Room::alignment - 1) / Room::alignment *
+         Room::alignment;
 }
 
 }  // namespace
 
-bool UserOperator::set(MPI_Op op, MPI_Datatype datatype, const Type &type) {
-  clear();
+void UserOperator::set(MPI_Op op, MPI_Datatype datatype, const Type &type, std::int64_t elements) {
   op_ = op;
   datatype_ = datatype;
   type_ = type;
   commutes_ = commutes(op);
-  if (type.dense && commutes_) return true;
+  at_once_ = 0;
+  if (type.dense && commutes_) return;
 
   MPI_Aint lower = 0, bytes = type.size;
   if (!type.dense) PMPI_Type_get_true_extent(datatype, &lower, &bytes);
   // Where an element reaches into the next one's extent, or backwards, one at a time.
   at_once_ = 1;
   if (type.extent >= bytes)
-    at_once_ = static_cast<int>(std::max<std::int64_t>(1, memory_for_one / type.extent));
+    at_once_ = static_cast<int>(
+        std::max<std::int64_t>(1, std::min(elements, memory_for_one / type.extent)));
   std::int64_t one = (at_once_ - 1) * type.extent + bytes;
   // What a type has at its address 0 is to be as aligned as if that were a variable.
-  std::size_t shift = static_cast<std::size_t>(lower) % alignment;
+  std::size_t shift = static_cast<std::size_t>(lower) % Room::alignment;
   std::size_t room = rounded(one + static_cast<std::int64_t>(shift));
-  memory_ = std::aligned_alloc(alignment, 2 * room);
-  if (!memory_) return false;
-  std::memset(memory_, 0, 2 * room);  // gaps, in case a function reads them
-  left_ = static_cast<char *>(memory_) + shift - lower;
+  std::byte *memory = memory_.take(2 * room);
+  if (!type.dense) std::memset(memory, 0, 2 * room);  // gaps, in case a function reads them
+  left_ = reinterpret_cast<char *>(memory) + shift - lower;
   right_ = left_ + room;
-  return true;
-}
-
-void UserOperator::clear() {
-  std::free(memory_);
-  memory_ = nullptr;
 }
 
 void UserOperator::combine_dense(char *to, const char *left, const char *right, int n) {
@@ -172,7 +164,7 @@ void UserOperator::combine(void *to, const void *left, const void *right, std::s
   UserOperator &o = *static_cast<UserOperator *>(self);
   std::size_t size = static_cast<std::size_t>(o.type_.size);
   // Without memory of its own it is limited by MPI's counts alone.
-  std::size_t most = o.memory_ ? static_cast<std::size_t>(o.at_once_) : 1u << 30;
+  std::size_t most = o.at_once_ ? static_cast<std::size_t>(o.at_once_) : 1u << 30;
   for (std::size_t i = 0; i < n; i += most) {
     int part = static_cast<int>(std::min(most, n - i));
     char *result = static_cast<char *>(to) + i * size;

@@ -13,6 +13,7 @@
 
 #include <mpi.h>
 
+#include "dropin/room.h"
 #include "dropin/types.h"
 #include "nbc.h"
 
@@ -37,11 +38,10 @@ class UserOperator {
   UserOperator() = default;
   UserOperator(const UserOperator &) = delete;
   UserOperator &operator=(const UserOperator &) = delete;
-  ~UserOperator() { clear(); }
 
-  /// False: no memory. The type has data, and stays until clear().
-  bool set(MPI_Op, MPI_Datatype, const Type &);
-  void clear();
+  /// The type has data, and stays as long as this. `elements`: of the call; more than that are
+  /// never reduced at once. Throws std::bad_alloc.
+  void set(MPI_Op, MPI_Datatype, const Type &, std::int64_t elements);
   /// nbc_call.user. Called by one thread at a time.
   static void combine(void *to, const void *left, const void *right, std::size_t n, void *self);
 
@@ -50,8 +50,8 @@ class UserOperator {
   MPI_Datatype datatype_ = MPI_DATATYPE_NULL;
   Type type_;
   bool commutes_ = false;
-  int at_once_ = 1;                          // elements that fit the memory
-  void *memory_ = nullptr;                   // of two operands
+  int at_once_ = 0;                          // elements that fit the memory; 0: there is none
+  Room memory_;                              // of two operands
   char *left_ = nullptr, *right_ = nullptr;  // where MPI is to look for them in it
 
   void combine_dense(char *to, const char *left, const char *right, int n);

@@ -23,14 +23,14 @@ std::int64_t Arguments::Filler::given_elements(int ranks) {
 }
 
 // Type and operator of a type that has data.
-void Arguments::Filler::element(const Type &t) {
+void Arguments::Filler::element(const Type &t, std::int64_t elements) {
   call_.op = op_of(o_.op);
   call_.type = t.element;
   if (call_.op != NBC_USER) return;
   More &m = more();
   keep(o_.op);
   keep(o_.receive.type, t);
-  if (!m.user.set(o_.op, o_.receive.type, t)) throw std::bad_alloc();
+  m.user.set(o_.op, o_.receive.type, t, elements);
   call_.type = NBC_OPAQUE;
   call_.element_bytes = size(t.size);
   call_.user = UserOperator::combine;
@@ -51,7 +51,7 @@ void Arguments::Filler::reduce_nothing(int ranks) {
 void *Arguments::Filler::image(const Type &t, const void *buffer, std::int64_t count, Room &room,
                                bool before, std::int64_t behind) {
   More &m = more();
-  std::byte *to = room.take(count * t.size);
+  std::byte *to = room.take(size(count * t.size));
   Piece piece = {bytes_at(buffer), to, count, o_.receive.type, t};
   if (before) m.before.push_back(piece);
   piece.count = behind;
@@ -64,7 +64,7 @@ void Arguments::Filler::reduce(int ranks) {
   if (t.size == 0) return reduce_nothing(ranks);
   call_.count = size(o_.receive.count);
   std::int64_t all = given_elements(ranks);
-  element(t);
+  element(t, all);
   // What reductions take a pair for has its gaps, too.
   if (call_.op != NBC_USER) {
     t.size = t.extent;

@@ -5,8 +5,6 @@
 
 #include <array>
 #include <cfloat>
-#include <new>
-#include <vector>
 
 namespace nbcc::dropin {
 
@@ -227,26 +225,16 @@ bool repeats(int combiner) {
 bool in_order(MPI_Datatype type, const Extents &own, const Envelope &e) {
   if (!own.has_no_gaps()) return false;
   if (is_named(e.combiner)) return true;
-  if (!repeats(e.combiner) || e.large) return false;
-  std::vector<int> integers(static_cast<std::size_t>(e.integers));
-  std::vector<MPI_Aint> addresses(static_cast<std::size_t>(e.addresses));
+  int integers[3];  // of a vector
+  MPI_Aint addresses[2];
+  if (!repeats(e.combiner) || e.large || e.integers > 3 || e.addresses > 2) return false;
   MPI_Datatype inner = MPI_DATATYPE_NULL;
-  PMPI_Type_get_contents(type, e.integers, e.addresses, 1, integers.data(), addresses.data(),
-                         &inner);
+  PMPI_Type_get_contents(type, e.integers, e.addresses, 1, integers, addresses, &inner);
   if (const Type *known = find_named(inner)) return known->dense;
   const Envelope of_inner = envelope_of(inner);
   bool result = in_order(inner, extents_of(inner), of_inner);
   if (!is_named(of_inner.combiner)) PMPI_Type_free(&inner);
   return result;
-}
-
-// Without memory to look: as if it were not dense.
-bool is_dense(MPI_Datatype type, const Extents &e, const Envelope &of) {
-  try {
-    return in_order(type, e, of);
-  } catch (const std::bad_alloc &) {
-    return false;
-  }
 }
 
 Type made(MPI_Datatype type) {
@@ -266,7 +254,7 @@ Type made(MPI_Datatype type) {
       return named(type, fortran_integer);
     default: {
       Extents e = extents_of(type);
-      return {.size = e.size, .extent = e.extent, .dense = is_dense(type, e, of)};
+      return {.size = e.size, .extent = e.extent, .dense = in_order(type, e, of)};
     }
   }
 }
