@@ -464,8 +464,9 @@ void Walk::constructs(const CXXConstructExpr *made) {
   const bool byParts =
       isCopiedByParts(type) && !by->isMoveConstructor() && program_.allocatesPlainly();
   // (n): as many as begin with code of their class.
-  const bool begins = !element.isNull() && element->isRecordType() && !isContainer(element) &&
-                      made->getNumArgs() > 0 && made->getArg(0)->getType()->isIntegerType() &&
+  const bool begins = !element.isNull() && element->isRecordType() && !isString(element) &&
+                      elementOf(element).isNull() && made->getNumArgs() > 0 &&
+                      made->getArg(0)->getType()->isIntegerType() &&
                       (made->getNumArgs() == 1 || isa<CXXDefaultArgExpr>(made->getArg(1)));
   if (byParts && (isString(type) || (!element.isNull() && (!begins || isComplex(element))))) {
     for (const Expr *argument : made->arguments()) copies(argument, type);
@@ -480,7 +481,8 @@ void Walk::constructs(const CXXConstructExpr *made) {
 /// Whether a constructor gives constants to numbers, and makes vectors empty.
 bool Walk::beginsByParts(const CXXConstructorDecl &by) const {
   if (!by.isDefaultConstructor()) return false;
-  if (isContainer(context_.getRecordType(by.getParent()))) return true;
+  const QualType type = context_.getRecordType(by.getParent());
+  if (isString(type) || !elementOf(type).isNull()) return true;
   return !by.isUserProvided() && by.isDefined() &&
          llvm::all_of(by.inits(), [&](const CXXCtorInitializer *init) {
            const Expr *e = init->getInit()->IgnoreImplicit();

@@ -364,6 +364,8 @@ class Collector : public RecursiveASTVisitor<Collector> {
       if (const std::optional<Handles> what = handled(*f)) program_.handles_.insert(*what);
       program_.lendsMemory_ =
           program_.lendsMemory_ || (!called_.contains(ref) && keepsMemory(name));
+      // What it is given runs where memory runs out.
+      program_.ownsNew_ = program_.ownsNew_ || (f->isInStdNamespace() && name == "set_new_handler");
       // It keeps what is thrown in it for whoever asks.
       program_.catches_ = program_.catches_ || (f->isInStdNamespace() && name == "async");
     }

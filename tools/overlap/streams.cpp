@@ -76,8 +76,14 @@ bool isManipulator(const FunctionDecl &f) {
 
 bool mayChangeStreams(const NamedDecl &d) {
   const auto *method = dyn_cast<CXXMethodDecl>(&d);
-  if (!method || !method->getParent()->isInStdNamespace()) return false;
-  return isOneOf(nameOf(d), {"imbue", "global", "pubsetbuf", "register_callback"}) ||
+  if (!method || !method->getParent()->isInStdNamespace() ||
+      !isOneOf(nameOf(*method->getParent()),
+               {"ios_base", "basic_ios", "basic_istream", "basic_ostream", "basic_iostream",
+                "basic_streambuf", "locale"}))
+    return false;
+  // Some are protected, and are reached by a pointer to a member of a class that is derived.
+  return isOneOf(nameOf(d), {"imbue", "global", "pubsetbuf", "setbuf", "register_callback",
+                             "copyfmt", "set_rdbuf", "init", "swap", "move", "setp", "setg"}) ||
          (method->getNumParams() > 0 && isOneOf(nameOf(d), {"rdbuf", "exceptions", "tie"}));
 }
 

@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <set>
 
+#include "tools/overlap/known_calls.h"
+
 namespace nbcc::overlap {
 
 using namespace clang;
@@ -21,17 +23,22 @@ bool mayPoint(QualType type) {
   return !type->isArithmeticType() && !type->isEnumeralType() && !type->isVoidType();
 }
 
+/// A class of std; but a program may have made one of its templates another class for its own
+/// types.
+static bool isOfLibrary(const CXXRecordDecl &record) {
+  return record.isInStdNamespace() && record.getIdentifier() && isOfSystem(record);
+}
+
 /// One of the program's own may hand out memory that it knows by another name.
 static bool isOfStandardAllocator(const ClassTemplateSpecializationDecl &of) {
   const TemplateArgumentList &all = of.getTemplateArgs();
   const CXXRecordDecl *from = all[all.size() - 1].getAsType()->getAsCXXRecordDecl();
-  return from && from->isInStdNamespace() && from->getIdentifier() &&
-         from->getName() == "allocator";
+  return from && isOfLibrary(*from) && from->getName() == "allocator";
 }
 
 bool isContainer(QualType type) {
   const CXXRecordDecl *record = type.getNonReferenceType()->getAsCXXRecordDecl();
-  if (!record || !record->isInStdNamespace() || !record->getIdentifier()) return false;
+  if (!record || !isOfLibrary(*record)) return false;
   const llvm::StringRef name = record->getName();
   const auto *of = dyn_cast<ClassTemplateSpecializationDecl>(record);
   if (of && (name == "vector" || name == "basic_string") && !isOfStandardAllocator(*of))
@@ -93,7 +100,7 @@ bool mayKnowItself(QualType type) {
 static const ClassTemplateSpecializationDecl *ofStandard(QualType type, llvm::StringRef name) {
   const CXXRecordDecl *record = type.getNonReferenceType()->getAsCXXRecordDecl();
   const auto *of = dyn_cast_or_null<ClassTemplateSpecializationDecl>(record);
-  return of && of->isInStdNamespace() && of->getName() == name ? of : nullptr;
+  return of && isOfLibrary(*of) && of->getName() == name ? of : nullptr;
 }
 
 bool isComplex(QualType type) {
