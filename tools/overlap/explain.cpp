@@ -33,7 +33,8 @@ All ranks
     what getopt() finds there, the size of MPI_COMM_WORLD or of the call's communicator, what a broadcast, allgather or
     allreduce over one of these left in a variable, and what is computed from such values.
   - Of a local number only that counts which reaches the place: what a for loop around it begins by setting it to, and
-    does with it; or what it was just set to, or filled with by a broadcast, also at the end of each turn of a loop.
+    does with it; or what it was just set to, or filled with by a broadcast, also at the end of each turn of a loop,
+    in a call that is checked, and where it was changed alike since. A constant is one wherever it is named.
   - A variable is followed by its name, by pointers to it in other variables, and into functions that are given its
     address; a field likewise, of a structure that has a name, or that a parameter only ever gets the address of.
     What no source but those that are named can name is theirs: a variable that is no static counts as one if all

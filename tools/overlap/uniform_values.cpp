@@ -11,6 +11,7 @@
 #include <llvm/Support/SaveAndRestore.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "tools/overlap/buffers.h"
 #include "tools/overlap/changes.h"
@@ -261,6 +262,23 @@ static bool hasContinue(const Stmt *s) {
   return s && !isLoop(s) && !isa<LambdaExpr>(s) &&
          (isa<ContinueStmt>(s) || std::ranges::any_of(s->children(), hasContinue));
 }
+static bool hasBreak(const Stmt *s) {
+  return s && !isLoop(s) && !isa<LambdaExpr, SwitchStmt>(s) &&
+         (isa<BreakStmt>(s) || std::ranges::any_of(s->children(), hasBreak));
+}
+
+/// The call in MPI_X(...) != MPI_SUCCESS, rc = MPI_X(...) and such; null: it is something else.
+static const CallExpr *checkedCall(const Expr *e) {
+  e = e->IgnoreImplicit()->IgnoreParenCasts();
+  if (const auto *op = dyn_cast<UnaryOperator>(e); op && op->getOpcode() == UO_LNot)
+    return checkedCall(op->getSubExpr());
+  const auto *op = dyn_cast<BinaryOperator>(e);
+  if (!op) return dyn_cast<CallExpr>(e);
+  if (op->getOpcode() == BO_Assign) return checkedCall(op->getRHS());
+  if (!op->isEqualityOp()) return nullptr;
+  const CallExpr *call = checkedCall(op->getLHS());
+  return call ? call : checkedCall(op->getRHS());
+}
 
 bool Uniform::isFilledBefore(const DeclRefExpr *ref, const VarDecl *v, const FunctionDecl *in) {
   if (v->hasGlobalStorage() || !v->getType()->isArithmeticType() ||
@@ -280,15 +298,7 @@ bool Uniform::isFilledBefore(const DeclRefExpr *ref, const VarDecl *v, const Fun
         return true;
     return false;
   };
-  const auto fills = [&](const Stmt *s) {
-    if (const auto *declared = dyn_cast<DeclStmt>(s))
-      return llvm::is_contained(declared->decls(), v) && v->getInit() && same(v->getInit(), in) &&
-             !changes(s);
-    const auto *e = dyn_cast<Expr>(s);
-    if (const auto *op = e ? dyn_cast<BinaryOperator>(e->IgnoreParens()) : nullptr)
-      return op->getOpcode() == BO_Assign && namedVariable(op->getLHS()) == v->getCanonicalDecl() &&
-             same(op->getRHS(), in);
-    const auto *call = e ? dyn_cast<CallExpr>(e->IgnoreParens()) : nullptr;
+  const auto callFills = [&](const CallExpr *call) {
     const FunctionDecl *f = call ? call->getDirectCallee() : nullptr;
     const Collective *c = f && isMpi(*f) ? findCollective(f->getNameAsString()) : nullptr;
     if (!c || !c->sameOnAll || call->getNumArgs() != c->arguments.size()) return false;
@@ -304,15 +314,70 @@ bool Uniform::isFilledBefore(const DeclRefExpr *ref, const VarDecl *v, const Fun
     }
     return false;
   };
+  // What was taken for granted on the way to a no is not, should it be asked again.
+  const auto isAlike = [&](const Expr *e) {
+    const Asked asked = asked_;
+    if (same(e, in)) return true;
+    asked_ = asked;
+    return false;
+  };
+  // n += 2; if (n > most) n = most: where it was alike before, it is so behind that.
+  const std::function<bool(const Stmt *)> keepsAlike = [&](const Stmt *s) {
+    if (!changes(s)) return true;
+    if (const auto *block = dyn_cast<CompoundStmt>(s))
+      return std::ranges::all_of(block->body(), keepsAlike);
+    if (const auto *branch = dyn_cast<IfStmt>(s))
+      return !branch->getInit() && !branch->getConditionVariable() && !changes(branch->getCond()) &&
+             isAlike(branch->getCond()) && keepsAlike(branch->getThen()) &&
+             (!branch->getElse() || keepsAlike(branch->getElse()));
+    const auto *e = dyn_cast<Expr>(s);
+    const auto *op = e ? dyn_cast<BinaryOperator>(e->IgnoreParens()) : nullptr;
+    const auto *step = e ? dyn_cast<UnaryOperator>(e->IgnoreParens()) : nullptr;
+    if (step && step->isIncrementDecrementOp())
+      return namedVariable(step->getSubExpr()) == v->getCanonicalDecl();
+    return op && op->isAssignmentOp() && namedVariable(op->getLHS()) == v->getCanonicalDecl() &&
+           !changes(op->getRHS()) && isAlike(op->getRHS());
+  };
+  std::function<bool(const Stmt *)> fills;
+  const auto endsWithIt = [&](const Stmt *body) {
+    const auto *block = dyn_cast<CompoundStmt>(body);
+    if (!block) return fills(body);
+    for (const Stmt *s : llvm::reverse(block->body())) {
+      if (fills(s)) return true;
+      if (!keepsAlike(s)) return false;
+    }
+    return false;
+  };
+  fills = [&](const Stmt *s) {
+    if (const auto *declared = dyn_cast<DeclStmt>(s)) {
+      if (llvm::is_contained(declared->decls(), v))
+        return v->getInit() && isAlike(v->getInit()) && !changes(s);
+      const auto *code =
+          declared->isSingleDecl() ? dyn_cast<VarDecl>(declared->getSingleDecl()) : nullptr;
+      return code && code->getInit() && callFills(checkedCall(code->getInit()));
+    }
+    if (const auto *check = dyn_cast<IfStmt>(s))
+      return !check->getInit() && !check->getConditionVariable() &&
+             callFills(checkedCall(check->getCond())) && !changes(check->getThen()) &&
+             !(check->getElse() && changes(check->getElse()));
+    if (isa<CompoundStmt>(s)) return endsWithIt(s);
+    if (const auto *once = dyn_cast<DoStmt>(s)) {  // a macro
+      bool again = true;
+      return once->getCond()->EvaluateAsBooleanCondition(again, context) && !again &&
+             !hasContinue(once->getBody()) && !hasBreak(once->getBody()) &&
+             endsWithIt(once->getBody());
+    }
+    const auto *e = dyn_cast<Expr>(s);
+    if (!e) return false;
+    const auto *op = dyn_cast<BinaryOperator>(e->IgnoreParens());
+    if (op && op->getOpcode() == BO_Assign && namedVariable(op->getLHS()) == v->getCanonicalDecl())
+      return isAlike(op->getRHS());
+    return callFills(checkedCall(e));
+  };
   // Each turn ends with it.
   const auto fillsAtEnd = [&](const Stmt *body, const Stmt *step) {
     const auto *block = dyn_cast<CompoundStmt>(body);
-    if (!block || hasContinue(block) || (step && changes(step))) return false;
-    for (const Stmt *s : llvm::reverse(block->body())) {
-      if (fills(s)) return true;
-      if (changes(s)) return false;
-    }
-    return false;
+    return block && !hasContinue(block) && !(step && changes(step)) && endsWithIt(block);
   };
   const Stmt *at = ref;
   for (const Stmt *p = parentOf(at, context); p; at = p, p = parentOf(p, context)) {
@@ -343,7 +408,7 @@ bool Uniform::isFilledBefore(const DeclRefExpr *ref, const VarDecl *v, const Fun
     if (here == block->body_end()) return false;
     while (here != block->body_begin()) {
       if (fills(*--here)) return true;
-      if (changes(*here)) return false;
+      if (!keepsAlike(*here)) return false;
     }
   }
   return false;
@@ -456,8 +521,19 @@ bool isPlain(const Expr &init, const ASTContext &context) {
   return !init.getType()->isReferenceType() && init.isEvaluatable(context);
 }
 
+/// constexpr int steps = 9; nothing may write to it, wherever it is named.
+static bool isConstant(const VarDecl &v) {
+  const VarDecl *made = v.getInitializingDeclaration();
+  const QualType type(v.getType()->getBaseElementTypeUnsafe(), 0);
+  const bool constant = v.getType().isConstQualified() ||
+                        (v.getType()->isArrayType() &&
+                         v.getASTContext().getBaseElementType(v.getType()).isConstQualified());
+  return made && !isa<ParmVarDecl>(v) && made->getInit() && constant && type->isArithmeticType() &&
+         !type.isVolatileQualified() && isPlain(*made->getInit(), v.getASTContext());
+}
+
 bool Uniform::sameValue(const VarDecl *v) {
-  if (!ask(v->getCanonicalDecl())) return true;
+  if (!ask(v->getCanonicalDecl()) || isConstant(*v)) return true;
   const std::string name = "'" + v->getNameAsString() + "'";
   if (program_.hasNames(*v)) return differs(name + " has another name as well", v);
   const bool ofParser = isOfParser(*v);
