@@ -463,12 +463,11 @@ void Walk::constructs(const CXXConstructExpr *made) {
   const QualType type = made->getType(), element = elementOf(type);
   const bool byParts =
       isCopiedByParts(type) && !by->isMoveConstructor() && program_.allocatesPlainly();
-  // (n): as many as begin with code of their class.
-  const bool begins = !element.isNull() && element->isRecordType() && !isString(element) &&
-                      elementOf(element).isNull() && made->getNumArgs() > 0 &&
+  // (n): as many as begin as their class has it.
+  const bool begins = !element.isNull() && made->getNumArgs() > 0 &&
                       made->getArg(0)->getType()->isIntegerType() &&
                       (made->getNumArgs() == 1 || isa<CXXDefaultArgExpr>(made->getArg(1)));
-  if (byParts && (isString(type) || (!element.isNull() && (!begins || isComplex(element))))) {
+  if (byParts && (isString(type) || (!element.isNull() && (!begins || beginsByParts(element))))) {
     for (const Expr *argument : made->arguments()) copies(argument, type);
     return;
   }
@@ -476,6 +475,14 @@ void Walk::constructs(const CXXConstructExpr *made) {
     return touches(made->getArg(0), 'r', given(made->getArg(0)), Access());
   if (byParts && beginsByParts(*by)) return;
   add(Effect::opaque, made, by->getNameAsString(), Objects::anything());
+}
+
+/// Whether an object of a type that is copied by parts begins without code of its class.
+bool Walk::beginsByParts(QualType type) const {
+  const CXXRecordDecl *record = type->getAsCXXRecordDecl();
+  return !record || isComplex(type) || record->hasTrivialDefaultConstructor() ||
+         llvm::any_of(record->ctors(),
+                      [&](const CXXConstructorDecl *by) { return beginsByParts(*by); });
 }
 
 /// Whether a constructor gives constants to numbers, and makes vectors empty.

@@ -59,6 +59,7 @@ class Walk {
   void copies(const clang::Expr *argument, clang::QualType vector);
   void constructs(const clang::CXXConstructExpr *);
   bool beginsByParts(const clang::CXXConstructorDecl &) const;
+  bool beginsByParts(clang::QualType) const;
 
   void call(const clang::CallExpr *);
   void method(const clang::CXXMemberCallExpr *);

@@ -70,6 +70,17 @@ static void structures(Grid &g, double s) {
   for (int i = 0; i < 12; ++i) g.u[i] = all[0].u[i] + i;
 }
 
+struct Point {
+  double x, y;
+};
+static void many(std::vector<Grid> &grids, double s) {
+  // CHECK: [[#@LINE+1]]:3: note: fix: MPI_Iallreduce here, MPI_Wait behind line [[#@LINE+4]]
+  MPI_Allreduce(MPI_IN_PLACE, &s, 1, MPI_DOUBLE, MPI_SUM, c);
+  std::vector<Point> points(grids.size());
+  std::vector<Grid> others(3);
+  for (Point &p : points) p.x = p.y + others[0].nx;
+}
+
 static void rows(std::vector<std::vector<double>> &a, double s) {
   // CHECK: [[#@LINE+1]]:3: note: fix: MPI_Iallreduce here, MPI_Wait behind line [[#@LINE+6]]
   MPI_Allreduce(MPI_IN_PLACE, &s, 1, MPI_DOUBLE, MPI_SUM, c);
@@ -173,6 +184,12 @@ static void manyBeginWithCode(double s) {
   MPI_Allreduce(MPI_IN_PLACE, &s, 1, MPI_DOUBLE, MPI_SUM, c);
   // CHECK: [[#@LINE+1]]:{{.*}} it must be complete here: vector cannot be seen into
   std::vector<HoldsBegins> l(3);
+}
+
+static void manyBeginWithCalls(double s) {
+  MPI_Allreduce(MPI_IN_PLACE, &s, 1, MPI_DOUBLE, MPI_SUM, c);
+  // CHECK: [[#@LINE+1]]:{{.*}} it must be complete here: vector cannot be seen into
+  std::vector<Numbered> l(3);
 }
 
 static void copiesWithCode(const Copies &x, double s) {
@@ -327,7 +344,7 @@ int main(int argc, char **argv) {
   std::vector<Copies> e(3), f(3);
   structures(g, s), ::rows(rows, s), complexNumbers(z, s), owned(p, q, s);
   std::vector<Grid> grids(3, g);
-  particles(grids, s), returned(g.u, s), isReadThere(g.u), isTakenThere(), isElement(grids);
+  many(grids, s), manyBeginWithCalls(s), particles(grids, s), returned(g.u, s), isReadThere(g.u), isTakenThere(), isElement(grids);
   endsLoudly(s); partEndsLoudly(s); baseEndsLoudly(s); beginsWithCall(s); partBeginsWithCode(s);
   manyBeginWithCode(s); copiesWithCode(e[0], s); elementsCopyWithCode(e, s);
   elementsAreAssignedWithCode(e, f, s); isCopied(g, h); isAssigned(g, h); partIsCopied(g, h);
