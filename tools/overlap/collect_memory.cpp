@@ -33,6 +33,8 @@ class Collect : public RecursiveASTVisitor<Collect> {
       refuse("a structured binding of what may be elsewhere", v->getLocation());
     if (assignments_) {
       auto &values = memory_.assigned_[v];
+      if (v->hasAttr<CleanupAttr>())  // whose function is given its address
+        memory_.escaped_.insert({Object::variable, v->getCanonicalDecl()});
       if (v->getInit() && isFollowed(v)) values.push_back(v->getInit());
       if (v->getInit() && mayTakeOver(v->getType(), v->getInit()))
         memory_.escaped_.insert({Object::variable, v});
@@ -185,7 +187,7 @@ class Collect : public RecursiveASTVisitor<Collect> {
 
   /// A local variable, of which all assignments are seen as long as it does not escape.
   static bool isFollowed(const VarDecl *v) {
-    return !v->hasGlobalStorage() &&
+    return !v->hasGlobalStorage() && !v->hasAttr<CleanupAttr>() &&
            (v->getType()->isPointerType() || v->getType()->isReferenceType() ||
             !v->getType()->isRecordType());
   }

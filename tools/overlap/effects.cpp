@@ -247,7 +247,7 @@ void Walk::directive(const OMPExecutableDirective *omp) {
                       });
   if (!plain || !counts || !omp->hasAssociatedStmt() ||
       !std::ranges::all_of(omp->clauses(), isFollowed))
-    return add(Effect::opaque, omp, "a directive of OpenMP that is not followed");
+    add(Effect::opaque, omp, "a directive of OpenMP that is not followed");
   for (const OMPClause *clause : omp->clauses()) {
     const auto *before = OMPClauseWithPreInit::get(clause);  // a chunk, for one
     if (before && before->getPreInitStmt()) statement(before->getPreInitStmt());
@@ -257,7 +257,7 @@ void Walk::directive(const OMPExecutableDirective *omp) {
         if (e->isGLValue()) access(e, true, true);
       }
   }
-  statement(omp->getRawStmt());
+  if (omp->hasAssociatedStmt()) statement(omp->getRawStmt());
 }
 
 /// What the lengths of a type are computed from, where it is made: double row[n], double (*)[n].

@@ -40,12 +40,6 @@ class Uniform {
   bool sameParameter(const clang::ParmVarDecl *);
   bool sameResult(const clang::CallExpr *);
   bool allReturns(const clang::FunctionDecl &, const std::function<bool(const clang::Expr *)> &);
-  bool isFilledBefore(const clang::DeclRefExpr *, const clang::VarDecl *,
-                      const clang::FunctionDecl *in);
-  bool filledBefore(const clang::DeclRefExpr *, const clang::VarDecl *,
-                    const clang::FunctionDecl *in);
-  bool isLent(const clang::VarDecl &, clang::ASTContext &) const;
-  bool isGiven(const clang::VarDecl &, const clang::Stmt *, clang::ASTContext &) const;
   const clang::ForStmt *loopThatSets(const clang::DeclRefExpr &, const clang::VarDecl &,
                                      const clang::FunctionDecl &in);
   bool sameWithin(const clang::ForStmt &, const clang::VarDecl &, const clang::FunctionDecl *in);
@@ -62,6 +56,12 @@ class Uniform {
   bool entered(const clang::FunctionDecl *);
   bool condition(const clang::Expr *, const clang::FunctionDecl *in);
   bool turns(const clang::Expr *condition, const clang::FunctionDecl *in);
+
+  // uniform_filled.cpp
+  class Filled;
+  friend class Filled;
+  bool filledBefore(const clang::DeclRefExpr *, const clang::VarDecl *,
+                    const clang::FunctionDecl *in);
 
   // uniform_fields.cpp
   bool sameField(const clang::Expr *structure, const clang::FieldDecl &,
@@ -148,7 +148,8 @@ class Uniform {
   // Of the communicator that is being asked about: what gives it one, or a field of that.
   std::set<std::pair<const clang::Decl *, const clang::Decl *>> chosen_;
   // That a no is remembered, too, keeps conditions within conditions from being asked 2^n times.
-  std::set<std::tuple<const clang::DeclRefExpr *, bool, bool>> notFilled_;
+  using Filling = std::tuple<const clang::DeclRefExpr *, bool, bool>;
+  std::set<Filling> notFilled_, filling_;  // and what is being asked
   std::set<std::pair<const clang::Decl *, const clang::Decl *>> parts_;
   // What collectives fill: madeAlike(); and the condition that is asked about the rank.
   mutable std::optional<std::map<std::string, std::vector<CallSite>>> alike_;

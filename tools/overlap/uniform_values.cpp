@@ -4,6 +4,7 @@
 // A variable has if all that is ever assigned to it has, and if all ranks reach each assignment
 // alike.
 
+#include <clang/AST/APValue.h>
 #include <clang/AST/ASTContext.h>
 #include <clang/AST/ExprCXX.h>
 #include <clang/AST/ParentMapContext.h>
@@ -11,7 +12,6 @@
 #include <llvm/Support/SaveAndRestore.h>
 
 #include <algorithm>
-#include <functional>
 
 #include "tools/overlap/buffers.h"
 #include "tools/overlap/changes.h"
@@ -187,233 +187,6 @@ bool Uniform::allReturns(const FunctionDecl &f, const std::function<bool(const E
   return true;
 }
 
-/// Whether what a collective writes is all of a number.
-static bool fillsAll(const CallExpr &call, const Collective &c, unsigned i, const VarDecl &number,
-                     const ASTContext &context) {
-  const size_t count = c.arguments.find('n', i), type = c.arguments.find('t', i);
-  if (count == std::string_view::npos || type == std::string_view::npos) return false;
-  const auto length = call.getArg(static_cast<unsigned>(count))->getIntegerConstantExpr(context);
-  const unsigned each = sizeOfType(constantName(call.getArg(static_cast<unsigned>(type)), context));
-  const auto bytes = context.getTypeSizeInChars(number.getType()).getQuantity();
-  return length && each > 0 && length->isStrictlyPositive() &&
-         length->sge((bytes + each - 1) / each);
-}
-
-/// A local number that a broadcast, an allgather or an allreduce has just filled, or that was set
-/// to what is the same everywhere, and nothing has changed since: what it was before does not
-/// matter.
-bool Uniform::filledBefore(const DeclRefExpr *ref, const VarDecl *v, const FunctionDecl *in) {
-  const auto question = std::tuple(ref, elsewhere_ > 0, trustsLoops_);
-  if (notFilled_.contains(question)) return false;
-  const Asked asked = asked_;
-  const std::optional<Remark> why = why_;
-  const std::string differs = differs_;
-  if (isFilledBefore(ref, v, in)) return true;
-  // What was taken for granted on the way to a no is granted no longer.
-  asked_ = asked;
-  why_ = why;
-  differs_ = differs;
-  notFilled_.insert(question);
-  return false;
-}
-
-/// What has a variable's address as an argument, casts aside; null: nothing.
-static const CallExpr *givenTo(const Use &use, ASTContext &context) {
-  const Stmt *at = parentOf(use.ref, context);
-  const auto *address = dyn_cast_or_null<UnaryOperator>(at);
-  if (!address || address->getOpcode() != UO_AddrOf) return nullptr;
-  while (isa_and_nonnull<UnaryOperator, CastExpr, ParenExpr>(at)) at = parentOf(at, context);
-  return dyn_cast_or_null<CallExpr>(at);
-}
-
-static bool isRead(const Use &use, ASTContext &context) {
-  const auto *read = dyn_cast_or_null<CastExpr>(parentOf(use.ref, context));
-  return read && read->getCastKind() == CK_LValueToRValue;
-}
-
-/// Whether MPI may write to it otherwise than in a call that is given its address there.
-bool Uniform::isLent(const VarDecl &v, ASTContext &context) const {
-  return std::ranges::any_of(program_.uses(v), [&](const Use &use) {
-    const Stmt *at = parentOf(use.ref, context);
-    const auto *set = dyn_cast_or_null<BinaryOperator>(at);
-    const auto *step = dyn_cast_or_null<UnaryOperator>(at);
-    if (isRead(use, context) || (set && set->isAssignmentOp()) ||
-        (step && step->isIncrementDecrementOp()))
-      return false;
-    const CallExpr *call = givenTo(use, context);
-    const FunctionDecl *f = call ? call->getDirectCallee() : nullptr;
-    if (!f || !isMpi(*f)) return true;
-    const llvm::StringRef name = f->getName();
-    return !findCollective(name.str()) && name != "MPI_Recv" && name != "MPI_Send" &&
-           name != "MPI_Sendrecv" && name != "MPI_Comm_rank" && name != "MPI_Comm_size" &&
-           name != "MPI_Init" && name != "MPI_Init_thread";
-  });
-}
-
-/// Whether a statement does more with it than to read it.
-bool Uniform::isGiven(const VarDecl &v, const Stmt *s, ASTContext &context) const {
-  return std::ranges::any_of(program_.uses(v), [&](const Use &use) {
-    return !isRead(use, context) && isWithin(use.ref->getBeginLoc(), s, context.getSourceManager());
-  });
-}
-
-/// Of the loop that it is the body of.
-static bool hasContinue(const Stmt *s) {
-  return s && !isLoop(s) && !isa<LambdaExpr>(s) &&
-         (isa<ContinueStmt>(s) || std::ranges::any_of(s->children(), hasContinue));
-}
-static bool hasBreak(const Stmt *s) {
-  return s && !isLoop(s) && !isa<LambdaExpr, SwitchStmt>(s) &&
-         (isa<BreakStmt>(s) || std::ranges::any_of(s->children(), hasBreak));
-}
-
-/// The call in MPI_X(...) != MPI_SUCCESS, rc = MPI_X(...) and such; null: it is something else.
-static const CallExpr *checkedCall(const Expr *e) {
-  e = e->IgnoreImplicit()->IgnoreParenCasts();
-  if (const auto *op = dyn_cast<UnaryOperator>(e); op && op->getOpcode() == UO_LNot)
-    return checkedCall(op->getSubExpr());
-  const auto *op = dyn_cast<BinaryOperator>(e);
-  if (!op) return dyn_cast<CallExpr>(e);
-  if (op->getOpcode() == BO_Assign) return checkedCall(op->getRHS());
-  if (!op->isEqualityOp()) return nullptr;
-  const CallExpr *call = checkedCall(op->getLHS());
-  return call ? call : checkedCall(op->getRHS());
-}
-
-bool Uniform::isFilledBefore(const DeclRefExpr *ref, const VarDecl *v, const FunctionDecl *in) {
-  if (v->hasGlobalStorage() || !v->getType()->isArithmeticType() ||
-      v->getType()->isAnyComplexType() || v->getType().isVolatileQualified())
-    return false;
-  ASTContext &context = in->getASTContext();
-  const Memory &memory = program_.memory(*in);
-  if (!memory.notUnderstood().empty()) return false;
-  const Objects self = memory.variable(*v);
-  const bool lent = isLent(*v, context);
-  const auto changes = [&](const Stmt *s) {
-    for (const Effect &e : effectsOf(s, *in, program_).all)
-      if ((e.kind == Effect::writes && memory.mayOverlap(e.objects, self)) ||
-          e.kind == Effect::enters ||
-          (e.kind == Effect::mpi && (lent || isGiven(*v, s, context))) ||
-          (e.kind == Effect::opaque && memory.escaped(*self.known.begin())))
-        return true;
-    return false;
-  };
-  const auto callFills = [&](const CallExpr *call) {
-    const FunctionDecl *f = call ? call->getDirectCallee() : nullptr;
-    const Collective *c = f && isMpi(*f) ? findCollective(f->getNameAsString()) : nullptr;
-    if (!c || !c->sameOnAll || call->getNumArgs() != c->arguments.size()) return false;
-    for (unsigned i = 0; i < call->getNumArgs(); ++i) {
-      if (c->arguments[i] != 'r' && c->arguments[i] != 'b') continue;
-      const auto *op = dyn_cast<UnaryOperator>(call->getArg(i)->IgnoreParenCasts());
-      const auto *at = op && op->getOpcode() == UO_AddrOf
-                           ? dyn_cast<DeclRefExpr>(op->getSubExpr()->IgnoreParens())
-                           : nullptr;
-      if (!at || at->getDecl()->getCanonicalDecl() != v->getCanonicalDecl()) return false;
-      return fillsAll(*call, *c, i, *v, context) && fillsAlike(call, i, in, atOnce) &&
-             reached(call, in);
-    }
-    return false;
-  };
-  // What was taken for granted on the way to a no is not, should it be asked again.
-  const auto isAlike = [&](const Expr *e) {
-    const Asked asked = asked_;
-    if (same(e, in)) return true;
-    asked_ = asked;
-    return false;
-  };
-  // n += 2; if (n > most) n = most: where it was alike before, it is so behind that.
-  const std::function<bool(const Stmt *)> keepsAlike = [&](const Stmt *s) {
-    if (!changes(s)) return true;
-    if (const auto *block = dyn_cast<CompoundStmt>(s))
-      return std::ranges::all_of(block->body(), keepsAlike);
-    if (const auto *branch = dyn_cast<IfStmt>(s))
-      return !branch->getInit() && !branch->getConditionVariable() && !changes(branch->getCond()) &&
-             isAlike(branch->getCond()) && keepsAlike(branch->getThen()) &&
-             (!branch->getElse() || keepsAlike(branch->getElse()));
-    const auto *e = dyn_cast<Expr>(s);
-    const auto *op = e ? dyn_cast<BinaryOperator>(e->IgnoreParens()) : nullptr;
-    const auto *step = e ? dyn_cast<UnaryOperator>(e->IgnoreParens()) : nullptr;
-    if (step && step->isIncrementDecrementOp())
-      return namedVariable(step->getSubExpr()) == v->getCanonicalDecl();
-    return op && op->isAssignmentOp() && namedVariable(op->getLHS()) == v->getCanonicalDecl() &&
-           !changes(op->getRHS()) && isAlike(op->getRHS());
-  };
-  std::function<bool(const Stmt *)> fills;
-  const auto endsWithIt = [&](const Stmt *body) {
-    const auto *block = dyn_cast<CompoundStmt>(body);
-    if (!block) return fills(body);
-    for (const Stmt *s : llvm::reverse(block->body())) {
-      if (fills(s)) return true;
-      if (!keepsAlike(s)) return false;
-    }
-    return false;
-  };
-  fills = [&](const Stmt *s) {
-    if (const auto *declared = dyn_cast<DeclStmt>(s)) {
-      if (llvm::is_contained(declared->decls(), v))
-        return v->getInit() && isAlike(v->getInit()) && !changes(s);
-      const auto *code =
-          declared->isSingleDecl() ? dyn_cast<VarDecl>(declared->getSingleDecl()) : nullptr;
-      return code && code->getInit() && callFills(checkedCall(code->getInit()));
-    }
-    if (const auto *check = dyn_cast<IfStmt>(s))
-      return !check->getInit() && !check->getConditionVariable() &&
-             callFills(checkedCall(check->getCond())) && !changes(check->getThen()) &&
-             !(check->getElse() && changes(check->getElse()));
-    if (isa<CompoundStmt>(s)) return endsWithIt(s);
-    if (const auto *once = dyn_cast<DoStmt>(s)) {  // a macro
-      bool again = true;
-      return once->getCond()->EvaluateAsBooleanCondition(again, context) && !again &&
-             !hasContinue(once->getBody()) && !hasBreak(once->getBody()) &&
-             endsWithIt(once->getBody());
-    }
-    const auto *e = dyn_cast<Expr>(s);
-    if (!e) return false;
-    const auto *op = dyn_cast<BinaryOperator>(e->IgnoreParens());
-    if (op && op->getOpcode() == BO_Assign && namedVariable(op->getLHS()) == v->getCanonicalDecl())
-      return isAlike(op->getRHS());
-    return callFills(checkedCall(e));
-  };
-  // Each turn ends with it.
-  const auto fillsAtEnd = [&](const Stmt *body, const Stmt *step) {
-    const auto *block = dyn_cast<CompoundStmt>(body);
-    return block && !hasContinue(block) && !(step && changes(step)) && endsWithIt(block);
-  };
-  const Stmt *at = ref;
-  for (const Stmt *p = parentOf(at, context); p; at = p, p = parentOf(p, context)) {
-    const auto *block = dyn_cast<CompoundStmt>(p);
-    if (!block) {
-      const bool repeats = isLoop(p);
-      const bool ends = isa<Expr, DeclStmt, ReturnStmt>(p);
-      if (ends && changes(p)) return false;
-      if (repeats && changes(p)) {
-        const auto *f = dyn_cast<ForStmt>(p);
-        const auto *w = dyn_cast<WhileStmt>(p);
-        const auto *d = dyn_cast<DoStmt>(p);
-        if (f ? at == f->getInit() || (f->getCond() && changes(f->getCond())) ||
-                    (f->getInit() && changes(f->getInit())) ||
-                    !fillsAtEnd(f->getBody(), f->getInc())
-            : w ? w->getConditionVariable() || changes(w->getCond()) ||
-                      !fillsAtEnd(w->getBody(), nullptr)
-                : !d || changes(d->getCond()) || !fillsAtEnd(d->getBody(), nullptr))
-          return false;
-        if (d && at == d->getCond()) return true;
-      }
-      const auto *i = dyn_cast<IfStmt>(p);
-      if (!repeats && !ends && !i) return false;
-      if (i && (i->getInit() || i->getConditionVariable() || changes(i->getCond()))) return false;
-      continue;
-    }
-    auto here = std::find(block->body_begin(), block->body_end(), at);
-    if (here == block->body_end()) return false;
-    while (here != block->body_begin()) {
-      if (fills(*--here)) return true;
-      if (!keepsAlike(*here)) return false;
-    }
-  }
-  return false;
-}
-
 /// Whether each turn of a loop has a variable of its own.
 static bool isInLoop(const VarDecl &v, const FunctionDecl &in) {
   std::vector<std::pair<const Stmt *, bool>> left{{in.getBody(), false}};
@@ -510,6 +283,38 @@ static bool leadsToNumbers(QualType type) {
   return pointee->isArithmeticType() && !pointee.isVolatileQualified();
 }
 
+/// (intptr_t)&x is constant, too, and another number on each rank.
+static bool holdsNoAddress(const APValue &value) {
+  const auto all = [](unsigned n, const auto &part) {
+    for (unsigned i = 0; i < n; ++i)
+      if (!holdsNoAddress(part(i))) return false;
+    return true;
+  };
+  switch (value.getKind()) {
+    case APValue::LValue:
+      return value.isNullPointer();
+    case APValue::MemberPointer:
+    case APValue::AddrLabelDiff:
+      return false;
+    case APValue::Struct:
+      return all(value.getStructNumBases(),
+                 [&](unsigned i) -> const APValue & { return value.getStructBase(i); }) &&
+             all(value.getStructNumFields(),
+                 [&](unsigned i) -> const APValue & { return value.getStructField(i); });
+    case APValue::Union:
+      return holdsNoAddress(value.getUnionValue());
+    case APValue::Array:
+      return all(value.getArrayInitializedElts(),
+                 [&](unsigned i) -> const APValue & { return value.getArrayInitializedElt(i); }) &&
+             (!value.hasArrayFiller() || holdsNoAddress(value.getArrayFiller()));
+    case APValue::Vector:
+      return all(value.getVectorLength(),
+                 [&](unsigned i) -> const APValue & { return value.getVectorElt(i); });
+    default:
+      return true;  // numbers, and what has no value
+  }
+}
+
 bool isPlain(const Expr &init, const ASTContext &context) {
   if (const auto *list = dyn_cast<InitListExpr>(&init))
     return std::ranges::all_of(list->inits(), [&](const Expr *e) { return isPlain(*e, context); });
@@ -518,7 +323,9 @@ bool isPlain(const Expr &init, const ASTContext &context) {
   if (init.getType()->isPointerType())
     return bare->isNullPointerConstant(const_cast<ASTContext &>(context),
                                        Expr::NPC_ValueDependentIsNotNull);
-  return !init.getType()->isReferenceType() && init.isEvaluatable(context);
+  Expr::EvalResult value;
+  return !init.getType()->isReferenceType() && init.EvaluateAsRValue(value, context) &&
+         !value.HasSideEffects && holdsNoAddress(value.Val);
 }
 
 /// constexpr int steps = 9; nothing may write to it, wherever it is named.
