@@ -35,10 +35,6 @@ bool defer_free(MPI_Op);
 /// One user's operator for one type, during one call: nbc_call.user_context.
 class UserOperator {
  public:
-  UserOperator() = default;
-  UserOperator(const UserOperator &) = delete;
-  UserOperator &operator=(const UserOperator &) = delete;
-
   /// The type has data, and stays as long as this. `elements`: of the call; more than that are
   /// never reduced at once. Throws std::bad_alloc.
   void set(MPI_Op, MPI_Datatype, const Type &, std::int64_t elements);

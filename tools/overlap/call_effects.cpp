@@ -464,8 +464,7 @@ void Walk::constructs(const CXXConstructExpr *made) {
   const bool byParts =
       isCopiedByParts(type) && !by->isMoveConstructor() && program_.allocatesPlainly();
   // (n): as many as begin as their class has it.
-  const bool begins = !element.isNull() && made->getNumArgs() > 0 &&
-                      made->getArg(0)->getType()->isIntegerType() &&
+  const bool begins = made->getNumArgs() > 0 && made->getArg(0)->getType()->isIntegerType() &&
                       (made->getNumArgs() == 1 || isa<CXXDefaultArgExpr>(made->getArg(1)));
   if (byParts && (isString(type) || (!element.isNull() && (!begins || beginsByParts(element))))) {
     for (const Expr *argument : made->arguments()) copies(argument, type);

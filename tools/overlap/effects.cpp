@@ -37,6 +37,14 @@ std::string written(const Stmt *s, const ASTContext &context) {
   return text;
 }
 
+std::optional<bool> known(const Expr *condition, const ASTContext &context) {
+  bool is = false;
+  if (!condition || condition->isValueDependent() ||
+      !condition->EvaluateAsBooleanCondition(is, context))
+    return std::nullopt;
+  return is;
+}
+
 bool isConstant(const Expr &init, const ASTContext &context) {
   return !init.isValueDependent() &&
          init.isConstantInitializer(const_cast<ASTContext &>(context), init.isGLValue());
@@ -146,10 +154,7 @@ static bool neverEnds(const Stmt *loop, const ASTContext &context) {
   if (const auto *f = dyn_cast<ForStmt>(loop)) condition = f->getCond();
   if (const auto *w = dyn_cast<WhileStmt>(loop)) condition = w->getCond();
   if (const auto *d = dyn_cast<DoStmt>(loop)) condition = d->getCond();
-  bool always = isa<ForStmt>(loop) && !condition;
-  if (condition && !condition->isValueDependent() &&
-      !condition->EvaluateAsBooleanCondition(always, context))
-    always = false;
+  const bool always = condition ? known(condition, context) == true : isa<ForStmt>(loop);
   return always && std::ranges::none_of(loop->children(), [](const Stmt *child) {
            return child && hasWayOut(child, true);
          });

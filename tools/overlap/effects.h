@@ -10,6 +10,7 @@
 #include <clang/AST/Stmt.h>
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -74,6 +75,9 @@ Effects effectsOf(const clang::Stmt *, const clang::FunctionDecl &inside, Progra
 bool isEntered(const clang::Stmt *, const clang::FunctionDecl &inside, Program &);
 /// The same of a block; but nothing leads into a function but by its beginning.
 bool isEnteredBlock(const clang::Stmt *block, const clang::FunctionDecl &inside, Program &);
+
+/// A constant condition's value; none: it is not constant, or there is no condition.
+std::optional<bool> known(const clang::Expr *condition, const clang::ASTContext &);
 
 /// The text of an expression as written, on one line, not longer than a name should be.
 std::string written(const clang::Stmt *, const clang::ASTContext &);

@@ -173,15 +173,12 @@ Places PointsTo::call(const CallExpr *call) {
     for (const Expr *argument : call->arguments()) both.add(either(argument));
     return both;
   }
-  if (f && isOfComplex(*f)) {
+  const bool numbers = f && isOfComplex(*f);
+  if (numbers || (!program_.changesStreams() && printed(*call).isPrint)) {
     for (const Expr *argument : call->arguments()) either(argument);
     if (method) either(method->getImplicitObjectArgument());
+    if (!numbers) return Places::anything();
     return op && changesComplex(*op) ? either(op->getArg(0)) : Places();
-  }
-  if (f && !program_.changesStreams() && printed(*call).isPrint) {
-    for (const Expr *argument : call->arguments()) either(argument);
-    if (method) either(method->getImplicitObjectArgument());
-    return Places::anything();
   }
   const bool keepsNothing = f && !returnsPointer && (isMathematics(*f) || f->hasAttr<PureAttr>());
   const bool mpi = f && isMpi(*f) && !mpiKeeps(f->getName().str());

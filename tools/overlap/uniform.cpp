@@ -162,15 +162,6 @@ const Expr *conditionOf(const Stmt *s) {
   return op && op->isLogicalOp() ? op->getLHS() : nullptr;
 }
 
-/// A constant condition's value.
-static std::optional<bool> known(const Expr *condition, const ASTContext &context) {
-  bool is = false;
-  if (!condition || condition->isValueDependent() ||
-      !condition->EvaluateAsBooleanCondition(is, context))
-    return std::nullopt;
-  return is;
-}
-
 /// Whether whoever comes to the end of a statement leaves the loop there.
 static bool leavesAtEnd(const Stmt *s, const ASTContext &context) {
   if (const auto *block = dyn_cast_or_null<CompoundStmt>(s))

@@ -101,7 +101,8 @@ class Uniform::Filled {
         in_(in),
         context_(in.getASTContext()),
         memory_(uniform.program_.memory(in)),
-        self_(memory_.variable(v)) {}
+        self_(memory_.variable(v)),
+        lent_(isLent()) {}
 
   bool before(const Stmt *place);
 
@@ -123,6 +124,7 @@ class Uniform::Filled {
   ASTContext &context_;
   const Memory &memory_;
   const Objects self_;
+  const bool lent_;
 };
 
 /// Whether MPI may write to it otherwise than in a call that is given its address there.
@@ -156,7 +158,7 @@ bool Uniform::Filled::isGiven(const Stmt *s) const {
 bool Uniform::Filled::changes(const Stmt *s, const CallExpr *but) const {
   for (const Effect &e : effectsOf(s, in_, uniform_.program_, but).all)
     if ((e.kind == Effect::writes && memory_.mayOverlap(e.objects, self_)) ||
-        e.kind == Effect::enters || (e.kind == Effect::mpi && (isLent() || isGiven(s))) ||
+        e.kind == Effect::enters || (e.kind == Effect::mpi && (lent_ || isGiven(s))) ||
         (e.kind == Effect::opaque && memory_.escaped(*self_.known.begin())))
       return true;
   return false;
@@ -201,10 +203,9 @@ bool Uniform::Filled::fills(const Stmt *s) {
            !changes(check->getThen()) && !(check->getElse() && changes(check->getElse()));
   if (const auto *block = dyn_cast<CompoundStmt>(s)) return endsWithIt(*block);
   if (const auto *once = dyn_cast<DoStmt>(s)) {  // a macro
-    bool again = true;
     const auto *body = dyn_cast<CompoundStmt>(once->getBody());
-    return body && once->getCond()->EvaluateAsBooleanCondition(again, context_) && !again &&
-           !changes(once->getCond()) && !hasContinue(body) && !hasBreak(body) && endsWithIt(*body);
+    return body && known(once->getCond(), context_) == false && !changes(once->getCond()) &&
+           !hasContinue(body) && !hasBreak(body) && endsWithIt(*body);
   }
   const auto *e = dyn_cast<Expr>(s);
   if (!e) return false;

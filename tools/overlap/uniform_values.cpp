@@ -7,7 +7,6 @@
 #include <clang/AST/APValue.h>
 #include <clang/AST/ASTContext.h>
 #include <clang/AST/ExprCXX.h>
-#include <clang/AST/ParentMapContext.h>
 #include <clang/AST/StmtCXX.h>
 #include <llvm/Support/SaveAndRestore.h>
 
