@@ -80,7 +80,7 @@ static bool mayKnowItself(QualType type, std::set<const CXXRecordDecl *> &seen) 
   const CXXRecordDecl *record = type->getBaseElementTypeUnsafe()->getAsCXXRecordDecl();
   if (!record || !record->hasDefinition() || !seen.insert(record).second) return false;
   const auto may = [&seen](QualType t) { return mayKnowItself(t, seen); };
-  if (record->isInStdNamespace()) {
+  if (isOfLibrary(*record)) {
     const auto *of = dyn_cast<ClassTemplateSpecializationDecl>(record);
     return of && anyTypeArgument(*of, may);
   }
@@ -151,8 +151,7 @@ static bool isCopiedByParts(QualType type, std::set<const CXXRecordDecl *> &seen
     return type->isArithmeticType() || type->isEnumeralType() || type->isPointerType() ||
            type->isAnyComplexType();
   if (!record->hasDefinition()) return false;
-  if (!seen.insert(record).second || isComplex(type)) return true;
-  if (isString(type)) return true;
+  if (!seen.insert(record).second || isComplex(type) || isString(type)) return true;
   for (const char *holder : {"vector", "array"})
     if (const auto *of = ofStandard(type, holder))
       return isContainer(type) && isCopiedByParts(of->getTemplateArgs()[0].getAsType(), seen);
