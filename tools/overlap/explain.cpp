@@ -121,8 +121,8 @@ What stands between start and wait
     are checked by. Nor does anything behind a barrier, nor behind any call where the program writes files or reaches
     other programs: other ranks may not have done yet what they did before. A loop without an end ends it, too.
   - No function that the library calls for the program runs in it: where one is given to signal(), by abort() or
-    assert(); to atexit(), by MPI_Abort(); to MPI_Comm_create_errhandler(), by any call of MPI; to
-    register_printf_function(), by printf().
+    assert(); to atexit(), by MPI_Abort(); to MPI_Comm_create_errhandler() or MPI_Type_create_keyval(), by any call
+    of MPI; to register_printf_function(), by printf().
   - Of a macro of several statements it holds all or none.
   - It writes to no file: the call may be what orders who writes there, and who reads. What goes to stdout or stderr
     is in no order among the ranks, unless the program redirects these. std::cout << of numbers, text and the

@@ -107,8 +107,9 @@ const KnownCall *findKnownCall(const clang::FunctionDecl &f) {
 
 std::optional<Handles> handled(const clang::FunctionDecl &f) {
   const llvm::StringRef name = nameOf(f);
-  if (isMpi(f) && (name.contains("reate_errhandler") || name.contains("rrhandler_create")))
-    return Handles::errors;
+  // Attributes of types are copied and deleted by calls that are local otherwise.
+  for (const char *sets : {"reate_errhandler", "rrhandler_create", "Type_create_keyval"})
+    if (isMpi(f) && name.contains(sets)) return Handles::mpi;
   if ((!f.isExternC() && !f.isInStdNamespace()) || isOwn(f)) return std::nullopt;
   for (const char *sets : {"signal", "__sysv_signal", "sysv_signal", "bsd_signal", "ssignal",
                            "sigset", "sigaction", "sigvec"})
@@ -122,7 +123,7 @@ std::optional<Handles> handled(const clang::FunctionDecl &f) {
 std::optional<Handles> mayBeHandled(const KnownCall &k) {
   if (k.name == "MPI_Abort") return Handles::exit;  // as MPICH ends
   if (k.kind == CallKind::stops) return Handles::abort;
-  if (k.name.starts_with("MPI_") && k.kind == CallKind::plain) return Handles::errors;
+  if (k.name.starts_with("MPI_") && k.kind == CallKind::plain) return Handles::mpi;
   if (k.arguments.find('F') != k.arguments.npos && k.name != "sscanf") return Handles::prints;
   return std::nullopt;
 }

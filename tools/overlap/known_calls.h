@@ -31,7 +31,7 @@ struct KnownCall {
 };
 
 /// When a library calls a function that it was given long before.
-enum class Handles { abort, exit, errors, prints };
+enum class Handles { abort, exit, mpi, prints };
 
 /// What a library function has another function called at: signal(), atexit() ...
 std::optional<Handles> handled(const clang::FunctionDecl &);

@@ -404,9 +404,11 @@ bool Uniform::endsAlike(const FunctionDecl &f) {
 }
 
 bool Uniform::entered(const FunctionDecl *f) {
-  if (f->isMain()) return true;
+  if (f->isMain() && program_.callers(*f).empty()) return true;
   if (!ask(f)) return true;
   const std::string name = f->getNameAsString() + "()";
+  if (f->isMain())
+    return no(program_.callers(*f).front().call, f, "main() is called by the program, too");
   if (program_.calledUnseen(*f))
     return no(&call_, f, name + " is called by a library, nobody knows when");
   if (program_.addressTaken(*f))

@@ -5,6 +5,7 @@
 // RUN: nbc-overlap %s -- mpicc.openmpi -DGIVE='(void)handler' -DENDS='__attribute__((destructor))' | FileCheck %s --check-prefixes=CHECK,EXIT
 // RUN: nbc-overlap %s -- mpicxx.openmpi -DOMPI_SKIP_MPICXX -x c++ -DGIVE='(void)handler' | FileCheck %s --check-prefixes=CHECK,EXIT
 // RUN: nbc-overlap %s -- mpicc.openmpi -DGIVE='MPI_Comm_create_errhandler(fail, &handler)' | FileCheck %s --check-prefixes=CHECK,FAIL
+// RUN: nbc-overlap %s -- mpicc.openmpi -DGIVE='MPI_Type_create_keyval(MPI_TYPE_DUP_FN, drop, &bytes, 0)' | FileCheck %s --check-prefixes=CHECK,FAIL
 // RUN: nbc-overlap %s -- mpicc.openmpi -D_GNU_SOURCE -DGIVE="register_printf_specifier('d', print, size)" | FileCheck %s --check-prefixes=CHECK,PRINT
 // RUN: nbc-overlap %s -- mpicc.openmpi -DGIVE='(void)handler' | FileCheck %s --check-prefix=NONE --implicit-check-not="cannot be seen into"
 
@@ -33,6 +34,11 @@ struct Told {
 void fail(MPI_Comm *comm, int *code, ...) {
   (void)comm, (void)code;
   in += out;
+}
+int drop(MPI_Datatype type, int key, void *value, void *extra) {
+  (void)type, (void)key, (void)value, (void)extra;
+  in += out;
+  return MPI_SUCCESS;
 }
 int print(FILE *stream, const struct printf_info *info, const void *const *given) {
   (void)info, (void)given;
