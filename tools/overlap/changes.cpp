@@ -13,6 +13,7 @@
 
 #include "tools/overlap/collectives.h"
 #include "tools/overlap/known_calls.h"
+#include "tools/overlap/site.h"
 
 namespace nbcc::overlap {
 
@@ -32,6 +33,18 @@ const VarDecl *namedVariable(const Expr *e) {
   return v ? v->getCanonicalDecl() : nullptr;
 }
 
+bool isDropped(const Stmt *where, ASTContext &context) {
+  if (!where || !isa<CompoundStmt, IfStmt, ForStmt, WhileStmt, DoStmt, CXXForRangeStmt, CaseStmt,
+                     DefaultStmt, LabelStmt>(where))
+    return false;
+  while (isa<CaseStmt, DefaultStmt, LabelStmt>(where)) {
+    where = parentOf(where, context);
+    if (!where) return false;
+  }
+  const Stmt *around = isa<CompoundStmt>(where) ? parentOf(where, context) : nullptr;
+  return !around || !isa<StmtExpr>(around);  // whose value its last statement may be
+}
+
 bool isReadAtMost(const Expr *at, ASTContext &context, bool andPointers) {
   for (;;) {
     if (!(andPointers && at->getType()->isPointerType()) && !at->isGLValue()) return true;
@@ -39,9 +52,7 @@ bool isReadAtMost(const Expr *at, ASTContext &context, bool andPointers) {
     if (parents.empty()) return false;
     const Expr *parent = parents[0].get<Expr>();
     const Stmt *where = parents[0].get<Stmt>();
-    if (!parent)
-      return where && isa<CompoundStmt, IfStmt, ForStmt, WhileStmt, DoStmt, CaseStmt, DefaultStmt,
-                          LabelStmt>(where);
+    if (!parent) return isDropped(where, context);
     const auto *op = dyn_cast<BinaryOperator>(parent);
     const auto *unary = dyn_cast<UnaryOperator>(parent);
     const auto *sub = dyn_cast<ArraySubscriptExpr>(parent);

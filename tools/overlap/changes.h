@@ -52,6 +52,9 @@ struct CountedLoop {
 std::optional<CountedLoop> countedLoop(const clang::ForStmt &, const VariableChanges &,
                                        const clang::ASTContext &);
 
+/// Whether nobody gets the value of an expression that stands there.
+bool isDropped(const clang::Stmt *where, clang::ASTContext &);
+
 /// Whether what an increment or an assignment gives is read at most: in C++ it is the variable once
 /// more. `andPointers`: or a pointer, that may be written through.
 bool isReadAtMost(const clang::Expr *, clang::ASTContext &, bool andPointers = true);

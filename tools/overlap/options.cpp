@@ -88,8 +88,10 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
          "pointer, use no MPI and return: NAME,...")
       ->delimiter(',')
       ->allow_extra_args(false);
-  app.add_option("--alike", alike,
-                 "Variables, and fields as FIELD or STRUCT.FIELD, that are the same on all ranks")
+  app.add_option(
+         "--alike", alike,
+         "Variables, fields as FIELD or STRUCT.FIELD, and results of functions as NAME() or "
+         "STRUCT.NAME(), that are the same on all ranks; pointers: null on all or on none")
       ->delimiter(',')
       ->allow_extra_args(false);
   app.add_flag("--whole", o.promises.whole,

@@ -123,6 +123,11 @@ bool isContainerOfNumbers(QualType type) {
   return !element.isNull() && (element->isArithmeticType() || isComplex(element));
 }
 
+bool isArrayOfNumbers(QualType type) {
+  const auto *of = ofStandard(type, "array");
+  return of && of->getTemplateArgs()[0].getAsType()->isArithmeticType();
+}
+
 bool isUniquePointer(QualType type) {
   const auto *of = ofStandard(type, "unique_ptr");
   return of && of->getTemplateArgs().size() == 2 &&

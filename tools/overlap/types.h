@@ -32,6 +32,7 @@ bool isComplex(clang::QualType);             // std::complex of floating-point n
 bool isString(clang::QualType);              // of characters that the library compares and copies
 clang::QualType elementOf(clang::QualType);  // of a std::vector; null: it is none
 bool isContainerOfNumbers(clang::QualType);  // a vector, whose elements are copied without more ado
+bool isArrayOfNumbers(clang::QualType);      // std::array
 /// std::unique_ptr, which frees what it points at without code of the program's.
 bool isUniquePointer(clang::QualType);
 /// Whether objects are copied and end as their parts do, which are numbers, pointers, and vectors

@@ -264,9 +264,15 @@ std::optional<Remark> Uniform::whyNot() {
 bool Uniform::differs(const std::string &why, const ValueDecl *promisable) {
   if (!differs_.empty()) return false;
   differs_ = why;
-  if (promisable && promisable->getIdentifier() &&
-      promisable->getType()->getBaseElementTypeUnsafe()->isArithmeticType())
-    differs_ += " (--alike " + promisable->getNameAsString() + ", if it is the same on all ranks)";
+  if (!promisable || !promisable->getIdentifier()) return false;
+  const std::string name = promisable->getNameAsString();
+  const auto *f = dyn_cast<FunctionDecl>(promisable);
+  if (f && f->getReturnType()->isPointerType() && !looksThere_)
+    differs_ += " (--alike '" + name + "()', if it is null on all ranks or on none)";
+  else if (f && f->getReturnType()->isArithmeticType())
+    differs_ += " (--alike '" + name + "()', if it is the same on all ranks)";
+  else if (promisable->getType()->getBaseElementTypeUnsafe()->isArithmeticType())
+    differs_ += " (--alike " + name + ", if it is the same on all ranks)";
   return false;
 }
 
@@ -274,7 +280,7 @@ bool Uniform::condition(const Expr *e, const FunctionDecl *in) {
   // What is asked of on the way is a part of this question.
   const std::optional<Remark> before = why_;
   std::string outer = std::exchange(differs_, std::string());
-  const bool alike = !e || same(e, in) || asksWhoTakesPart(e, in);
+  const bool alike = !e || sameItself(e, in) || asksWhoTakesPart(e, in);
   const std::string because = becauseItDiffers();
   differs_ = std::move(outer);
   if (alike) why_ = before;
@@ -289,6 +295,7 @@ bool Uniform::turns(const Expr *condition, const FunctionDecl *in) {
 }
 
 bool Uniform::reached(const Stmt *s, const FunctionDecl *in) {
+  const llvm::SaveAndRestore decides(looksThere_, false);
   if (!ask(s)) return true;
   bool alike = true;
   const Stmt *from = s;
@@ -314,6 +321,8 @@ bool Uniform::reached(const Stmt *s, const FunctionDecl *in) {
         if (alike && !ends(tries->getHandler(n), in, program_))
           alike = no(tries->getHandler(n), in,
                      "an exception may lead a rank past it, to this handler, which goes on");
+    } else if (const auto *range = dyn_cast<CXXForRangeStmt>(p); range && sameTurns(*range, in)) {
+      continue;
     } else if (isa<CXXForRangeStmt, CXXCatchStmt, LambdaExpr, LabelStmt, CoroutineBodyStmt>(p)) {
       alike = no(p, in, "how often a rank comes here is not followed");
     }

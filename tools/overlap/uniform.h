@@ -47,6 +47,7 @@ class Uniform {
   bool ourCommunicator(const clang::Expr *, const clang::FunctionDecl *in, Kept) const;
   bool isOnlyOne(const clang::ValueDecl &, Kept) const;
   bool promised(const clang::ValueDecl &) const;
+  bool promisedResult(const clang::FunctionDecl &) const;
 
   /// Whether the way to a statement is the same on all ranks that enter the function; notes why
   /// not.
@@ -123,7 +124,24 @@ class Uniform {
   bool madeAlike(const clang::ValueDecl &) const;
   bool comesFromElsewhere(const clang::ValueDecl &) const;
 
-  bool ask(const void *what) { return asked_.insert({what, elsewhere_ > 0}).second; }
+  // uniform_memory.cpp
+  bool sameThere(const clang::Expr *pointer, const clang::FunctionDecl *in);
+  bool sameItself(const clang::Expr *, const clang::FunctionDecl *in);
+  bool isFresh(const clang::Expr *pointer, const clang::FunctionDecl *in);
+  bool sameVector(const clang::CXXConstructExpr &, const clang::FunctionDecl *in);
+  bool sameOfVector(const clang::CallExpr &, const clang::FunctionDecl *in);
+  static bool turnsOverCopies(const clang::VarDecl &range, const clang::FunctionDecl &in);
+  bool changesAlikeInTurns(const clang::VarDecl &range, const clang::FunctionDecl &in);
+  bool sameTurns(const clang::CXXForRangeStmt &, const clang::FunctionDecl *in);
+  bool sameInTurns(const clang::VarDecl &turn, const clang::FunctionDecl *in);
+  static bool isTakenByVector(const clang::Expr &, const clang::Expr &by);
+  struct VectorUse {
+    enum { reads, changesAlike, leadsInto } how;  // leadsInto: v[i] and such
+    const clang::CallExpr *call;
+  };
+  std::optional<VectorUse> useOfVector(const clang::Expr &vector, const clang::FunctionDecl *in);
+
+  bool ask(const void *what) { return asked_.insert({what, elsewhere_ > 0, looksThere_}).second; }
   bool no(const clang::Stmt *at, const clang::FunctionDecl *in, std::string why);
   /// False. Keeps why a value may not be the same, if nothing is known of that yet; `promisable`:
   /// what --alike could name.
@@ -140,9 +158,10 @@ class Uniform {
   std::string differs_;       // of the condition that is being asked about
   bool onlyReads_ = false;    // uses of a variable are asked whether they change anything at all
   bool trustsLoops_ = false;  // to turn as often on all ranks
+  bool looksThere_ = false;   // it is asked what a pointer points at, and not whether it is null
   int elsewhere_ = 0;         // of another call of the function, maybe, values are asked for
   // What is being asked already counts as alike: only another reason can make it differ.
-  using Asked = std::set<std::pair<const void *, bool>>;  // and whether elsewhere
+  using Asked = std::set<std::tuple<const void *, bool, bool>>;  // and where
   Asked asked_;
   std::set<std::pair<const clang::Stmt *, const clang::Decl *>> counters_;
   // Of the communicator that is being asked about: what gives it one, or a field of that.

@@ -122,7 +122,7 @@ bool Uniform::mayGiveRank(const CallExpr &call) const {
     return false;
   if (!isOfSystem(*f)) return true;
   return name.ends_with("getenv") || name == "system" || name == "getpid" || name == "gettid" ||
-         (method && f->getOverloadedOperator() == OO_Call) ||
+         (method && (f->getOverloadedOperator() == OO_Call || readsShapeOfContainer(name))) ||
          (f->isInStdNamespace() && (name == "invoke" || name == "apply"));
 }
 
@@ -144,6 +144,9 @@ bool Uniform::tellsRank(const ValueDecl &d, Seen *seen) const {
   if (holdsWholeNumbers(d.getType())) return true;
   const bool whole = isWholeNumber(d.getType());
   if (!whole && !(seen && d.getType().getNonReferenceType()->isFloatingType())) return false;
+  // What is written where a field leads is not followed.
+  if (whole && seen && isa<FieldDecl>(d) && d.getType()->isPointerType() && !madeAlike(d))
+    return true;
   if (seen && !seen->insert(nameInAll(d)).second) return false;
   if (!whole && madeAlike(d)) return false;
   if (filledByRank(d, seen) || (whole && seen && comesFromElsewhere(d))) return true;

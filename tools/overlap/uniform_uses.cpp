@@ -2,6 +2,7 @@
 // uniform_uses.cpp - whether a use of a variable leaves the same in it on all ranks.
 
 #include <clang/AST/ASTContext.h>
+#include <clang/AST/Attr.h>
 #include <clang/AST/ExprCXX.h>
 #include <clang/AST/ParentMapContext.h>
 #include <clang/AST/StmtCXX.h>
@@ -57,6 +58,19 @@ static bool maybeCopied(const CastExpr &bytes, ASTContext &context) {
   }
 }
 
+static bool isConstantAddress(const Expr &pointer, ASTContext &context) {
+  const Expr *e = pointer.IgnoreParenCasts();
+  return e->getType()->isIntegralOrEnumerationType() ||
+         e->isNullPointerConstant(context, Expr::NPC_ValueDependentIsNotNull);
+}
+
+/// Whether numbers are taken for pointers, which may be stored there, and are numbers to others.
+static bool takesPointers(const CastExpr &cast) {
+  const QualType from = cast.getSubExpr()->getType()->getPointeeType();
+  return cast.getCastKind() == CK_BitCast && !from.isNull() && !holdsPointers(from) &&
+         holdsPointers(cast.getType()->getPointeeType());
+}
+
 /// sprintf(text, "%p", p): who reads it again has the pointer.
 static bool tellsPointer(const CallExpr &call) {
   const FunctionDecl *f = call.getDirectCallee();
@@ -77,8 +91,10 @@ bool Uniform::sameUse(const Use &use, const VarDecl &v, const FieldDecl *only) {
   std::vector<const Expr *> places;  // which part of the variable it is
   const auto samePlace = [&] {
     return onlyReads_ ||
-           std::ranges::all_of(places, [&](const Expr *e) { return same(e, use.in); });
+           std::ranges::all_of(places, [&](const Expr *e) { return sameItself(e, use.in); });
   };
+  // A copy of the structure leads to the same memory, and is not followed.
+  const bool leaves = only && looksThere_ && holdsPointers(only->getType());
   // What is changed is the pointer alone, in a variable of its own.
   const auto moves = [&](const Expr *e) {
     return e->getType()->isPointerType() && isa<DeclRefExpr>(e->IgnoreParens()) &&
@@ -93,19 +109,30 @@ bool Uniform::sameUse(const Use &use, const VarDecl &v, const FieldDecl *only) {
     if (!parent && !at->getType()->isPointerType() && !at->isGLValue()) return true;
     if (!parent) {
       if (const auto *to = parents[0].get<VarDecl>())
-        return samePlace() && alike(use.ref) && changesAlike(*to, only);
+        return turnsOverCopies(*to, *use.in) ||
+               (samePlace() && alike(use.ref) &&
+                (to->isImplicit() ? changesAlikeInTurns(*to, *use.in) : changesAlike(*to, only)));
       const Stmt *where = parents[0].get<Stmt>();  // nobody gets it, or it is null or not
-      return where && isa<CompoundStmt, IfStmt, ForStmt, WhileStmt, DoStmt, CaseStmt, DefaultStmt,
-                          LabelStmt>(where);
+      if (where && isa<ReturnStmt>(where))         // or whoever asked for it, and is followed
+        return at->getType()->isPointerType() && !stays && program_.makes(*use.in);
+      return isDropped(where, context);
     }
-    if (const auto *member = dyn_cast<MemberExpr>(parent)) {
+    if (const std::optional<VectorUse> used = useOfVector(*at, use.in)) {
+      if (used->how == VectorUse::reads) return true;
+      if (used->how == VectorUse::changesAlike)
+        return !onlyReads_ && samePlace() && alike(used->call);
+      const auto arguments = used->call->arguments();
+      places.insert(places.end(), arguments.begin() + isa<CXXOperatorCallExpr>(used->call),
+                    arguments.end());
+      parent = used->call;
+    } else if (const auto *member = dyn_cast<MemberExpr>(parent)) {
       if (!only) return false;
       const auto *field = dyn_cast<FieldDecl>(member->getMemberDecl());
       if (!field || nameInAll(*field) != nameInAll(*only))
         return staysInField(*member, *use.in, *only);
       only = nullptr;  // from here on it is a variable like any other
     } else if (const auto *cast = dyn_cast<CastExpr>(parent)) {
-      if (maybeCopied(*cast, context)) return false;
+      if (maybeCopied(*cast, context) || (!only && takesPointers(*cast))) return false;
       const bool asBytes =
           cast->getCastKind() == CK_BitCast && cast->getType()->isVoidPointerType();
       if (only && !asBytes && cast->getCastKind() != CK_LValueToRValue &&
@@ -114,7 +141,7 @@ bool Uniform::sameUse(const Use &use, const VarDecl &v, const FieldDecl *only) {
       if (cast->getCastKind() == CK_PointerToIntegral) return false;  // and back, somewhere
       if (cast->getCastKind() == CK_LValueToRValue) {
         // Of a pointer: it is looked at through, or copied to where it may be written through.
-        if (!cast->getType()->isPointerType()) return true;
+        if (!cast->getType()->isPointerType()) return !leaves || !cast->getType()->isRecordType();
       }
     } else if (const auto *op = dyn_cast<BinaryOperator>(parent)) {
       const bool set = op->isAssignmentOp() && op->getLHS()->IgnoreParens() == at->IgnoreParens();
@@ -131,7 +158,11 @@ bool Uniform::sameUse(const Use &use, const VarDecl &v, const FieldDecl *only) {
         return op->getOpcode() == BO_Assign && kept && samePlace() && alike(op) &&
                changesAlike(*kept, only);
       }
-      places.push_back(op->getLHS() == at ? op->getRHS() : op->getLHS());
+      const Expr *other = op->getLHS() == at ? op->getRHS() : op->getLHS();
+      if (at->getType()->isPointerType() && other->getType()->isPointerType() &&
+          isConstantAddress(*other, context))
+        return false;  // less null it is a number, and may come back as MPI_BOTTOM's displacement
+      places.push_back(other);
     } else if (const auto *unary = dyn_cast<UnaryOperator>(parent)) {
       if (unary->isIncrementDecrementOp())
         return isReadAtMost(unary, context) &&
@@ -147,9 +178,11 @@ bool Uniform::sameUse(const Use &use, const VarDecl &v, const FieldDecl *only) {
         at = parent;
         continue;
       }
+      if (isTakenByVector(*at, *call)) return true;
       if (only && copiesWhole(*call))
-        return i == 1 || (!onlyReads_ && isReadAtMost(call, context) && alike(call) &&
-                          sameField(call->getArg(1), *only, use.in, context));
+        return i == 1 ? !leaves
+                      : (!onlyReads_ && isReadAtMost(call, context) && alike(call) &&
+                         sameField(call->getArg(1), *only, use.in, context));
       if (at->getType()->isPointerType() && tellsPointer(*call)) return false;
       const bool fine = leavesAlone(call, i) || readsWithin(call, i, only) ||
                         (!onlyReads_ &&
@@ -162,10 +195,11 @@ bool Uniform::sameUse(const Use &use, const VarDecl &v, const FieldDecl *only) {
       places.push_back(chosen->getCond());
     } else if (const auto *made = dyn_cast<CXXConstructExpr>(parent)) {  // std::string(argv[1])
       const QualType pointee = at->getType()->getPointeeType();
-      if (only && made->getConstructor()->isTrivial()) return true;  // a copy
+      if (only && made->getConstructor()->isTrivial()) return !leaves;  // a copy
+      if (isTakenByVector(*at, *made)) return true;
       return made->getConstructor()->isInStdNamespace() && !pointee.isNull() &&
              pointee.isConstQualified();
-    } else if (isa<UnaryExprOrTypeTraitExpr>(parent)) {
+    } else if (isa<UnaryExprOrTypeTraitExpr, CXXDeleteExpr>(parent)) {
       return true;
     } else if (const auto *sub = dyn_cast<ArraySubscriptExpr>(parent)) {
       if (sub->getIdx() == at) return true;
@@ -198,7 +232,8 @@ bool Uniform::changesAlike(const VarDecl &other, const FieldDecl *only) {
   const void *what = only ? part(other, *only) : other.getCanonicalDecl();
   if (!ask(reinterpret_cast<const char *>(what) + (onlyReads_ ? 3 : 2))) return true;
   const QualType pointee = other.getType()->getPointeeType();
-  if (other.isImplicit() || isa<DecompositionDecl>(other)) return false;  // by what other names
+  if (other.isImplicit() || isa<DecompositionDecl>(other) || other.hasAttr<CleanupAttr>())
+    return false;  // by what other names, or by what a function does at the end
   if (pointee.isNull() || pointee.isVolatileQualified() || program_.hasNames(other) ||
       (other.hasGlobalStorage() && program_.knownElsewhere(other)))
     return false;
@@ -272,7 +307,7 @@ bool Uniform::copiesAlike(const CallExpr *call, unsigned i, const FunctionDecl *
     if (k == i) continue;
     const char how = argumentOf(*call, *known, k);
     if (how == 'w' && call->getArg(k)->getType()->isPointerType()) continue;
-    if (tellsAddress(*call, *known, k) || !same(call->getArg(k), in)) return false;
+    if (tellsAddress(*call, *known, k) || !sameThere(call->getArg(k), in)) return false;
   }
   return true;
 }
@@ -293,7 +328,7 @@ bool Uniform::fillsAlike(const CallExpr *call, unsigned i, const FunctionDecl *i
   // Where it puts it is the same: by displacements, and by the datatype.
   for (unsigned k = i + 1; k < call->getNumArgs(); ++k) {
     const Expr *argument = call->getArg(k);
-    if (c->arguments[k] == 'a' && !same(argument, in)) return false;
+    if (c->arguments[k] == 'a' && !sameThere(argument, in)) return false;
     if (c->arguments[k] == 't' && !isMpiConstant(constantName(argument, in->getASTContext())))
       return false;
   }

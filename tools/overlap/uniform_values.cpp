@@ -6,6 +6,7 @@
 
 #include <clang/AST/APValue.h>
 #include <clang/AST/ASTContext.h>
+#include <clang/AST/Attr.h>
 #include <clang/AST/ExprCXX.h>
 #include <clang/AST/StmtCXX.h>
 #include <llvm/Support/SaveAndRestore.h>
@@ -45,8 +46,13 @@ static bool tellsAddress(const BinaryOperator &op, ASTContext &context) {
   return isAddress(op.getLHS()) && isAddress(op.getRHS());
 }
 
+static bool leads(QualType type) {
+  return type->isPointerType() || type->isArrayType();
+}
+
 bool Uniform::same(const Expr *e, const FunctionDecl *in) {
   e = e->IgnoreParens();
+  const llvm::SaveAndRestore looks(looksThere_, looksThere_ && leads(e->getType()));
   if (const auto *whole = dyn_cast<ExprWithCleanups>(e)) return same(whole->getSubExpr(), in);
   if (isa<IntegerLiteral, FloatingLiteral, CharacterLiteral, StringLiteral, CXXBoolLiteralExpr,
           CXXNullPtrLiteralExpr, GNUNullExpr, ImplicitValueInitExpr>(e))
@@ -80,17 +86,29 @@ bool Uniform::same(const Expr *e, const FunctionDecl *in) {
   if (const auto *constant = dyn_cast<ConstantExpr>(e)) return same(constant->getSubExpr(), in);
   if (const auto *op = dyn_cast<UnaryOperator>(e)) {
     if (op->getOpcode() == UO_Deref && isCommandLine(op, in)) return true;
+    if (op->getOpcode() == UO_Deref && !leads(op->getType()))
+      return sameThere(op->getSubExpr(), in);
     return op->getOpcode() != UO_AddrOf && same(op->getSubExpr(), in);
   }
   if (const auto *op = dyn_cast<BinaryOperator>(e))
     return !tellsAddress(*op, in->getASTContext()) && same(op->getLHS(), in) &&
            same(op->getRHS(), in);
   if (const auto *op = dyn_cast<ConditionalOperator>(e))
-    return same(op->getCond(), in) && same(op->getTrueExpr(), in) && same(op->getFalseExpr(), in);
+    return sameItself(op->getCond(), in) && same(op->getTrueExpr(), in) &&
+           same(op->getFalseExpr(), in);
   if (const auto *sub = dyn_cast<ArraySubscriptExpr>(e))
-    return same(sub->getBase(), in) && same(sub->getIdx(), in);
+    return (leads(sub->getType()) ? same(sub->getBase(), in) : sameThere(sub->getBase(), in)) &&
+           same(sub->getIdx(), in);
+  if (isFresh(e, in)) return true;
+  if (const auto *made = dyn_cast<CXXConstructExpr>(e)) return sameVector(*made, in);
+  if (const auto *temporary = dyn_cast<MaterializeTemporaryExpr>(e))
+    return same(temporary->getSubExpr(), in);
+  if (const auto *list = dyn_cast<CXXStdInitializerListExpr>(e))
+    return same(list->getSubExpr(), in);
   if (const auto *call = dyn_cast<CallExpr>(e)) {
+    if (sameOfVector(*call, in)) return true;
     const FunctionDecl *f = call->getDirectCallee();
+    if (f && promisedResult(*f)) return true;
     const KnownCall *known = f ? findKnownCall(*f) : nullptr;
     if (f && returnsCode(*f)) return true;
     const bool reads = known && known->kind == CallKind::plain && call->getNumArgs() > 0 &&
@@ -101,9 +119,9 @@ bool Uniform::same(const Expr *e, const FunctionDecl *in) {
     if (!f)
       return differs("what is called through '" + written(call, in->getASTContext()) +
                      "' is not known");
-    for (const Expr *argument : call->arguments())
-      if (!same(argument, in)) return false;
-    return true;
+    return llvm::all_of(call->arguments(), [&](const Expr *argument) {
+      return reads ? sameThere(argument, in) : same(argument, in);
+    });
   }
   return false;
 }
@@ -160,13 +178,25 @@ bool Uniform::promised(const ValueDecl &d) const {
          (field && alike.contains(field->getParent()->getNameAsString() + "." + name));
 }
 
+bool Uniform::promisedResult(const FunctionDecl &f) const {
+  const std::set<std::string> &alike = program_.promises().alike;
+  if (alike.empty() || looksThere_) return false;
+  const std::string name = f.getNameAsString() + "()";
+  const auto *method = dyn_cast<CXXMethodDecl>(&f);
+  return alike.contains(name) ||
+         (method && alike.contains(method->getParent()->getNameAsString() + "." + name));
+}
+
 /// What a function of the program returns, in whatever way it is left.
 bool Uniform::sameResult(const CallExpr *call) {
   const FunctionDecl *f = program_.bodyAnywhere(*call->getDirectCallee());
   const auto *method = dyn_cast_or_null<CXXMethodDecl>(f);
-  if (!f || (method && method->getParent()->isLambda()) || !f->getReturnType()->isArithmeticType())
-    return differs("what " + call->getDirectCallee()->getNameAsString() +
-                   "() returns is not followed");
+  const bool follows =
+      f && (f->getReturnType()->isArithmeticType() || (looksThere_ && program_.makes(*f)));
+  if (!follows || (method && method->getParent()->isLambda()))
+    return differs(
+        "what " + call->getDirectCallee()->getNameAsString() + "() returns is not followed",
+        call->getDirectCallee());
   if (!ask(f->getBody())) return true;
   const llvm::SaveAndRestore elsewhere(elsewhere_, elsewhere_ + 1);
   return allReturns(*f, [&](const Expr *value) { return same(value, f); });
@@ -259,7 +289,7 @@ bool Uniform::asksWhoTakesPart(const Expr *condition, const FunctionDecl *in) {
 
 bool Uniform::sameParameter(const ParmVarDecl *p) {
   const auto *f = dyn_cast<FunctionDecl>(p->getDeclContext());
-  if (!f || p->getType()->isReferenceType()) return false;
+  if (!f) return false;
   if (f->isMain()) return isOfCommandLine(*p);
   const std::vector<CallSite> &callers = program_.callers(*f);
   const bool byOthers = program_.promises().library && f->isExternallyVisible();
@@ -342,6 +372,7 @@ bool Uniform::sameValue(const VarDecl *v) {
   if (!ask(v->getCanonicalDecl()) || isConstant(*v)) return true;
   const std::string name = "'" + v->getNameAsString() + "'";
   if (program_.hasNames(*v)) return differs(name + " has another name as well", v);
+  if (v->hasAttr<CleanupAttr>()) return differs(name + " is given to a function where it ends", v);
   const bool ofParser = isOfParser(*v);
   if (ofParser) return optionsAreSame(v->getASTContext());
   const bool constant = v->getType().isConstQualified() && v->hasInit();
@@ -349,18 +380,25 @@ bool Uniform::sameValue(const VarDecl *v) {
     return differs(name + " may change in code that is not seen" +
                        (program_.missing().empty() ? "" : ", " + program_.missing() + " for one"),
                    v);
-  if (v->getType()->isReferenceType() || v->getType().isVolatileQualified())
-    return differs(name + " is a reference, or volatile", v);
   const auto *p = dyn_cast<ParmVarDecl>(v);
+  const bool followed = p || v->isCXXForRangeDecl();  // if it is a reference
+  const QualType type = followed ? v->getType().getNonReferenceType() : v->getType();
+  if (type->isReferenceType() || type.isVolatileQualified())
+    return differs(name + " is a reference, or volatile", v);
   if (p && !sameParameter(p)) return differs("what is passed as " + name + " is not followed", v);
   // What a pointer points at is anyone's, but for the command line.
   const bool commandLine = p && isOfCommandLine(*p);
-  if (v->getType()->isPointerType() && !commandLine && !leadsToNumbers(v->getType()))
+  const bool bytes = looksThere_ && type->isVoidPointerType();
+  if (type->isPointerType() && !commandLine && !bytes && !leadsToNumbers(type))
     return differs("what " + name + " points at is not followed", v);
   for (const VarDecl *one : program_.declarations(*v)) {
     const Expr *init = one->getInit();
     const auto *in = dyn_cast<FunctionDecl>(one->getDeclContext());
-    if (init && (in ? !same(init, in) : !isPlain(*init, one->getASTContext())))
+    const auto alike = [&] {
+      if (one->isCXXForRangeDecl()) return sameInTurns(*one, in);
+      return in ? same(init, in) : isPlain(*init, one->getASTContext());
+    };
+    if (init && !alike())
       return differs("what " + name + " is declared with may be another value", v);
   }
   const bool uninitialised = !v->getInit() && !p && !v->hasGlobalStorage();
