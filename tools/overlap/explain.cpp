@@ -41,6 +41,10 @@ All ranks
     that the program calls has a body in one of them, or is a library's, and main() is there.
     That a function is __attribute__((const)) says nothing here: what it returns may be the rank.
     An element is as its array where all that is written there is the same, at the same indices and displacements.
+  - Memory of malloc() or new is followed by the variables that point at it, and through functions that return such,
+    std::vector and std::array of numbers by their names, with their length, and references by what they are
+    given. What is copied with a structure, or reached by iterators, is not. Whether there was memory each rank knows
+    for itself.
   - Where all that is called has a body in these sources, or is one of C's, C++'s or POSIX's functions, only these
     sources call collectives on the program's communicators; --whole promises it. Then each call is
     compared with the others of its kind, and if none may have the same communicator, root and operator, it can
@@ -68,7 +72,7 @@ All ranks
   - Where such a function, or one whose address is taken, comes to a collective of the kind, a call that may be one of
     it counts as any number of them; and a rank that ends is one that is heard of once more.
   - --library promises it for functions that no source here calls, not for what they are given; --alike names
-    variables and fields that are the same on all ranks.
+    variables and fields that are the same on all ranks, and functions whose results are, or are null on all or none.
 
 What stands between start and wait
   - It writes nothing that the call reads, arrays of counts and displacements included, and neither reads nor

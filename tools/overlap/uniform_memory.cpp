@@ -123,9 +123,11 @@ std::optional<Uniform::VectorUse> Uniform::useOfVector(const Expr &vector, const
   if (isa_and_nonnull<MemberExpr>(parent)) parent = parentOf(parent, context);
   const auto *call = dyn_cast_or_null<CallExpr>(parent);
   const auto *op = dyn_cast_or_null<CXXOperatorCallExpr>(call);
-  if (!call || (!op && !isa<CXXMemberCallExpr>(call))) return std::nullopt;
+  const Expr *asked = call ? vectorOf(*call) : nullptr;
+  if (!asked) return std::nullopt;
   const llvm::StringRef method = methodOf(*call);
-  const bool assigns = op && assignsByParts(*op), given = op && op->getArg(0) != &vector;
+  const bool assigns = op && assignsByParts(*op);
+  const bool given = asked->IgnoreParenImpCasts() != vector.IgnoreParenImpCasts();
   if (!given && pointsIntoContainer(method)) return VectorUse{VectorUse::leadsInto, call};
   if ((given && assigns) || (!given && (readsShapeOfContainer(method) || method == "reserve")))
     return VectorUse{VectorUse::reads, call};
