@@ -49,7 +49,9 @@ bool Uniform::sameField(const Expr *structure, const FieldDecl &field, const Fun
     const CXXConstructorDecl *by = made->getConstructor();
     if (by->isCopyOrMoveConstructor() && by->isTrivial())
       return sameField(made->getArg(0), field, in, context);
-    return by->isDefaultConstructor() && by->isTrivial();  // no initialiser may point at a field
+    const CXXRecordDecl &record = *by->getParent();  // no initialiser may point at a field
+    return by->isDefaultConstructor() && !by->isUserProvided() && !record.hasInClassInitializer() &&
+           record.getNumBases() == 0;
   }
   if (const auto *op = dyn_cast<UnaryOperator>(e);
       op && (op->getOpcode() == UO_Deref || op->getOpcode() == UO_AddrOf))

@@ -123,14 +123,38 @@ static void referred_otherwise() {
     set(x, rank_of());
   }
 }
+struct Found {
+  std::vector<int> all, mine;
+};
+static void in_field() {
+  Found found;
+  found.all.push_back(3);
+  found.mine.push_back(rank_of());
+  for (int s = 0; s < found.all[0]; ++s) {
+    // CHECK: [[#@LINE+1]]:5: note: fix: MPI_Iallreduce here
+    MPI_Allreduce(&in, &out, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    work();
+  }
+}
+static void in_others_field() {
+  Found found;
+  found.mine.push_back(rank_of());
+  for (int s = 0; s < found.mine[0]; ++s) {
+    // CHECK: [[#@LINE-1]]:19: note: not changed: {{.*}}'s < found.mine[0]'
+    MPI_Allreduce(&in, &out, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    work();
+  }
+}
 int main(int argc, char **argv) {
   MPI_Init(&argc, &argv);
   referred();
+  in_field();
   reduced();
   in_turns();
   in_others_turns();
   of_another_length();
   sorted();
   referred_otherwise();
+  in_others_field();
   MPI_Finalize();
 }
