@@ -28,6 +28,7 @@ using llvm::isa;
 static bool isPlainField(const FieldDecl &field, QualType in, const Program &program) {
   const RecordDecl *record = in->getAsRecordDecl();
   return record && !in.isVolatileQualified() && !field.getType().isVolatileQualified() &&
+         !field.getType()->isReferenceType() &&  // to what may change
          !record->isUnion() && !program.inUnion(*record) &&
          nameInAll(*record) == nameInAll(*field.getParent());
 }
@@ -145,6 +146,12 @@ bool Uniform::staysInField(const MemberExpr &member, const FunctionDecl &in,
     if (const auto *cast = dyn_cast<CastExpr>(parent)) {
       if (cast->getCastKind() == CK_LValueToRValue)
         return true;  // where a pointer leads is not here
+      const QualType from = cast->getSubExpr()->getType()->getPointeeType();
+      const QualType to = cast->getType()->getPointeeType();
+      const bool another = cast->getCastKind() == CK_LValueBitCast ||
+                           (cast->getCastKind() == CK_BitCast && !from.isNull() &&
+                            !to->isVoidType() && !context.hasSameUnqualifiedType(from, to));
+      if (another) return false;  // the whole structure begins where its first field does
     } else if (const auto *op = dyn_cast<BinaryOperator>(parent)) {
       return op->isComparisonOp() || (op->isAssignmentOp() && op->getLHS() == at);
     } else if (const auto *unary = dyn_cast<UnaryOperator>(parent)) {
@@ -154,7 +161,11 @@ bool Uniform::staysInField(const MemberExpr &member, const FunctionDecl &in,
       // A library writes from there on upwards, whatever its length.
       const FunctionDecl *f = call->getDirectCallee();
       const bool library = f && !program_.definition(*f) && (isMpi(*f) || isOfStandard(*f));
-      return library && (f->isInStdNamespace() || asked.getFieldIndex() < other->getFieldIndex());
+      const QualType result = f ? f->getReturnType() : QualType();
+      const bool leads = library && (result->isPointerType() || result->isReferenceType() ||
+                                     result->isRecordType());
+      return library &&
+             ((f->isInStdNamespace() && !leads) || asked.getFieldIndex() < other->getFieldIndex());
     } else if (const auto *inner = dyn_cast<MemberExpr>(parent)) {
       // One of the program's own may know which object it is a part of.
       if (isa<CXXMethodDecl>(inner->getMemberDecl())) return isOfStandard(*inner->getMemberDecl());

@@ -155,8 +155,8 @@ bool Uniform::sameUse(const Use &use, const VarDecl &v, const FieldDecl *only) {
       if (op->isAssignmentOp()) {  // a pointer is kept
         const auto *to = dyn_cast<DeclRefExpr>(op->getLHS()->IgnoreParens());
         const auto *kept = to ? dyn_cast<VarDecl>(to->getDecl()) : nullptr;
-        return op->getOpcode() == BO_Assign && kept && samePlace() && alike(op) &&
-               changesAlike(*kept, only);
+        return op->getOpcode() == BO_Assign && kept && !kept->getType()->isReferenceType() &&
+               samePlace() && alike(op) && changesAlike(*kept, only);
       }
       const Expr *other = op->getLHS() == at ? op->getRHS() : op->getLHS();
       if (at->getType()->isPointerType() && other->getType()->isPointerType() &&
@@ -224,7 +224,7 @@ bool Uniform::endsAreKeptAlike(const CallExpr &call, unsigned i) {
                         ? dyn_cast<DeclRefExpr>(address->getSubExpr()->IgnoreParens())
                         : nullptr;
   const auto *kept = ref ? dyn_cast<VarDecl>(ref->getDecl()) : nullptr;
-  return kept && changesAlike(*kept, nullptr);
+  return kept && !kept->getType()->isReferenceType() && changesAlike(*kept, nullptr);
 }
 
 /// The same of all uses of what may stand for a variable: a pointer to it, a reference.
