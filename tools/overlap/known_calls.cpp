@@ -108,8 +108,9 @@ const KnownCall *findKnownCall(const clang::FunctionDecl &f) {
 std::optional<Handles> handled(const clang::FunctionDecl &f) {
   const llvm::StringRef name = nameOf(f);
   // Attributes of types are copied and deleted by calls that are local otherwise.
-  for (const char *sets : {"reate_errhandler", "rrhandler_create", "Type_create_keyval"})
-    if (isMpi(f) && name.contains(sets)) return Handles::mpi;
+  if (isMpi(f))
+    for (const char *sets : {"reate_errhandler", "rrhandler_create", "Type_create_keyval"})
+      if (name.contains(sets)) return Handles::mpi;
   if ((!f.isExternC() && !f.isInStdNamespace()) || isOwn(f)) return std::nullopt;
   for (const char *sets : {"signal", "__sysv_signal", "sysv_signal", "bsd_signal", "ssignal",
                            "sigset", "sigaction", "sigvec"})

@@ -267,12 +267,11 @@ bool Uniform::differs(const std::string &why, const ValueDecl *promisable) {
   if (!promisable || !promisable->getIdentifier()) return false;
   const std::string name = promisable->getNameAsString();
   const auto *f = dyn_cast<FunctionDecl>(promisable);
-  if (f && f->getReturnType()->isPointerType() && !looksThere_)
-    differs_ += " (--alike '" + name + "()', if it is null on all ranks or on none)";
-  else if (f && f->getReturnType()->isArithmeticType())
-    differs_ += " (--alike '" + name + "()', if it is the same on all ranks)";
-  else if (promisable->getType()->getBaseElementTypeUnsafe()->isArithmeticType())
-    differs_ += " (--alike " + name + ", if it is the same on all ranks)";
+  const QualType type = f ? f->getReturnType() : promisable->getType();
+  const bool mayBeNull = f && type->isPointerType() && !looksThere_;
+  if (mayBeNull || type->getBaseElementTypeUnsafe()->isArithmeticType())
+    differs_ += " (--alike " + (f ? "'" + name + "()'" : name) + ", if it is " +
+                (mayBeNull ? "null on all ranks or on none)" : "the same on all ranks)");
   return false;
 }
 

@@ -47,7 +47,6 @@ class Uniform {
   bool ourCommunicator(const clang::Expr *, const clang::FunctionDecl *in, Kept) const;
   bool isOnlyOne(const clang::ValueDecl &, Kept) const;
   bool promised(const clang::ValueDecl &) const;
-  bool promisedResult(const clang::FunctionDecl &) const;
 
   /// Whether the way to a statement is the same on all ranks that enter the function; notes why
   /// not.
@@ -91,6 +90,7 @@ class Uniform {
   bool sameUse(const Use &, const clang::VarDecl &, const clang::FieldDecl *only = nullptr);
   bool changesAlike(const clang::VarDecl &, const clang::FieldDecl *only);
   bool endsAreKeptAlike(const clang::CallExpr &, unsigned argument);
+  bool isKeptAlike(const clang::Expr &place, const clang::FieldDecl *only);
   bool leavesAlone(const clang::CallExpr *, unsigned argument) const;
   bool fillsAlike(const clang::CallExpr *, unsigned argument, const clang::FunctionDecl *in, Kept);
   const clang::ParmVarDecl *parameter(const clang::CallExpr &, unsigned argument) const;
@@ -130,8 +130,6 @@ class Uniform {
   bool isFresh(const clang::Expr *pointer, const clang::FunctionDecl *in);
   bool sameVector(const clang::CXXConstructExpr &, const clang::FunctionDecl *in);
   bool sameOfVector(const clang::CallExpr &, const clang::FunctionDecl *in);
-  static bool turnsOverCopies(const clang::VarDecl &range, const clang::FunctionDecl &in);
-  bool changesAlikeInTurns(const clang::VarDecl &range, const clang::FunctionDecl &in);
   bool sameTurns(const clang::CXXForRangeStmt &, const clang::FunctionDecl *in);
   bool sameInTurns(const clang::VarDecl &turn, const clang::FunctionDecl *in);
   static bool isTakenByVector(const clang::Expr &, const clang::Expr &by);
@@ -178,6 +176,9 @@ class Uniform {
 
 /// Of main(), but for its third parameter: the environment, in which launchers tell ranks apart.
 bool isOfCommandLine(const clang::ParmVarDecl &);
+
+/// for (double &x : v): the x of what v is bound to, which has no name; null: it is not followed.
+const clang::VarDecl *turnOver(const clang::VarDecl &range, const clang::FunctionDecl &in);
 
 /// What is asked where a statement goes one way or another; null: nothing.
 const clang::Expr *conditionOf(const clang::Stmt *);

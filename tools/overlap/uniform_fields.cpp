@@ -146,12 +146,10 @@ bool Uniform::staysInField(const MemberExpr &member, const FunctionDecl &in,
     if (const auto *cast = dyn_cast<CastExpr>(parent)) {
       if (cast->getCastKind() == CK_LValueToRValue)
         return true;  // where a pointer leads is not here
-      const QualType from = cast->getSubExpr()->getType()->getPointeeType();
-      const QualType to = cast->getType()->getPointeeType();
-      const bool another = cast->getCastKind() == CK_LValueBitCast ||
-                           (cast->getCastKind() == CK_BitCast && !from.isNull() &&
-                            !to->isVoidType() && !context.hasSameUnqualifiedType(from, to));
-      if (another) return false;  // the whole structure begins where its first field does
+      const bool asBytes = cast->getType()->isVoidPointerType();
+      if (cast->getCastKind() == CK_LValueBitCast ||
+          (cast->getCastKind() == CK_BitCast && !asBytes))
+        return false;  // the whole structure begins where its first field does
     } else if (const auto *op = dyn_cast<BinaryOperator>(parent)) {
       return op->isComparisonOp() || (op->isAssignmentOp() && op->getLHS() == at);
     } else if (const auto *unary = dyn_cast<UnaryOperator>(parent)) {

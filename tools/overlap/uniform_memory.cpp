@@ -106,13 +106,14 @@ bool Uniform::sameVector(const CXXConstructExpr &made, const FunctionDecl *in) {
 /// Whether a number is copied into a vector, or a vector is: v.push_back(n).
 bool Uniform::isTakenByVector(const Expr &e, const Expr &by) {
   const QualType type = e.getType();
-  if (const auto *call = dyn_cast<CallExpr>(&by))
-    return vectorOf(*call) && vectorOf(*call) != &e && type.isConstQualified() &&
-           type->isArithmeticType();
+  const bool number = type.isConstQualified() && type->isArithmeticType();
+  if (const auto *call = dyn_cast<CallExpr>(&by)) {
+    const Expr *vector = vectorOf(*call);
+    return vector && vector != &e && number;
+  }
   const auto *made = dyn_cast<CXXConstructExpr>(&by);
   if (!made || !isVector(made->getType())) return false;
-  return isVector(type) ? made->getConstructor()->isCopyConstructor()
-                        : type.isConstQualified() && type->isArithmeticType();
+  return isVector(type) ? made->getConstructor()->isCopyConstructor() : number;
 }
 
 /// One use of a vector in a call of it. None: it is none, or is not followed.
@@ -154,14 +155,9 @@ static bool turnsOverNumbers(const CXXForRangeStmt &loop) {
          (type->isConstantArrayType() && type->getArrayElementTypeNoTypeQual()->isArithmeticType());
 }
 
-/// for (double x : v), which changes nothing in v, and for (double &x : v).
-bool Uniform::turnsOverCopies(const VarDecl &range, const FunctionDecl &in) {
-  const CXXForRangeStmt *loop = range.isImplicit() ? loopOf(range, in) : nullptr;
-  return loop && turnsOverNumbers(*loop) && loop->getLoopVariable()->getType()->isArithmeticType();
-}
-bool Uniform::changesAlikeInTurns(const VarDecl &range, const FunctionDecl &in) {
+const VarDecl *turnOver(const VarDecl &range, const FunctionDecl &in) {
   const CXXForRangeStmt *loop = loopOf(range, in);
-  return loop && turnsOverNumbers(*loop) && changesAlike(*loop->getLoopVariable(), nullptr);
+  return loop && turnsOverNumbers(*loop) ? loop->getLoopVariable() : nullptr;
 }
 
 /// Whether all ranks turn as often.

@@ -58,7 +58,8 @@ static bool maybeCopied(const CastExpr &bytes, ASTContext &context) {
   }
 }
 
-static bool isConstantAddress(const Expr &pointer, ASTContext &context) {
+/// Null, or another number that is taken for an address.
+static bool isNumericAddress(const Expr &pointer, ASTContext &context) {
   const Expr *e = pointer.IgnoreParenCasts();
   return e->getType()->isIntegralOrEnumerationType() ||
          e->isNullPointerConstant(context, Expr::NPC_ValueDependentIsNotNull);
@@ -108,10 +109,11 @@ bool Uniform::sameUse(const Use &use, const VarDecl &v, const FieldDecl *only) {
     const Expr *parent = parents[0].get<Expr>();
     if (!parent && !at->getType()->isPointerType() && !at->isGLValue()) return true;
     if (!parent) {
-      if (const auto *to = parents[0].get<VarDecl>())
-        return turnsOverCopies(*to, *use.in) ||
-               (samePlace() && alike(use.ref) &&
-                (to->isImplicit() ? changesAlikeInTurns(*to, *use.in) : changesAlike(*to, only)));
+      if (const auto *to = parents[0].get<VarDecl>()) {
+        const VarDecl *other = to->isImplicit() ? turnOver(*to, *use.in) : to;
+        if (other && other != to && other->getType()->isArithmeticType()) return true;  // a copy
+        return other && samePlace() && alike(use.ref) && changesAlike(*other, only);
+      }
       const Stmt *where = parents[0].get<Stmt>();  // nobody gets it, or it is null or not
       if (where && isa<ReturnStmt>(where))         // or whoever asked for it, and is followed
         return at->getType()->isPointerType() && !stays && program_.makes(*use.in);
@@ -153,14 +155,12 @@ bool Uniform::sameUse(const Use &use, const VarDecl &v, const FieldDecl *only) {
       if (set) return same(op->getRHS(), use.in) && samePlace() && alike(op);
       if (op->isComparisonOp()) return true;
       if (op->isAssignmentOp()) {  // a pointer is kept
-        const auto *to = dyn_cast<DeclRefExpr>(op->getLHS()->IgnoreParens());
-        const auto *kept = to ? dyn_cast<VarDecl>(to->getDecl()) : nullptr;
-        return op->getOpcode() == BO_Assign && kept && !kept->getType()->isReferenceType() &&
-               samePlace() && alike(op) && changesAlike(*kept, only);
+        return op->getOpcode() == BO_Assign && samePlace() && alike(op) &&
+               isKeptAlike(*op->getLHS(), only);
       }
       const Expr *other = op->getLHS() == at ? op->getRHS() : op->getLHS();
       if (at->getType()->isPointerType() && other->getType()->isPointerType() &&
-          isConstantAddress(*other, context))
+          isNumericAddress(*other, context))
         return false;  // less null it is a number, and may come back as MPI_BOTTOM's displacement
       places.push_back(other);
     } else if (const auto *unary = dyn_cast<UnaryOperator>(parent)) {
@@ -220,11 +220,14 @@ bool Uniform::endsAreKeptAlike(const CallExpr &call, unsigned i) {
   if (end->isNullPointerConstant(f->getASTContext(), Expr::NPC_ValueDependentIsNotNull))
     return true;
   const auto *address = dyn_cast<UnaryOperator>(end);
-  const auto *ref = address && address->getOpcode() == UO_AddrOf
-                        ? dyn_cast<DeclRefExpr>(address->getSubExpr()->IgnoreParens())
-                        : nullptr;
-  const auto *kept = ref ? dyn_cast<VarDecl>(ref->getDecl()) : nullptr;
-  return kept && !kept->getType()->isReferenceType() && changesAlike(*kept, nullptr);
+  return address && address->getOpcode() == UO_AddrOf &&
+         isKeptAlike(*address->getSubExpr(), nullptr);
+}
+
+/// Of a variable that is given a pointer; a reference may stand for one that is not followed.
+bool Uniform::isKeptAlike(const Expr &place, const FieldDecl *only) {
+  const VarDecl *kept = namedVariable(&place);
+  return kept && !kept->getType()->isReferenceType() && changesAlike(*kept, only);
 }
 
 /// The same of all uses of what may stand for a variable: a pointer to it, a reference.

@@ -108,7 +108,7 @@ bool Uniform::same(const Expr *e, const FunctionDecl *in) {
   if (const auto *call = dyn_cast<CallExpr>(e)) {
     if (sameOfVector(*call, in)) return true;
     const FunctionDecl *f = call->getDirectCallee();
-    if (f && promisedResult(*f)) return true;
+    if (f && !looksThere_ && promised(*f)) return true;
     const KnownCall *known = f ? findKnownCall(*f) : nullptr;
     if (f && returnsCode(*f)) return true;
     const bool reads = known && known->kind == CallKind::plain && call->getNumArgs() > 0 &&
@@ -172,19 +172,10 @@ bool Uniform::sameWithin(const ForStmt &loop, const VarDecl &v, const FunctionDe
 bool Uniform::promised(const ValueDecl &d) const {
   const std::set<std::string> &alike = program_.promises().alike;
   if (alike.empty()) return false;
-  const std::string name = d.getNameAsString();
-  const auto *field = dyn_cast<FieldDecl>(&d);
-  return alike.contains(name) ||
-         (field && alike.contains(field->getParent()->getNameAsString() + "." + name));
-}
-
-bool Uniform::promisedResult(const FunctionDecl &f) const {
-  const std::set<std::string> &alike = program_.promises().alike;
-  if (alike.empty() || looksThere_) return false;
-  const std::string name = f.getNameAsString() + "()";
-  const auto *method = dyn_cast<CXXMethodDecl>(&f);
-  return alike.contains(name) ||
-         (method && alike.contains(method->getParent()->getNameAsString() + "." + name));
+  const std::string name = d.getNameAsString() + (isa<FunctionDecl>(d) ? "()" : "");
+  const auto *of =
+      isa<FieldDecl, CXXMethodDecl>(d) ? dyn_cast<RecordDecl>(d.getDeclContext()) : nullptr;
+  return alike.contains(name) || (of && alike.contains(of->getNameAsString() + "." + name));
 }
 
 /// What a function of the program returns, in whatever way it is left.
