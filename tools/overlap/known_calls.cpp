@@ -226,6 +226,14 @@ bool asksForErrno(const clang::FunctionDecl &f) {
   return isErrno(f);
 }
 
+bool isOfFiles(const clang::FunctionDecl &f) {
+  static constexpr std::string_view all[] = {"fopen",  "fclose", "feof",  "ferror", "scanf",
+                                             "fscanf", "fread",  "fgets", "fgetc",  "getc"};
+  const llvm::StringRef name = nameOf(f);
+  return f.isExternC() && !isOwn(f) && isOfSystem(f) &&
+         std::ranges::find(all, std::string_view(name)) != std::end(all);
+}
+
 bool isExit(const clang::FunctionDecl &f) {
   const llvm::StringRef name = nameOf(f);
   return (f.isExternC() || f.isInStdNamespace()) && !isOwn(f) &&

@@ -88,6 +88,9 @@ bool isErrno(const clang::FunctionDecl &);
 /// Whether a call of it depends on errno: perror() and its like, and what errno stands for.
 bool asksForErrno(const clang::FunctionDecl &);
 
+/// Of the C library: opens or closes a file, or reads from one into what it is given.
+bool isOfFiles(const clang::FunctionDecl &);
+
 /// exit() and its like, of the C library.
 bool isExit(const clang::FunctionDecl &);
 

@@ -66,8 +66,9 @@ class MayCommunicate : public RecursiveASTVisitor<MayCommunicate> {
     const FunctionDecl *f = call->getDirectCallee();
     const FunctionDecl *body = f ? program_.definition(*f) : nullptr;
     if (body && !body->isWeak() && !isa<CXXMethodDecl>(body)) return enter(body);
-    const bool harmless = f && (findKnownCall(*f) || isMathematics(*f) || isChoice(*f) ||
-                                isExit(*f) || f->getNameAsString() == "MPI_Finalize" || says(*f));
+    const bool harmless =
+        f && (findKnownCall(*f) || isMathematics(*f) || isChoice(*f) || isExit(*f) ||
+              f->getNameAsString() == "MPI_Finalize" || says(*f) || isOfFiles(*f));
     found = found || !harmless;
     return true;
   }

@@ -63,6 +63,14 @@ class Uniform {
   bool filledBefore(const clang::DeclRefExpr *, const clang::VarDecl *,
                     const clang::FunctionDecl *in);
 
+  // uniform_overwritten.cpp
+  class Overwritten;
+  friend class Overwritten;
+  bool waits(const clang::Expr *at, const clang::VarDecl &, const clang::FieldDecl *only,
+             const clang::FunctionDecl *in);
+  bool isOverwritable(const clang::VarDecl &, const clang::FieldDecl *only);
+  bool isOverwritten(const Use &, const clang::VarDecl &, const clang::FieldDecl *only);
+
   // uniform_fields.cpp
   bool sameField(const clang::Expr *structure, const clang::FieldDecl &,
                  const clang::FunctionDecl *in, const clang::ASTContext &);
@@ -88,6 +96,7 @@ class Uniform {
 
   // uniform_uses.cpp
   bool sameUse(const Use &, const clang::VarDecl &, const clang::FieldDecl *only = nullptr);
+  bool leavesAlike(const Use &, const clang::VarDecl &, const clang::FieldDecl *only);
   bool changesAlike(const clang::VarDecl &, const clang::FieldDecl *only);
   bool endsAreKeptAlike(const clang::CallExpr &, unsigned argument);
   bool isKeptAlike(const clang::Expr &place, const clang::FieldDecl *only);
@@ -139,7 +148,9 @@ class Uniform {
   };
   std::optional<VectorUse> useOfVector(const clang::Expr &vector, const clang::FunctionDecl *in);
 
-  bool ask(const void *what) { return asked_.insert({what, elsewhere_ > 0, looksThere_}).second; }
+  bool ask(const void *what) {
+    return asked_.insert({what, elsewhere_ > 0, looksThere_, atAnyTime_}).second;
+  }
   bool no(const clang::Stmt *at, const clang::FunctionDecl *in, std::string why);
   /// False. Keeps why a value may not be the same, if nothing is known of that yet; `promisable`:
   /// what --alike could name.
@@ -157,17 +168,33 @@ class Uniform {
   bool onlyReads_ = false;    // uses of a variable are asked whether they change anything at all
   bool trustsLoops_ = false;  // to turn as often on all ranks
   bool looksThere_ = false;   // it is asked what a pointer points at, and not whether it is null
+  bool atAnyTime_ = false;    // and what is overwritten before long matters, too
   int elsewhere_ = 0;         // of another call of the function, maybe, values are asked for
   // What is being asked already counts as alike: only another reason can make it differ.
-  using Asked = std::set<std::tuple<const void *, bool, bool>>;  // and where
+  using Asked = std::set<std::tuple<const void *, bool, bool, bool>>;  // and where
   Asked asked_;
+  // After a no that is no end of the question nothing may be taken for granted that was on the way
+  // to it.
+  struct Answers {
+    Asked asked;
+    std::optional<Remark> why;
+    std::string differs;
+  };
+  Answers answers() const { return {asked_, why_, differs_}; }
+  void takeBackTo(const Answers &before) {
+    asked_ = before.asked;
+    why_ = before.why;
+    differs_ = before.differs;
+  }
   std::set<std::pair<const clang::Stmt *, const clang::Decl *>> counters_;
   // Of the communicator that is being asked about: what gives it one, or a field of that.
   std::set<std::pair<const clang::Decl *, const clang::Decl *>> chosen_;
   // That a no is remembered, too, keeps conditions within conditions from being asked 2^n times.
-  using Filling = std::tuple<const clang::DeclRefExpr *, bool, bool>;
+  using Filling = std::tuple<const clang::DeclRefExpr *, bool, bool, bool>;
   std::set<Filling> notFilled_, filling_;  // and what is being asked
   std::set<std::pair<const clang::Decl *, const clang::Decl *>> parts_;
+  // Whether a collective fills all of it with the same, or all of a field.
+  std::map<std::pair<const clang::Decl *, const clang::Decl *>, bool> filled_;
   // What collectives fill: madeAlike(); and the condition that is asked about the rank.
   mutable std::optional<std::map<std::string, std::vector<CallSite>>> alike_;
   mutable std::pair<const clang::Expr *, const clang::FunctionDecl *> namedAt_;

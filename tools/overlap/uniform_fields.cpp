@@ -74,6 +74,7 @@ bool Uniform::sameField(const Expr *structure, const FieldDecl &field, const Fun
   const auto *ref = dyn_cast<DeclRefExpr>(e);
   const auto *v = ref ? dyn_cast<VarDecl>(ref->getDecl()) : nullptr;
   if (!v) return false;
+  const llvm::SaveAndRestore time(atAnyTime_, atAnyTime_ || waits(ref, *v, &field, in));
   const auto *p = dyn_cast<ParmVarDecl>(v);
   const bool leads = v->getType()->isPointerType() || v->getType()->isReferenceType();
   if (v->getType()->isReferenceType() && !p && v->getInit() && !v->isImplicit())

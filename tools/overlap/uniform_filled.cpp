@@ -17,6 +17,7 @@
 #include "tools/overlap/buffers.h"
 #include "tools/overlap/changes.h"
 #include "tools/overlap/effects.h"
+#include "tools/overlap/filling.h"
 #include "tools/overlap/types.h"
 #include "tools/overlap/uniform.h"
 
@@ -29,18 +30,6 @@ using llvm::isa;
 using llvm::isa_and_nonnull;
 
 namespace {
-
-/// Whether what a collective writes is all of a number.
-bool fillsAll(const CallExpr &call, const Collective &c, unsigned i, const VarDecl &number,
-              const ASTContext &context) {
-  const size_t count = c.arguments.find('n', i), type = c.arguments.find('t', i);
-  if (count == std::string_view::npos || type == std::string_view::npos) return false;
-  const auto length = call.getArg(static_cast<unsigned>(count))->getIntegerConstantExpr(context);
-  const unsigned each = sizeOfType(constantName(call.getArg(static_cast<unsigned>(type)), context));
-  const auto bytes = context.getTypeSizeInChars(number.getType()).getQuantity();
-  return length && each > 0 && length->isStrictlyPositive() &&
-         length->sge((bytes + each - 1) / each);
-}
 
 /// What has a variable's address as an argument, casts aside; null: nothing.
 const CallExpr *givenTo(const Use &use, ASTContext &context) {
@@ -75,19 +64,6 @@ bool endsWithCode(const CompoundStmt &block) {
              return v && (v->hasAttr<CleanupAttr>() || endOf(v->getType().getNonReferenceType()));
            });
   });
-}
-
-/// The call in MPI_X(...) != MPI_SUCCESS, rc = MPI_X(...) and such; null: it is something else.
-const CallExpr *checkedCall(const Expr *e) {
-  e = e->IgnoreImplicit()->IgnoreParenCasts();
-  if (const auto *op = dyn_cast<UnaryOperator>(e); op && op->getOpcode() == UO_LNot)
-    return checkedCall(op->getSubExpr());
-  const auto *op = dyn_cast<BinaryOperator>(e);
-  if (!op) return dyn_cast<CallExpr>(e);
-  if (op->getOpcode() == BO_Assign) return checkedCall(op->getRHS());
-  if (!op->isEqualityOp()) return nullptr;
-  const CallExpr *call = checkedCall(op->getLHS());
-  return call ? call : checkedCall(op->getRHS());
 }
 
 }  // namespace
@@ -138,11 +114,7 @@ bool Uniform::Filled::isLent() const {
       return false;
     const CallExpr *call = givenTo(use, context_);
     const FunctionDecl *f = call ? call->getDirectCallee() : nullptr;
-    if (!f || !isMpi(*f)) return true;
-    const llvm::StringRef name = f->getName();
-    return !findCollective(name.str()) && name != "MPI_Recv" && name != "MPI_Send" &&
-           name != "MPI_Sendrecv" && name != "MPI_Comm_rank" && name != "MPI_Comm_size" &&
-           name != "MPI_Init" && name != "MPI_Init_thread";
+    return !f || !isMpi(*f) || !isDoneWith(*f);
   });
 }
 
@@ -181,7 +153,7 @@ bool Uniform::Filled::filledBy(const CallExpr *call, const Stmt *in) {
     if (c->arguments[i] != 'r' && c->arguments[i] != 'b') continue;
     const auto *op = dyn_cast<UnaryOperator>(call->getArg(i)->IgnoreParenCasts());
     if (!op || op->getOpcode() != UO_AddrOf || !isV(op->getSubExpr())) return false;
-    return fillsAll(*call, *c, i, v_, context_) && !changes(in, call) &&
+    return fillsAll(*call, *c, i, v_.getType(), context_) && !changes(in, call) &&
            std::ranges::none_of(call->arguments(), [&](const Expr *e) { return changes(e); }) &&
            uniform_.fillsAlike(call, i, &in_, atOnce) && uniform_.reached(call, &in_);
   }
@@ -294,20 +266,15 @@ bool Uniform::filledBefore(const DeclRefExpr *ref, const VarDecl *v, const Funct
       v->getType()->isAnyComplexType() || v->getType().isVolatileQualified() ||
       !program_.memory(*in).notUnderstood().empty())
     return false;
-  const Filling question(ref, elsewhere_ > 0, trustsLoops_);
+  const Filling question(ref, elsewhere_ > 0, trustsLoops_, atAnyTime_);
   if (notFilled_.contains(question)) return false;
   // It comes back to where it was asked in an earlier turn: if it was alike there, it is.
   if (!filling_.insert(question).second) return true;
-  const Asked asked = asked_;
-  const std::optional<Remark> why = why_;
-  const std::string differs = differs_;
+  const Answers before = answers();
   const bool filled = Filled(*this, *v, *in).before(ref);
   filling_.erase(question);
   if (filled) return true;
-  // What was taken for granted on the way to a no is granted no longer.
-  asked_ = asked;
-  why_ = why;
-  differs_ = differs;
+  takeBackTo(before);
   notFilled_.insert(question);
   return false;
 }

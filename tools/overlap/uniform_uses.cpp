@@ -79,9 +79,21 @@ static bool tellsPointer(const CallExpr &call) {
   return known && known->kind == CallKind::plain && formatMayHold(call, *known, 'p');
 }
 
-/// One use of a variable: it reads it, or writes what is the same everywhere. A variable that
-/// outlives the function tells who was in there, too.
+/// One use of a variable: it reads it, or writes what is the same everywhere, or what is not there
+/// for long.
 bool Uniform::sameUse(const Use &use, const VarDecl &v, const FieldDecl *only) {
+  if (onlyReads_ || atAnyTime_ || !isOverwritable(v, only)) return leavesAlike(use, v, only);
+  const Answers before = answers();
+  if (leavesAlike(use, v, only)) return true;
+  const Answers no = answers();
+  takeBackTo(before);
+  if (isOverwritten(use, v, only)) return true;
+  takeBackTo({before.asked, no.why, no.differs});
+  return false;
+}
+
+/// A variable that outlives the function tells who was in there, too.
+bool Uniform::leavesAlike(const Use &use, const VarDecl &v, const FieldDecl *only) {
   if (!use.in) return false;
   const bool stays = v.hasGlobalStorage();
   const auto alike = [&](const Stmt *s) {
@@ -263,15 +275,10 @@ bool Uniform::fillsAlikeWithin(const CallExpr *call, unsigned i, const FieldDecl
 bool Uniform::readsWithin(const CallExpr *call, unsigned i, const FieldDecl *only) {
   const ParmVarDecl *p = parameter(*call, i);
   if (!p) return false;
-  // A no is no end of the question, and nothing may be taken for granted after it.
-  const Asked asked = asked_;
-  const std::optional<Remark> why = why_;
-  const std::string differs = differs_;
+  const Answers before = answers();
   const llvm::SaveAndRestore reads(onlyReads_, true);
   if (changesAlike(*p, only)) return true;
-  asked_ = asked;
-  why_ = why;
-  differs_ = differs;
+  takeBackTo(before);
   return false;
 }
 

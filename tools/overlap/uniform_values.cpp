@@ -70,6 +70,7 @@ bool Uniform::same(const Expr *e, const FunctionDecl *in) {
     const auto *v = dyn_cast<VarDecl>(ref->getDecl());
     if (!v) return false;
     if (promised(*v) || filledBefore(ref, v, in)) return true;
+    const llvm::SaveAndRestore time(atAnyTime_, atAnyTime_ || waits(ref, *v, nullptr, in));
     const ForStmt *loop = loopThatSets(*ref, *v, *in);
     return loop ? sameWithin(*loop, *v, in) : sameValue(v);
   }
