@@ -45,6 +45,17 @@ bool isDropped(const Stmt *where, ASTContext &context) {
   return !around || !isa<StmtExpr>(around);  // whose value its last statement may be
 }
 
+bool isLookedAtMost(const CallExpr &call, ASTContext &context) {
+  const Stmt *above = parentOf(&call, context);
+  while (isa_and_nonnull<ParenExpr>(above)) above = parentOf(above, context);
+  const auto *op = dyn_cast_or_null<BinaryOperator>(above);
+  const auto *unary = dyn_cast_or_null<UnaryOperator>(above);
+  const auto *cast = dyn_cast_or_null<CastExpr>(above);
+  return isDropped(above, context) || (op && (op->isComparisonOp() || op->isLogicalOp())) ||
+         (unary && unary->getOpcode() == UO_LNot) ||
+         (cast && (cast->getCastKind() == CK_PointerToBoolean || cast->getCastKind() == CK_ToVoid));
+}
+
 bool isReadAtMost(const Expr *at, ASTContext &context, bool andPointers) {
   for (;;) {
     if (!(andPointers && at->getType()->isPointerType()) && !at->isGLValue()) return true;

@@ -55,6 +55,9 @@ std::optional<CountedLoop> countedLoop(const clang::ForStmt &, const VariableCha
 /// Whether nobody gets the value of an expression that stands there.
 bool isDropped(const clang::Stmt *where, clang::ASTContext &);
 
+/// Whether nobody keeps the pointer that a call gives: it is null or not, if anybody asks.
+bool isLookedAtMost(const clang::CallExpr &, clang::ASTContext &);
+
 /// Whether what an increment or an assignment gives is read at most: in C++ it is the variable once
 /// more. `andPointers`: or a pointer, that may be written through.
 bool isReadAtMost(const clang::Expr *, clang::ASTContext &, bool andPointers = true);

@@ -8,6 +8,8 @@
 
 #include "tools/overlap/bindings.h"
 #include "tools/overlap/buffers.h"
+#include "tools/overlap/known_calls.h"
+#include "tools/overlap/types.h"
 
 namespace nbcc::overlap {
 
@@ -103,16 +105,87 @@ void GivenValues::givesArgument(const TemplateArgument &a) {
   }
   givesAll(of);
 }
-void GivenValues::givesArguments(const FunctionDecl &f) {
-  if (!isOfSystem(f)) return;
+
+/// The class that std's own pointers lead to, or what ends objects for them; null: it is neither.
+static const CXXRecordDecl *ownedBy(QualType type) {
+  const QualType owned = ownedByStandard(type);
+  return owned.isNull() ? nullptr : owned->getAsCXXRecordDecl();
+}
+
+/// Those which a function of std gets or gives pointers of std's to, or is a method of.
+static std::vector<const CXXRecordDecl *> ownedIn(const FunctionDecl &f) {
+  std::vector<const CXXRecordDecl *> all;
+  const auto add = [&](QualType type) {
+    if (const CXXRecordDecl *owned = ownedBy(type.getNonReferenceType())) all.push_back(owned);
+  };
+  if (const auto *m = dyn_cast<CXXMethodDecl>(&f))
+    add(f.getASTContext().getRecordType(m->getParent()));
+  else if (f.isOverloadedOperator())
+    for (const ParmVarDecl *p : f.parameters()) add(p->getType());
+  return all;
+}
+
+static bool areRelated(const CXXRecordDecl &a, const CXXRecordDecl &b) {
+  const auto isOne = [](const CXXRecordDecl &one, const CXXRecordDecl &other) {
+    return one.hasDefinition() && one.isDerivedFrom(&other);
+  };
+  return a.getCanonicalDecl() == b.getCanonicalDecl() || isOne(a, b) || isOne(b, a);
+}
+
+/// The first new that stands in a statement; null: none does.
+static const CXXNewExpr *findNew(const Stmt &s) {
+  if (const auto *made = dyn_cast<CXXNewExpr>(&s)) return made;
+  for (const Stmt *child : s.children())
+    if (const CXXNewExpr *made = child ? findNew(*child) : nullptr) return made;
+  return nullptr;
+}
+
+const CXXConstructExpr *madeBy(const FunctionDecl &f) {
+  const bool makes = f.isInStdNamespace() && f.getIdentifier() && f.getName() == "make_unique";
+  const FunctionDecl *body = makes && isOfSystem(f) ? f.getDefinition() : nullptr;
+  const CXXNewExpr *made = body && body->getBody() ? findNew(*body->getBody()) : nullptr;
+  return made && !made->isArray() ? made->getConstructExpr() : nullptr;
+}
+
+std::vector<const Expr *> handedOn(const CallExpr &call, const CXXConstructExpr &made) {
+  std::vector<const Expr *> all;
+  for (const Expr *e : made.arguments()) {
+    const auto *forwards = dyn_cast<CallExpr>(e->IgnoreParenImpCasts());  // std::forward<T>(p)
+    const auto *ref = forwards && forwards->getNumArgs() == 1
+                          ? dyn_cast<DeclRefExpr>(forwards->getArg(0)->IgnoreParenImpCasts())
+                          : nullptr;
+    const auto *p = ref ? dyn_cast<ParmVarDecl>(ref->getDecl()) : nullptr;
+    const unsigned i = p ? p->getFunctionScopeIndex() : call.getNumArgs();
+    if (i < call.getNumArgs()) {
+      e = call.getArg(i);
+      if (const auto *temporary = dyn_cast<MaterializeTemporaryExpr>(e))
+        e = temporary->getSubExpr();
+    }
+    all.push_back(e);
+  }
+  return all;
+}
+
+void GivenValues::givesArguments(const FunctionDecl &f, bool called) {
+  if (!isOfSystem(f) || (called && madeBy(f))) return;
+  const std::vector<const CXXRecordDecl *> owned = ownedIn(f);
   if (const TemplateArgumentList *all = f.getTemplateSpecializationArgs())
-    for (const TemplateArgument &a : all->asArray()) givesArgument(a);
+    for (const TemplateArgument &a : all->asArray()) {
+      const CXXRecordDecl *of =
+          a.getKind() == TemplateArgument::Type ? a.getAsType()->getAsCXXRecordDecl() : nullptr;
+      const bool ends =
+          of && !isOfSystem(*of) &&
+          llvm::any_of(owned, [&](const CXXRecordDecl *one) { return areRelated(*one, *of); });
+      if (!ends) givesArgument(a);
+    }
   if (const auto *m = dyn_cast<CXXMethodDecl>(&f)) givesArguments(*m->getParent());
 }
 void GivenValues::givesArguments(const CXXRecordDecl &record) {
   const auto *of = dyn_cast<ClassTemplateSpecializationDecl>(&record);
   if (!of || !isOfSystem(*of) || !seenTemplates_.insert(of).second) return;
-  for (const TemplateArgument &a : of->getTemplateArgs().asArray()) givesArgument(a);
+  const CXXRecordDecl *owned = ownedBy(record.getASTContext().getRecordType(of));
+  for (const TemplateArgument &a : of->getTemplateArgs().asArray())
+    if (!owned || isOfSystem(*owned) || &a != &of->getTemplateArgs()[0]) givesArgument(a);
 }
 
 void GivenValues::underUnion(const RecordDecl *record) {

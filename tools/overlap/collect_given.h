@@ -8,10 +8,17 @@
 #include <clang/AST/Expr.h>
 
 #include <set>
+#include <vector>
 
 #include "tools/overlap/program.h"
 
 namespace nbcc::overlap {
+
+/// The object that std::make_unique<C>() makes of what it is given; null: it is another function.
+const clang::CXXConstructExpr *madeBy(const clang::FunctionDecl &);
+
+/// What its constructor is given then, by a call.
+std::vector<const clang::Expr *> handedOn(const clang::CallExpr &, const clang::CXXConstructExpr &);
 
 /// Fills Program::given(), while a source is gone through.
 class GivenValues {
@@ -33,8 +40,9 @@ class GivenValues {
   /// it points at.
   void givesAll(clang::QualType);
   /// What a template of a library is made for: it may look at objects as it likes, make new ones,
-  /// and convert where pointers lead.
-  void givesArguments(const clang::FunctionDecl &);
+  /// and convert where pointers lead. But where std's own pointers lead it only ends objects, and
+  /// where it is `called` it makes those of madeBy().
+  void givesArguments(const clang::FunctionDecl &, bool called = false);
   void givesArguments(const clang::CXXRecordDecl &);
   /// Fields that may lie under others. A pointer among them may be another one's.
   void underUnion(const clang::RecordDecl *);

@@ -164,6 +164,14 @@ class Collector : public RecursiveASTVisitor<Collector> {
     for (unsigned i = 0; known && changesNoHandle(*call, *known) && i < call->getNumArgs(); ++i)
       if (known->argument(i) == 'r' || known->argument(i) == 'f' || known->name == "memset")
         values_.understand(call->getArg(i));
+    if (const CXXConstructExpr *made = madeBy(*f)) {
+      written_.insert(made);
+      const std::vector<const Expr *> values = handedOn(*call, *made);
+      constructed(*made, *call, values);
+      for (unsigned i = 0; i < values.size(); ++i)
+        if (!made->getConstructor()->getParamDecl(i)->getType()->isReferenceType())
+          values_.understand(values[i]->IgnoreParenCasts());
+    }
     if (!staysInside(*f)) program_.outside_.insert(f);
     return true;
   }
@@ -277,7 +285,7 @@ class Collector : public RecursiveASTVisitor<Collector> {
   bool VisitCXXConstructExpr(CXXConstructExpr *made) {
     written_.insert(made);
     values_.givesArguments(*made->getConstructor());
-    program_.constructions_[nameInAll(constructorOf(*made))].push_back({made, in_});
+    constructed(*made, *made, {made->arg_begin(), made->arg_end()});
     calls(*made->getConstructor());
     const std::string name = made->getConstructor()->getParent()->getNameAsString();
     program_.writesStreams_ = program_.writesStreams_ || name == "basic_ofstream" ||
@@ -351,7 +359,7 @@ class Collector : public RecursiveASTVisitor<Collector> {
     if (f && !staysInside(*f)) program_.outside_.insert(f);
     if (isa<FunctionDecl, VarDecl>(ref->getDecl())) calls(*ref->getDecl());
     if (f) written_.insert(ref);
-    if (f) values_.givesArguments(*f);
+    if (f) values_.givesArguments(*f, called_.contains(ref));
     if (f && f->getIdentifier()) {
       // mmap64(), shmat(), memfd_create(), process_vm_writev() ... ibv_reg_mr(), fi_mr_reg() ...
       const llvm::StringRef name = f->getName();
@@ -371,7 +379,9 @@ class Collector : public RecursiveASTVisitor<Collector> {
     }
     if (f && asksForErrno(*f))
       program_.asksForErrno_ = isErrno(*f) ? "the program" : f->getNameAsString() + "()";
-    if (f && f->getIdentifier() && f->getName().ends_with("context")) program_.goesBack_ = true;
+    if (f && f->getIdentifier() &&
+        (f->getName().ends_with("context") || f->getName().contains("longjmp")))
+      program_.goesBack_ = true;
     if (f && isMpi(*f) && f->getName().ends_with("ddress")) program_.takesAddresses_ = true;
     if (f && !called_.contains(ref)) program_.addressTaken_.insert(nameInAll(*f));
     if (f && isMpi(*f)) {
@@ -529,6 +539,12 @@ class Collector : public RecursiveASTVisitor<Collector> {
                                                "valloc", "alloca", "__builtin_alloca"};
     return f && f->getIdentifier() && !f->hasBody() && f->isExternC() &&
            std::ranges::find(all, std::string_view(f->getName())) != std::end(all);
+  }
+
+  void constructed(const CXXConstructExpr &made, const Expr &at,
+                   std::vector<const Expr *> arguments) {
+    program_.constructions_[nameInAll(constructorOf(made))].push_back(
+        {&at, std::move(arguments), in_, &made.getConstructor()->getASTContext()});
   }
 
   /// setvbuf(stdout, buffer, ...), but not one of the library's own.

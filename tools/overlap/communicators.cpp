@@ -146,8 +146,8 @@ class Search {
       addUnknown();
     for (const Construction &at : all) {
       const unsigned i = p.getFunctionScopeIndex();
-      if (i < at.made->getNumArgs())
-        add(at.made->getArg(i), at.in, at.made->getConstructor()->getASTContext());
+      if (i < at.arguments.size())
+        add(at.arguments[i], at.in, *at.source);
       else
         addUnknown();
     }

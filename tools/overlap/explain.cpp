@@ -37,7 +37,7 @@ All ranks
     in a call that is checked, and where it was changed alike since. A constant is one wherever it is named.
   - What some ranks leave in a variable or field does not matter where such a collective fills all of it behind that,
     in the block or one around it, before anybody looks, and nothing else leads to it: what rank 0 has read, and
-    broadcasts.
+    broadcasts. Each such collective has to be the same one for all ranks in their order, as the call itself.
   - A variable is followed by its name, by pointers to it in other variables, and into functions that are given its
     address; a field likewise, of a structure that has a name, or that a parameter only ever gets the address of.
     What no source but those that are named can name is theirs: a variable that is no static counts as one if all

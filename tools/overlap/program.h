@@ -30,10 +30,12 @@ struct Use {
   const clang::FunctionDecl *in;  // null: in no function
 };
 
-/// A constructor's call.
+/// A constructor's call, or one by std::make_unique().
 struct Construction {
-  const clang::CXXConstructExpr *made;
+  const clang::Expr *made;
+  std::vector<const clang::Expr *> arguments;
   const clang::FunctionDecl *in;  // null: in no function
+  const clang::ASTContext *source;
 };
 
 /// A place where a variable or a field may get a value.
@@ -115,6 +117,13 @@ class Program {
   bool isLong(const clang::FunctionDecl &f) const { return long_.contains(&f); }
   void setLong(const clang::FunctionDecl &f) { long_.insert(&f); }
 
+  /// What has been found of a collective: whether all ranks have it as the same one in their order.
+  std::optional<bool> isKnownInOrder(const clang::CallExpr &call) const {
+    const auto at = inOrder_.find(&call);
+    return at == inOrder_.end() ? std::nullopt : std::optional(at->second);
+  }
+  void setInOrder(const clang::CallExpr &call, bool is) { inOrder_[&call] = is; }
+
   /// Whether a call of it may end the rank, in whatever it calls in turn; not whether it aborts
   /// them all.
   bool mayEndRank(const clang::FunctionDecl &);
@@ -140,6 +149,9 @@ class Program {
 
   /// What asks for that which a call before has left in errno, in words; empty: nothing does.
   const std::string &asksForErrno() const { return asksForErrno_; }
+
+  /// It may go on where it has been, past what stands behind a call: longjmp(), setcontext().
+  bool goesBack() const { return goesBack_; }
 
   /// What the program has that is in none of the sources, in words: code that can name its global
   /// variables. Empty: there is nothing.
@@ -256,6 +268,7 @@ class Program {
   std::map<std::string, const clang::FunctionDecl *> definitions_;  // by USR; null: of several
   std::map<const clang::FunctionDecl *, bool> mayEndRank_, makes_;  // by the body
   std::set<const clang::FunctionDecl *> long_;
+  std::map<const clang::CallExpr *, bool> inOrder_;
   std::map<const clang::FunctionDecl *, bool> emptyMacros_;
   std::vector<const clang::FunctionDecl *>
       bodies_;  // a function of a header has one in each source
@@ -278,8 +291,7 @@ class Program {
   std::unique_ptr<PointsTo> pointsTo_;
   bool sharesMemory_ = false, takesAddresses_ = false, catches_ = false, ownsNew_ = false,
        hasSides_ = false, joinsOthers_ = false, writesStreams_ = false, redirects_ = false,
-       changesStreams_ = false, lendsMemory_ = false,
-       goesBack_ = false;  // setcontext(): to where it has been
+       changesStreams_ = false, lendsMemory_ = false, goesBack_ = false;
   std::set<Handles> handles_;
 };
 

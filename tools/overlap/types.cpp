@@ -70,7 +70,7 @@ bool holdsPointers(QualType type) {
   const RecordDecl *record = type->getAsRecordDecl();
   if (!record) return mayPoint(type) && !type->isVectorType();
   const auto *c = dyn_cast<CXXRecordDecl>(record);
-  return (c && c->getNumBases() > 0) ||
+  return !record->getDefinition() || (c && c->getNumBases() > 0) ||
          std::ranges::any_of(record->fields(),
                              [](const FieldDecl *f) { return holdsPointers(f->getType()); });
 }
@@ -132,6 +132,14 @@ bool isUniquePointer(QualType type) {
   const auto *of = ofStandard(type, "unique_ptr");
   return of && of->getTemplateArgs().size() == 2 &&
          ofStandard(of->getTemplateArgs()[1].getAsType(), "default_delete");
+}
+
+QualType ownedByStandard(QualType type) {
+  const ClassTemplateSpecializationDecl *of =
+      isUniquePointer(type) ? ofStandard(type, "unique_ptr") : ofStandard(type, "shared_ptr");
+  for (const char *name : {"__shared_ptr", "__shared_ptr_access", "default_delete"})  // bases of it
+    if (!of) of = ofStandard(type, name);
+  return of ? of->getTemplateArgs()[0].getAsType() : QualType();
 }
 
 /// Whether a class leaves it to the language how its objects are copied and end.

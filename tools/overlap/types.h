@@ -33,6 +33,9 @@ bool isString(clang::QualType);              // of characters that the library c
 clang::QualType elementOf(clang::QualType);  // of a std::vector; null: it is none
 bool isContainerOfNumbers(clang::QualType);  // a vector, whose elements are copied without more ado
 bool isArrayOfNumbers(clang::QualType);      // std::array
+/// T of a std::unique_ptr<T> or std::shared_ptr<T>, and of a std::default_delete<T>: what they do
+/// with it is to end it. Null: it is another type, or of the program's own.
+clang::QualType ownedByStandard(clang::QualType);
 /// std::unique_ptr, which frees what it points at without code of the program's.
 bool isUniquePointer(clang::QualType);
 /// Whether objects are copied and end as their parts do, which are numbers, pointers, and vectors

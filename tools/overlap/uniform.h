@@ -117,6 +117,7 @@ class Uniform {
   using Ordered = std::set<std::pair<const clang::Stmt *, const clang::FunctionDecl *>>;
   bool inOrder(const clang::Stmt *before, const clang::FunctionDecl *in, Ordered &);
   bool inOrderFrom(const clang::Stmt *, const clang::FunctionDecl *in, Ordered &);
+  bool isOneCall(const clang::CallExpr &, const Collective &, const clang::FunctionDecl *in);
 
   // uniform_ranks.cpp
   using Seen = std::set<std::string>;
@@ -199,6 +200,8 @@ class Uniform {
   mutable std::optional<std::map<std::string, std::vector<CallSite>>> alike_;
   mutable std::pair<const clang::Expr *, const clang::FunctionDecl *> namedAt_;
   std::map<const clang::Stmt *, std::vector<const clang::Stmt *>> exits_;  // of a function's body
+  Uniform *asker_ = nullptr;  // who wants to know whether the call is one, on the way to its own
+  bool assumes_ = false;      // what such a one is still asking
 };
 
 /// Of main(), but for its third parameter: the environment, in which launchers tell ranks apart.

@@ -26,12 +26,14 @@ bool isOfCommandLine(const ParmVarDecl &p) {
 
 /// *argc, where a function is given &argc of main().
 bool Uniform::isCommandLine(const Expr *e, const FunctionDecl *in) {
+  const llvm::SaveAndRestore time(atAnyTime_, true);  // wherever it is, here it has another name
   const Places places = program_.memory(*in).designated(e).whole;
   if (places.unknown || places.known.size() != 1) return false;
   for (const FunctionDecl *f : program_.bodies())
     if (f->isMain())
       for (const ParmVarDecl *p : f->parameters())
-        if (places.known.begin()->object == p->getCanonicalDecl()) return isOfCommandLine(*p);
+        if (places.known.begin()->object == p->getCanonicalDecl())
+          return isOfCommandLine(*p) && sameValue(p);
   return false;
 }
 
@@ -73,6 +75,7 @@ static bool isConstantTable(const Expr *table, const Program &program, const AST
 /// Whether getopt() is called alike on all ranks throughout, so that what it returns, and what it
 /// leaves behind, is the same.
 bool Uniform::optionsAreSame(const ASTContext &context) {
+  const llvm::SaveAndRestore time(atAnyTime_, true);  // it looks at its variables in each call
   if (!ask(parsers)) return true;
   for (const char *name : parsers)
     for (const NamedDecl *d : declared(name, context)) {

@@ -140,8 +140,8 @@ bool Uniform::passedAlike(const ParmVarDecl &p, const FunctionDecl &in) {
   const unsigned i = p.getFunctionScopeIndex();
   if (const auto *constructor = dyn_cast<CXXConstructorDecl>(&in))
     return std::ranges::all_of(program_.constructions(*constructor), [&](const Construction &at) {
-      return i < at.made->getNumArgs() && (!at.in || reached(at.made, at.in)) &&
-             chosenAlike(at.made->getArg(i), at.in, at.made->getConstructor()->getASTContext());
+      return i < at.arguments.size() && (!at.in || reached(at.made, at.in)) &&
+             chosenAlike(at.arguments[i], at.in, *at.source);
     });
   return std::ranges::all_of(program_.callers(in), [&](const CallSite &at) {
     return at.in && i < at.call->getNumArgs() && !isa<CXXOperatorCallExpr>(at.call) &&

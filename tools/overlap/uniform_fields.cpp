@@ -14,8 +14,10 @@
 
 #include <algorithm>
 
+#include "tools/overlap/buffers.h"
 #include "tools/overlap/changes.h"
 #include "tools/overlap/known_calls.h"
+#include "tools/overlap/types.h"
 #include "tools/overlap/uniform.h"
 
 namespace nbcc::overlap {
@@ -40,6 +42,12 @@ static bool namesItself(const Stmt &s) {
   return llvm::any_of(s.children(), [](const Stmt *child) { return child && namesItself(*child); });
 }
 
+/// Whether the constructor of a part of it runs code of the program's, which may keep where it is.
+static bool hasPartsThatKnow(const RecordDecl &record) {
+  return std::ranges::any_of(record.fields(),
+                             [](const FieldDecl *f) { return mayKnowItself(f->getType()); });
+}
+
 /// `structure`: an lvalue of it, a pointer to it, or a value.
 bool Uniform::sameField(const Expr *structure, const FieldDecl &field, const FunctionDecl *in,
                         const ASTContext &context) {
@@ -52,7 +60,7 @@ bool Uniform::sameField(const Expr *structure, const FieldDecl &field, const Fun
       return sameField(made->getArg(0), field, in, context);
     const CXXRecordDecl &record = *by->getParent();  // no initialiser may point at a field
     return by->isDefaultConstructor() && !by->isUserProvided() && !record.hasInClassInitializer() &&
-           record.getNumBases() == 0;
+           record.getNumBases() == 0 && !hasPartsThatKnow(record);
   }
   if (const auto *op = dyn_cast<UnaryOperator>(e);
       op && (op->getOpcode() == UO_Deref || op->getOpcode() == UO_AddrOf))
@@ -64,7 +72,8 @@ bool Uniform::sameField(const Expr *structure, const FieldDecl &field, const Fun
     if (!all || !isPlainField(field, all->getType(), program_)) return false;
     const auto *record = dyn_cast<CXXRecordDecl>(field.getParent());
     const unsigned i = field.getFieldIndex() + (record ? record->getNumBases() : 0);
-    if (i >= all->getNumInits() || namesItself(*all)) return false;
+    if (i >= all->getNumInits() || namesItself(*all) || hasPartsThatKnow(*field.getParent()))
+      return false;
     const Expr *value = all->getInit(i);
     return isa<ImplicitValueInitExpr>(value) || (in ? same(value, in) : isPlain(*value, context));
   }
@@ -134,6 +143,16 @@ bool Uniform::sameFieldOfResult(const CallExpr *call, const FieldDecl &field) {
       *f, [&](const Expr *value) { return sameField(value, field, f, f->getASTContext()); });
 }
 
+/// By one of the program's own MPI may reach backwards, too.
+static bool hasOwnDatatype(const CallExpr &call, const ASTContext &context) {
+  const FunctionDecl *f = call.getDirectCallee();
+  for (unsigned i = 0; isMpi(*f) && i < call.getNumArgs() && i < f->getNumParams(); ++i)
+    if (f->getParamDecl(i)->getType().getAsString() == "MPI_Datatype" &&
+        !isMpiConstant(constantName(call.getArg(i), context)))
+      return true;
+  return false;
+}
+
 /// Whether a use of another field stays with that: it is read, or set.
 bool Uniform::staysInField(const MemberExpr &member, const FunctionDecl &in,
                            const FieldDecl &asked) {
@@ -163,8 +182,10 @@ bool Uniform::staysInField(const MemberExpr &member, const FunctionDecl &in,
       const QualType result = f ? f->getReturnType() : QualType();
       const bool leads = library && (result->isPointerType() || result->isReferenceType() ||
                                      result->isRecordType());
-      return library &&
-             ((f->isInStdNamespace() && !leads) || asked.getFieldIndex() < other->getFieldIndex());
+      if (!library || hasOwnDatatype(*call, context) ||
+          (result->isPointerType() && !isLookedAtMost(*call, context)))
+        return false;
+      return (f->isInStdNamespace() && !leads) || asked.getFieldIndex() < other->getFieldIndex();
     } else if (const auto *inner = dyn_cast<MemberExpr>(parent)) {
       // One of the program's own may know which object it is a part of.
       if (isa<CXXMethodDecl>(inner->getMemberDecl())) return isOfStandard(*inner->getMemberDecl());

@@ -28,6 +28,7 @@
 #include "tools/overlap/changes.h"
 #include "tools/overlap/communicators.h"
 #include "tools/overlap/known_calls.h"
+#include "tools/overlap/meetings.h"
 #include "tools/overlap/uniform.h"
 
 namespace nbcc::overlap {
@@ -354,6 +355,29 @@ bool Uniform::inOrderFrom(const Stmt *s, const FunctionDecl *in, Ordered &seen) 
   return std::ranges::all_of(program_.callers(*in), [&](const CallSite &at) {
     return !at.in || inOrderFrom(at.call, at.in, seen);
   });
+}
+
+/// Whether a collective that leaves the same on all its ranks is the same one in their order: the
+/// first broadcast of some may meet the second one of others.
+bool Uniform::isOneCall(const CallExpr &call, const Collective &kind, const FunctionDecl *in) {
+  constexpr int kDeep = 8;
+  if (!mayMeet(call, kind, in, program_)) return true;
+  int depth = 0;
+  for (Uniform *u = this; u; u = u->asker_, ++depth)
+    if (&u->call_ == &call) {  // if it is, it is
+      for (Uniform *by = this; by != u; by = by->asker_) by->assumes_ = true;
+      return true;
+    }
+  const std::optional<bool> known = program_.isKnownInOrder(call);
+  if (known) return *known;
+  if (depth > kDeep) return false;
+  Uniform asks(program_, call, kind);
+  asks.home_ = in;
+  asks.asker_ = this;
+  Ordered seen;
+  const bool is = asks.inOrderFrom(&call, in, seen);
+  if (!is || !asks.assumes_) program_.setInOrder(call, is);
+  return is;
 }
 
 }  // namespace nbcc::overlap

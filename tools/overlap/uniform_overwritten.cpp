@@ -94,7 +94,7 @@ class Uniform::Overwritten {
   bool lendsOwn(const CallSite &, const ParmVarDecl &);
   bool isNamedPlainly(const VarDecl &);
   bool isPlain(const Use &, const VarDecl &);
-  bool isLentOnly(const CallExpr &, unsigned argument, const VarDecl &);
+  bool isLentOnly(const CallExpr &, unsigned argument, const VarDecl &, ASTContext &);
 
   Uniform &uniform_;
   Program &program_;
@@ -279,25 +279,36 @@ bool Uniform::Overwritten::lendsOwn(const CallSite &at, const ParmVarDecl &p) {
   });
 }
 
+/// std::cin >> n, std::cout << n: numbers, and texts to be written.
+static bool isOfStream(const CallExpr &call, const FunctionDecl &f, unsigned argument) {
+  const OverloadedOperatorKind op = f.getOverloadedOperator();
+  if ((op != OO_GreaterGreater && op != OO_LessLess) || !isOfStandard(f)) return false;
+  const unsigned i = argument - isa<CXXMethodDecl>(f);
+  if (i >= f.getNumParams()) return false;
+  const QualType type = f.getParamDecl(i)->getType();
+  const QualType given = call.getArg(argument)->IgnoreParenImpCasts()->getType();
+  const QualType pointee = type->getPointeeType();
+  return type.getNonReferenceType()->isArithmeticType() ||
+         (op == OO_LessLess && type->isPointerType() && pointee.isConstQualified() &&
+          pointee->isSpecificBuiltinType(BuiltinType::Char_S) && given->isArrayType());
+}
+
 /// Whether a call that is given its address is done with it where it returns.
-bool Uniform::Overwritten::isLentOnly(const CallExpr &call, unsigned i, const VarDecl &v) {
+bool Uniform::Overwritten::isLentOnly(const CallExpr &call, unsigned i, const VarDecl &v,
+                                      ASTContext &context) {
   const FunctionDecl *f = call.getDirectCallee();
   if (!f) return false;
   if (isMpi(*f)) return isDoneWith(*f);
-  if (const KnownCall *known = findKnownCall(*f)) {
-    if (formatMayHold(call, *known, 'p') || known->name.starts_with("strto")) return false;
-    return known->kind != CallKind::returns ||
-           isDropped(parentOf(&call, f->getASTContext()), f->getASTContext());
-  }
   if (const FunctionDecl *body = program_.bodyAnywhere(*f)) {
     const QualType result = f->getReturnType();
     return !v.hasGlobalStorage() && !isa<CXXOperatorCallExpr, CXXMemberCallExpr>(call) &&
            (result->isVoidType() || result->isArithmeticType()) && i < body->getNumParams() &&
            isNamedPlainly(*body->getParamDecl(i));
   }
-  const OverloadedOperatorKind streams = f->getOverloadedOperator();
-  if (streams == OO_GreaterGreater || streams == OO_LessLess) return isOfStandard(*f);
-  return isOfFiles(*f);
+  const KnownCall *known = findKnownCall(*f);
+  if (known && (formatMayHold(call, *known, 'p') || known->name.starts_with("strto"))) return false;
+  if (!known && !isOfFiles(*f)) return isOfStream(call, *f, i);
+  return !f->getReturnType()->isPointerType() || isLookedAtMost(call, context);
 }
 
 /// Whether nothing leads to it but its name, where that stands, and to functions that are given it
@@ -313,14 +324,17 @@ bool Uniform::Overwritten::isPlain(const Use &use, const VarDecl &v) {
   if (!use.in) return false;
   ASTContext &context = use.in->getASTContext();
   const Expr *at = use.ref;
-  bool address = false;  // it is one, and no lvalue
+  bool address = false;                         // it is one, and no lvalue
+  bool pointer = v.getType()->isPointerType();  // by its own name
   for (;;) {
     const Stmt *above = parentOf(at, context);
     const auto *parent = dyn_cast_or_null<Expr>(above);
     if (!parent) return !address && isDropped(above, context);
     if (const auto *cast = dyn_cast<CastExpr>(parent)) {
       const bool loads = cast->getCastKind() == CK_LValueToRValue;
-      if (loads && !(v.getType()->isPointerType() && at == use.ref)) return true;
+      if (loads && !pointer) return true;
+      if (pointer && !loads) return cast->getCastKind() == CK_ToVoid;
+      pointer = false;
       if (!loads && cast->getCastKind() != CK_ArrayToPointerDecay &&
           cast->getCastKind() != CK_NoOp && cast->getCastKind() != CK_BitCast)
         return cast->getCastKind() == CK_PointerToBoolean || cast->getCastKind() == CK_ToVoid;
@@ -331,7 +345,7 @@ bool Uniform::Overwritten::isPlain(const Use &use, const VarDecl &v) {
     } else if (const auto *unary = dyn_cast<UnaryOperator>(parent)) {
       if (unary->isIncrementDecrementOp()) return !address && isReadAtMost(unary, context);
       if (unary->getOpcode() == UO_AddrOf) {
-        if (address) return false;
+        if (address || pointer) return false;
         address = true;
       } else if (unary->getOpcode() == UO_Deref) {
         if (!address) return false;
@@ -351,8 +365,8 @@ bool Uniform::Overwritten::isPlain(const Use &use, const VarDecl &v) {
       address = false;
     } else if (const auto *call = dyn_cast<CallExpr>(parent)) {
       const auto argument = std::find(call->arg_begin(), call->arg_end(), at);
-      return argument != call->arg_end() &&
-             isLentOnly(*call, static_cast<unsigned>(argument - call->arg_begin()), v);
+      return !pointer && argument != call->arg_end() &&
+             isLentOnly(*call, static_cast<unsigned>(argument - call->arg_begin()), v, context);
     } else if (isa<UnaryExprOrTypeTraitExpr>(parent)) {
       return true;
     } else if (const auto *made = dyn_cast<CXXConstructExpr>(parent)) {  // a copy of a structure
@@ -372,8 +386,11 @@ bool Uniform::waits(const Expr *at, const VarDecl &v, const FieldDecl *only,
 bool Uniform::isOverwritable(const VarDecl &v, const FieldDecl *only) {
   const QualType pointee = v.getType()->getPointeeType();
   const QualType type = only ? only->getType() : pointee.isNull() ? v.getType() : pointee;
-  return !holdsPointers(type) && !type.isVolatileQualified() && !type->isAtomicType() &&
-         Overwritten(*this, v, only).isFilled();
+  // What may lie behind the end of a structure nobody sends with it.
+  const bool behind = type->isIncompleteType() || !type->isConstantSizeType() ||
+                      v.getASTContext().getTypeSize(type) == 0;
+  return !program_.goesBack() && !behind && !holdsPointers(type) && !type.isVolatileQualified() &&
+         !type->isAtomicType() && Overwritten(*this, v, only).isFilled();
 }
 
 bool Uniform::isOverwritten(const Use &use, const VarDecl &v, const FieldDecl *only) {

@@ -342,7 +342,8 @@ bool Uniform::fillsAlike(const CallExpr *call, unsigned i, const FunctionDecl *i
     if (c->arguments[k] == 't' && !isMpiConstant(constantName(argument, in->getASTContext())))
       return false;
   }
-  return ourCommunicator(call->getArg(static_cast<unsigned>(c->arguments.find('c'))), in, kept);
+  return ourCommunicator(call->getArg(static_cast<unsigned>(c->arguments.find('c'))), in, kept) &&
+         isOneCall(*call, *c, in);
 }
 
 }  // namespace nbcc::overlap

@@ -113,13 +113,12 @@ static bool is_large(const double &x) {
 }
 static void referred_otherwise() {
   double x;
-  norm(x);
+  MPI_Allreduce(&in, &x, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
   while (is_large(x)) {
     // CHECK: [[#@LINE-1]]:10: note: not changed: {{.*}}'is_large(x)'
     MPI_Allreduce(&in, &out, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
     work();
     y[3] = out;
-    norm(x);
     set(x, rank_of());
   }
 }
