@@ -42,6 +42,7 @@ All ranks
     address; a field likewise, of a structure that has a name, or that a parameter only ever gets the address of.
     What no source but those that are named can name is theirs: a variable that is no static counts as one if all
     that the program calls has a body in one of them, or is a library's, and main() is there.
+    What a variadic function does no more with than to print it by its format, without %n and %p, it leaves alone.
     That a function is __attribute__((const)) says nothing here: what it returns may be the rank.
     An element is as its array where all that is written there is the same, at the same indices and displacements.
   - Memory of malloc() or new is followed by the variables that point at it, and through functions that return such,

@@ -29,9 +29,14 @@ std::set<std::string> ownFunctions;
 
 /// A body of the program's own. That of a header of the system stands for what the function is
 /// known to do.
+bool standsInSystem(const clang::Decl &d) {
+  const clang::SourceManager &files = d.getASTContext().getSourceManager();
+  return files.isInSystemHeader(files.getExpansionLoc(d.getLocation()));
+}
+
 bool hasOwnBody(const clang::FunctionDecl &f) {
   const clang::FunctionDecl *definition = nullptr;
-  return f.hasBody(definition) && !isOfSystem(*definition);
+  return f.hasBody(definition) && !standsInSystem(*definition);
 }
 
 llvm::StringRef nameOf(const clang::FunctionDecl &f) {
@@ -55,8 +60,9 @@ bool isConstBuiltin(const clang::FunctionDecl &f) {
   return builtins.isConst(id) || builtins.isConstWithoutErrnoAndExceptions(id);
 }
 
-/// Whether a format may hold %n, or another conversion; one of a library's own may be any.
-bool mayHold(const clang::Expr *format, char conversion) {
+}  // namespace
+
+bool formatMayHold(const clang::Expr *format, char conversion) {
   constexpr llvm::StringRef standard = "diouxXeEfFgGaAcCsSpnm%[";
   const auto *literal = llvm::dyn_cast<clang::StringLiteral>(format->IgnoreParenImpCasts());
   if (!literal || literal->getCharByteWidth() != 1) return true;
@@ -68,8 +74,6 @@ bool mayHold(const clang::Expr *format, char conversion) {
   }
   return false;
 }
-
-}  // namespace
 
 bool isOwn(const clang::FunctionDecl &f) {
   return hasOwnBody(f) || (f.isExternC() && ownFunctions.contains(nameOf(f).str()));
@@ -86,7 +90,7 @@ char argumentOf(const clang::CallExpr &call, const KnownCall &known, unsigned i)
 bool formatMayHold(const clang::CallExpr &call, const KnownCall &known, char conversion) {
   const size_t format = known.arguments.find('F');
   return format < call.getNumArgs() &&
-         mayHold(call.getArg(static_cast<unsigned>(format)), conversion);
+         formatMayHold(call.getArg(static_cast<unsigned>(format)), conversion);
 }
 
 bool tellsAddress(const clang::CallExpr &call, const KnownCall &known, unsigned i) {
@@ -174,8 +178,10 @@ bool changesComplex(const clang::CXXOperatorCallExpr &call) {
 }
 
 bool isOfSystem(const clang::Decl &d) {
-  const clang::SourceManager &files = d.getASTContext().getSourceManager();
-  return files.isInSystemHeader(files.getExpansionLoc(d.getLocation()));
+  if (standsInSystem(d)) return true;
+  const auto *f = llvm::dyn_cast<clang::FunctionDecl>(&d);  // maybe declared once more
+  return f && f->getPreviousDecl() && f->isExternC() && !isOwn(*f) &&
+         isOfSystem(*f->getPreviousDecl());
 }
 
 /// Not one of the program's own that has such a name and stands in another source.
@@ -232,6 +238,14 @@ bool isOfFiles(const clang::FunctionDecl &f) {
   const llvm::StringRef name = nameOf(f);
   return f.isExternC() && !isOwn(f) && isOfSystem(f) &&
          std::ranges::find(all, std::string_view(name)) != std::end(all);
+}
+
+bool isOfArgumentLists(const clang::FunctionDecl &f) {
+  const llvm::StringRef name = nameOf(f);
+  return !isOwn(f) && (name == "__builtin_va_start" || name == "__builtin_va_end" ||
+                       name == "__builtin_va_copy" ||
+                       (f.isExternC() && (name == "vprintf" || name == "vfprintf" ||
+                                          name == "vsprintf" || name == "vsnprintf")));
 }
 
 bool isExit(const clang::FunctionDecl &f) {

@@ -14,6 +14,7 @@ class CallExpr;
 class CXXMethodDecl;
 class CXXOperatorCallExpr;
 class Decl;
+class Expr;
 class FunctionDecl;
 }  // namespace clang
 
@@ -42,7 +43,9 @@ std::optional<Handles> mayBeHandled(const KnownCall &);
 /// The same for a call, by its format if it has one.
 char argumentOf(const clang::CallExpr &, const KnownCall &, unsigned i);
 
-/// Whether a call's format may hold a conversion, m of %m for one.
+/// Whether a format may hold a conversion, m of %m for one; a library may have more of its own.
+bool formatMayHold(const clang::Expr *format, char conversion);
+/// The same of a call's.
 bool formatMayHold(const clang::CallExpr &, const KnownCall &, char conversion);
 
 /// Whether %p may put into letters where argument i points.
@@ -90,6 +93,9 @@ bool asksForErrno(const clang::FunctionDecl &);
 
 /// Of the C library: opens or closes a file, or reads from one into what it is given.
 bool isOfFiles(const clang::FunctionDecl &);
+
+/// va_start() and its like, and what prints such a list: vfprintf().
+bool isOfArgumentLists(const clang::FunctionDecl &);
 
 /// exit() and its like, of the C library.
 bool isExit(const clang::FunctionDecl &);

@@ -66,9 +66,9 @@ class MayCommunicate : public RecursiveASTVisitor<MayCommunicate> {
     const FunctionDecl *f = call->getDirectCallee();
     const FunctionDecl *body = f ? program_.definition(*f) : nullptr;
     if (body && !body->isWeak() && !isa<CXXMethodDecl>(body)) return enter(body);
-    const bool harmless =
-        f && (findKnownCall(*f) || isMathematics(*f) || isChoice(*f) || isExit(*f) ||
-              f->getNameAsString() == "MPI_Finalize" || says(*f) || isOfFiles(*f));
+    const bool harmless = f && (findKnownCall(*f) || isMathematics(*f) || isChoice(*f) ||
+                                isExit(*f) || f->getNameAsString() == "MPI_Finalize" || says(*f) ||
+                                isOfFiles(*f) || isOfArgumentLists(*f));
     found = found || !harmless;
     return true;
   }
@@ -276,6 +276,23 @@ bool Uniform::differs(const std::string &why, const ValueDecl *promisable) {
   return false;
 }
 
+bool Uniform::askOnce(const void *what, const std::function<bool()> &alike) {
+  const Question question{what, elsewhere_ > 0, looksThere_, atAnyTime_, trustsLoops_, onlyReads_};
+  if (const auto known = refused_.find(question); known != refused_.end()) {
+    if (!why_) why_ = known->second.why;
+    if (differs_.empty()) differs_ = known->second.differs;
+    return false;
+  }
+  if (!ask(what)) return true;
+  std::optional<Remark> why = std::exchange(why_, std::nullopt);
+  std::string differs = std::exchange(differs_, std::string());
+  const bool is = alike();
+  if (!is) refused_.emplace(question, Reasons{why_, differs_});
+  if (why) why_ = std::move(why);
+  if (!differs.empty()) differs_ = std::move(differs);
+  return is;
+}
+
 bool Uniform::condition(const Expr *e, const FunctionDecl *in) {
   // What is asked of on the way is a part of this question.
   const std::optional<Remark> before = why_;
@@ -296,7 +313,10 @@ bool Uniform::turns(const Expr *condition, const FunctionDecl *in) {
 
 bool Uniform::reached(const Stmt *s, const FunctionDecl *in) {
   const llvm::SaveAndRestore decides(looksThere_, false);
-  if (!ask(s)) return true;
+  return askOnce(s, [&] { return isReached(s, in); });
+}
+
+bool Uniform::isReached(const Stmt *s, const FunctionDecl *in) {
   bool alike = true;
   const Stmt *from = s;
   for (const Stmt *p = parentOf(s, in); p && alike; from = p, p = parentOf(p, in)) {
@@ -374,12 +394,14 @@ bool Uniform::exitsAlike(const Stmt *s, const FunctionDecl *in) {
       continue;
     }
     // What ends a loop decides how often it turns, and nothing else.
-    bool named = false;
-    for (const Stmt *p = parentOf(exit, in); p && !loops.contains(p); p = parentOf(p, in))
-      if (const auto *i = dyn_cast<IfStmt>(p)) named = named || namesRank(i->getCond(), in);
+    const auto isChosenByRank = [&] {
+      for (const Stmt *p = parentOf(exit, in); p && !loops.contains(p); p = parentOf(p, in))
+        if (const auto *i = dyn_cast<IfStmt>(p); i && namesRank(i->getCond(), in)) return true;
+      return false;
+    };
     if (isa<BreakStmt>(exit)) endsTurns = turning.contains(target);
-    if (trustsLoops_ && endsTurns && !named && !isa<ContinueStmt>(exit) &&
-        !staysIn(exit, loops, in))
+    if (trustsLoops_ && endsTurns && !isa<ContinueStmt>(exit) && !staysIn(exit, loops, in) &&
+        !isChosenByRank())
       continue;
     const bool ends = isa<CallExpr>(exit) || (isa<ReturnStmt>(exit) && in->isMain());
     if (const Stmt *last = ends ? lastWithout(exit, in, around, program_) : nullptr) {

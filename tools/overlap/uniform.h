@@ -37,6 +37,7 @@ class Uniform {
 
   bool same(const clang::Expr *, const clang::FunctionDecl *in);
   bool sameValue(const clang::VarDecl *);
+  bool hasOneValue(const clang::VarDecl *);
   bool sameParameter(const clang::ParmVarDecl *);
   bool sameResult(const clang::CallExpr *);
   bool allReturns(const clang::FunctionDecl &, const std::function<bool(const clang::Expr *)> &);
@@ -51,6 +52,7 @@ class Uniform {
   /// Whether the way to a statement is the same on all ranks that enter the function; notes why
   /// not.
   bool reached(const clang::Stmt *, const clang::FunctionDecl *in);
+  bool isReached(const clang::Stmt *, const clang::FunctionDecl *in);
   bool exitsAlike(const clang::Stmt *, const clang::FunctionDecl *in);
   bool endsAlike(const clang::FunctionDecl &);
   bool entered(const clang::FunctionDecl *);
@@ -152,6 +154,7 @@ class Uniform {
   bool ask(const void *what) {
     return asked_.insert({what, elsewhere_ > 0, looksThere_, atAnyTime_}).second;
   }
+  bool askOnce(const void *what, const std::function<bool()> &alike);
   bool no(const clang::Stmt *at, const clang::FunctionDecl *in, std::string why);
   /// False. Keeps why a value may not be the same, if nothing is known of that yet; `promisable`:
   /// what --alike could name.
@@ -174,18 +177,24 @@ class Uniform {
   // What is being asked already counts as alike: only another reason can make it differ.
   using Asked = std::set<std::tuple<const void *, bool, bool, bool>>;  // and where
   Asked asked_;
+  // Each no is remembered, with what was said of it: whatever was taken for granted, it stays one.
+  using Question = std::tuple<const void *, bool, bool, bool, bool, bool>;
+  struct Reasons {
+    std::optional<Remark> why;
+    std::string differs;
+  };
+  std::map<Question, Reasons> refused_;
   // After a no that is no end of the question nothing may be taken for granted that was on the way
   // to it.
   struct Answers {
     Asked asked;
-    std::optional<Remark> why;
-    std::string differs;
+    Reasons reasons;
   };
-  Answers answers() const { return {asked_, why_, differs_}; }
+  Answers answers() const { return {asked_, {why_, differs_}}; }
   void takeBackTo(const Answers &before) {
     asked_ = before.asked;
-    why_ = before.why;
-    differs_ = before.differs;
+    why_ = before.reasons.why;
+    differs_ = before.reasons.differs;
   }
   std::set<std::pair<const clang::Stmt *, const clang::Decl *>> counters_;
   // Of the communicator that is being asked about: what gives it one, or a field of that.

@@ -88,7 +88,7 @@ bool Uniform::sameUse(const Use &use, const VarDecl &v, const FieldDecl *only) {
   const Answers no = answers();
   takeBackTo(before);
   if (isOverwritten(use, v, only)) return true;
-  takeBackTo({before.asked, no.why, no.differs});
+  takeBackTo({before.asked, no.reasons});
   return false;
 }
 
@@ -295,6 +295,40 @@ static bool onlyReads(const FunctionDecl &f, unsigned i) {
          pointee->isCharType() && !keeps && (result.isNull() || result->isRecordType());
 }
 
+/// Whether a function does no more with a list of arguments than to print it by its own last
+/// parameter, the format.
+static bool printsArguments(const FunctionDecl &f, const Stmt *s) {
+  if (!s) return true;
+  if (isa<VAArgExpr>(s)) return false;
+  const auto *call = dyn_cast<CallExpr>(s);
+  const FunctionDecl *by = call ? call->getDirectCallee() : nullptr;
+  if (by && isOfArgumentLists(*by)) {
+    const bool prints = by->isExternC() && by->getName().starts_with("v");
+    const VarDecl *format =
+        prints ? namedVariable(call->getArg(call->getNumArgs() - 2)->IgnoreParenImpCasts())
+               : nullptr;
+    return !prints || format == f.getParamDecl(f.getNumParams() - 1);
+  }
+  const auto *cast = dyn_cast<CastExpr>(s);
+  if (cast && cast->getCastKind() == CK_LValueToRValue && namedVariable(cast->getSubExpr()))
+    return true;  // it is read
+  const auto *ref = dyn_cast<DeclRefExpr>(s);
+  return !(ref && (ref->getDecl() == f.getParamDecl(f.getNumParams() - 1) ||
+                   llvm::StringRef(ref->getType().getAsString()).contains("va_list"))) &&
+         std::ranges::all_of(s->children(),
+                             [&](const Stmt *child) { return printsArguments(f, child); });
+}
+
+/// Whether argument i is one of those of a function of the program's own that only prints them.
+static bool isPrinted(const CallExpr &call, unsigned i, Program &program) {
+  const FunctionDecl *callee = call.getDirectCallee();
+  const FunctionDecl *f = callee ? program.bodyAnywhere(*callee) : nullptr;
+  if (!f || !f->isVariadic() || f->getNumParams() == 0 || i < f->getNumParams()) return false;
+  const unsigned last = f->getNumParams() - 1;
+  return !formatMayHold(call.getArg(last), 'n') && !formatMayHold(call.getArg(last), 'p') &&
+         printsArguments(*f, f->getBody());
+}
+
 /// A call that is given a variable, or its address, does not change it.
 bool Uniform::leavesAlone(const CallExpr *call, unsigned i) const {
   const FunctionDecl *f = call->getDirectCallee();
@@ -302,6 +336,7 @@ bool Uniform::leavesAlone(const CallExpr *call, unsigned i) const {
   if (!call->getArg(i)->isGLValue() && !call->getArg(i)->getType()->isPointerType()) return true;
   if (const KnownCall *known = findKnownCall(*f)) return argumentOf(*call, *known, i) == 'r';
   if (parsesOptions(*f)) return i != 1 && i != 4;  // argv, whose words it moves
+  if (isPrinted(*call, i, program_)) return true;
   if (!program_.definition(*f) && onlyReads(*f, i)) return true;
   const Collective *c = isMpi(*f) ? findCollective(f->getNameAsString()) : nullptr;
   return c && i < c->arguments.size() && c->arguments[i] != 'r' && c->arguments[i] != 'b';

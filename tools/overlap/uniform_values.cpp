@@ -361,7 +361,11 @@ static bool isConstant(const VarDecl &v) {
 }
 
 bool Uniform::sameValue(const VarDecl *v) {
-  if (!ask(v->getCanonicalDecl()) || isConstant(*v)) return true;
+  if (isConstant(*v)) return true;
+  return askOnce(v->getCanonicalDecl(), [&] { return hasOneValue(v); });
+}
+
+bool Uniform::hasOneValue(const VarDecl *v) {
   const std::string name = "'" + v->getNameAsString() + "'";
   if (program_.hasNames(*v)) return differs(name + " has another name as well", v);
   if (v->hasAttr<CleanupAttr>()) return differs(name + " is given to a function where it ends", v);
