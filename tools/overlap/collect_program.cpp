@@ -6,6 +6,7 @@
 #include <clang/AST/DeclCXX.h>
 #include <clang/AST/ExprCXX.h>
 #include <clang/AST/RecursiveASTVisitor.h>
+#include <clang/AST/StmtOpenMP.h>
 #include <clang/Basic/SourceManager.h>
 #include <clang/Basic/SourceManagerInternals.h>
 #include <llvm/Support/Path.h>
@@ -104,9 +105,17 @@ static void leaveToMpi(SourceManager &files) {
 static void findOwn(const DeclContext &in, std::set<std::string> &names) {
   for (const Decl *d : in.decls()) {
     const auto *f = dyn_cast<FunctionDecl>(d);
+    if (const auto *assembly = dyn_cast<FileScopeAsmDecl>(d)) {  // any name in it may be one
+      llvm::StringRef left = assembly->getAsmString()->getString();
+      const auto isPart = [](char c) { return llvm::isAlnum(c) || c == '_'; };
+      while (!(left = left.drop_until(isPart)).empty()) {
+        names.insert(left.take_while(isPart).str());
+        left = left.drop_while(isPart);
+      }
+    }
     if (isa<LinkageSpecDecl, NamespaceDecl>(d)) findOwn(*Decl::castToDeclContext(d), names);
     if (f && f->isThisDeclarationADefinition() && f->isExternC() && !isOfSystem(*f))
-      names.insert(f->getNameAsString());
+      names.insert({f->getNameAsString(), symbolOf(*f).str()});
   }
 }
 
@@ -168,8 +177,9 @@ class Collector : public RecursiveASTVisitor<Collector> {
       written_.insert(made);
       const std::vector<const Expr *> values = handedOn(*call, *made);
       constructed(*made, *call, values);
-      for (unsigned i = 0; i < values.size(); ++i)
-        if (!made->getConstructor()->getParamDecl(i)->getType()->isReferenceType())
+      const CXXConstructorDecl &by = *made->getConstructor();
+      for (unsigned i = 0; i < values.size() && i < by.getNumParams(); ++i)
+        if (!by.getParamDecl(i)->getType()->isReferenceType())
           values_.understand(values[i]->IgnoreParenCasts());
     }
     if (!staysInside(*f)) program_.outside_.insert(f);
@@ -340,6 +350,7 @@ class Collector : public RecursiveASTVisitor<Collector> {
 
   bool VisitStmt(Stmt *s) {
     program_.catches_ = program_.catches_ || isa<CXXTryStmt>(s);
+    program_.hasDirectives_ = program_.hasDirectives_ || isa<OMPExecutableDirective>(s);
     if (changesStream(s)) program_.redirects_ = program_.lendsMemory_ = true;
     program_.redirects_ = program_.redirects_ || closesStandard(s);
     const auto *member = dyn_cast<MemberExpr>(s);
@@ -379,8 +390,7 @@ class Collector : public RecursiveASTVisitor<Collector> {
     }
     if (f && asksForErrno(*f))
       program_.asksForErrno_ = isErrno(*f) ? "the program" : f->getNameAsString() + "()";
-    if (f && f->getIdentifier() &&
-        (f->getName().ends_with("context") || f->getName().contains("longjmp")))
+    if (f && (symbolOf(*f).ends_with("context") || symbolOf(*f).contains("longjmp")))
       program_.goesBack_ = true;
     if (f && isMpi(*f) && f->getName().ends_with("ddress")) program_.takesAddresses_ = true;
     if (f && !called_.contains(ref)) program_.addressTaken_.insert(nameInAll(*f));

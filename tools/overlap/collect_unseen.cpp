@@ -14,6 +14,7 @@
 
 #include <algorithm>
 
+#include "tools/overlap/collect_given.h"
 #include "tools/overlap/known_calls.h"
 
 namespace nbcc::overlap {
@@ -63,7 +64,10 @@ class Unseen : public RecursiveASTVisitor<Unseen> {
  private:
   bool names(const Expr *e, const ValueDecl &d) {
     const auto *f = dyn_cast<FunctionDecl>(&d);
-    return !f || written_.contains(e) || calls(*f);
+    if (!f || written_.contains(e)) return true;
+    // What it makes for others it makes here, too.
+    if (const CXXConstructExpr *made = madeBy(*f)) calls(constructorOf(*made));
+    return calls(*f);
   }
   bool calls(const FunctionDecl &f) {
     if (!isOfSystem(f)) called_(f);

@@ -75,8 +75,22 @@ bool formatMayHold(const clang::Expr *format, char conversion) {
   return false;
 }
 
+llvm::StringRef symbolOf(const clang::FunctionDecl &f) {
+  const auto *label = f.getMostRecentDecl()->getAttr<clang::AsmLabelAttr>();
+  return label ? label->getLabel() : nameOf(f);
+}
+
+/// The program says which function a name stands for; the library's own headers do, too.
+static bool isRelabelled(const clang::FunctionDecl &f) {
+  const auto *label = f.getMostRecentDecl()->getAttr<clang::AsmLabelAttr>();
+  const clang::SourceManager &files = f.getASTContext().getSourceManager();
+  return label && label->getLabel() != nameOf(f) &&
+         !files.isInSystemHeader(files.getExpansionLoc(label->getLocation()));
+}
+
 bool isOwn(const clang::FunctionDecl &f) {
-  return hasOwnBody(f) || (f.isExternC() && ownFunctions.contains(nameOf(f).str()));
+  return hasOwnBody(f) || isRelabelled(f) ||
+         (f.isExternC() && ownFunctions.contains(nameOf(f).str()));
 }
 
 char argumentOf(const clang::CallExpr &call, const KnownCall &known, unsigned i) {
@@ -195,7 +209,7 @@ static bool isKnownToMpi(const clang::FunctionDecl &f) {
 bool isMpi(const clang::FunctionDecl &f) {
   const llvm::StringRef name = nameOf(f);
   return (name.starts_with("MPI_") || name.starts_with("PMPI_") || name.starts_with("MPIX_")) &&
-         f.isExternC() && !hasOwnBody(f) && (!isOwn(f) || isKnownToMpi(f));
+         f.isExternC() && !hasOwnBody(f) && !isRelabelled(f) && (!isOwn(f) || isKnownToMpi(f));
 }
 
 /// mpi_bcast_(), MPI_BCAST(), pmpi_bcast_f08_(): what Fortran calls, by the names of compilers.

@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include <llvm/ADT/StringRef.h>
+
 #include <optional>
 #include <set>
 #include <string>
@@ -76,6 +78,9 @@ bool changesComplex(const clang::CXXOperatorCallExpr &);
 
 /// Whether a header of the system declares it.
 bool isOfSystem(const clang::Decl &);
+
+/// What the linker knows it by.
+llvm::StringRef symbolOf(const clang::FunctionDecl &);
 
 /// Of the program's own, here or in another source.
 bool isOwn(const clang::FunctionDecl &);

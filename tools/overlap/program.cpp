@@ -397,6 +397,12 @@ bool Program::once(const Stmt *s, const FunctionDecl *in, int depth) const {
     if (isLoop(at) || isa<LabelStmt, LambdaExpr, OMPExecutableDirective>(at)) return false;
     at = parentOf(at, context);
   }
+  if (const auto *constructor = dyn_cast<CXXConstructorDecl>(in)) {
+    const std::vector<Construction> &all = constructions(*constructor);
+    return all.size() == 1 && all.front().in && !addressTaken(*in) &&
+           !mayBeMadeUnseen(*constructor->getParent()) &&
+           once(all.front().made, all.front().in, depth - 1);
+  }
   const std::vector<CallSite> &by = callers(*in);
   if (in->isMain()) return by.empty() && !goesBack_;
   return by.size() == 1 && once(by.front().call, by.front().in, depth - 1);

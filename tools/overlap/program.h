@@ -152,6 +152,8 @@ class Program {
 
   /// It may go on where it has been, past what stands behind a call: longjmp(), setcontext().
   bool goesBack() const { return goesBack_; }
+  /// It has directives of OpenMP: what stands beside each other may run at once.
+  bool hasDirectives() const { return hasDirectives_; }
 
   /// What the program has that is in none of the sources, in words: code that can name its global
   /// variables. Empty: there is nothing.
@@ -291,7 +293,7 @@ class Program {
   std::unique_ptr<PointsTo> pointsTo_;
   bool sharesMemory_ = false, takesAddresses_ = false, catches_ = false, ownsNew_ = false,
        hasSides_ = false, joinsOthers_ = false, writesStreams_ = false, redirects_ = false,
-       changesStreams_ = false, lendsMemory_ = false, goesBack_ = false;
+       changesStreams_ = false, lendsMemory_ = false, goesBack_ = false, hasDirectives_ = false;
   std::set<Handles> handles_;
 };
 

@@ -81,6 +81,11 @@ class Uniform {
   bool sameFieldOfResult(const clang::CallExpr *, const clang::FieldDecl &);
   bool staysInField(const clang::MemberExpr &, const clang::FunctionDecl &in,
                     const clang::FieldDecl &asked);
+  bool staysInField(const clang::CallExpr &, const clang::Expr &argument,
+                    const clang::FieldDecl &other, const clang::FieldDecl &asked,
+                    clang::ASTContext &);
+  bool staysInField(const clang::ParmVarDecl &, const clang::FieldDecl &other,
+                    const clang::FieldDecl &asked);
   /// What is asked of a field of a variable, or of what a function returns.
   const void *part(const clang::Decl &d, const clang::FieldDecl &field) {
     return &*parts_.emplace(d.getCanonicalDecl(), field.getCanonicalDecl()).first;
@@ -203,6 +208,9 @@ class Uniform {
   using Filling = std::tuple<const clang::DeclRefExpr *, bool, bool, bool>;
   std::set<Filling> notFilled_, filling_;  // and what is being asked
   std::set<std::pair<const clang::Decl *, const clang::Decl *>> parts_;
+  // Whether a parameter that leads to another field leads to nothing but that.
+  std::map<std::tuple<const clang::Decl *, const clang::Decl *, const clang::Decl *>, bool>
+      staying_;
   // Whether a collective fills all of it with the same, or all of a field.
   std::map<std::pair<const clang::Decl *, const clang::Decl *>, bool> filled_;
   // What collectives fill: madeAlike(); and the condition that is asked about the rank.

@@ -46,7 +46,11 @@ bool Uniform::chosenAlike(const Expr *e, const FunctionDecl *in, const ASTContex
   e = e->IgnoreParenImpCasts();
   if (in) {
     const Communicators those = communicatorsOf(*e, *in, program_);
-    if (!those.unknown && those.constants.size() + those.made.size() <= 1) return true;
+    const bool one = those.constants.size() + those.made.size() <= 1;
+    // What is made more than once is several, by one name.
+    if (!those.unknown && one &&
+        (those.made.empty() || program_.givenOnce(*those.made.begin()->second, true)))
+      return true;
   }
   if (const auto *chosen = dyn_cast<ConditionalOperator>(e))
     return in && same(chosen->getCond(), in) && chosenAlike(chosen->getTrueExpr(), in, context) &&

@@ -143,14 +143,92 @@ bool Uniform::sameFieldOfResult(const CallExpr *call, const FieldDecl &field) {
       *f, [&](const Expr *value) { return sameField(value, field, f, f->getASTContext()); });
 }
 
-/// By one of the program's own MPI may reach backwards, too.
-static bool hasOwnDatatype(const CallExpr &call, const ASTContext &context) {
+static bool isText(QualType type) {
+  return type->isConstantArrayType() && type->getArrayElementTypeNoTypeQual()->isCharType();
+}
+
+/// Whether a function takes an argument for one, as strcpy() does and memcpy() does not, or prints
+/// it.
+static bool takesText(const FunctionDecl &f, const CallExpr &call, unsigned i) {
+  const KnownCall *known = findKnownCall(f);
+  if (i >= f.getNumParams())
+    return known && argumentOf(call, *known, i) == 'r' && !formatMayHold(call, *known, 'p');
+  const QualType pointee = f.getParamDecl(i)->getType()->getPointeeType();
+  return !pointee.isNull() && pointee->isCharType();
+}
+
+/// By one of the program's own, and by displacements, MPI may reach backwards, too.
+static bool mayReachBackwards(const CallExpr &call, const ASTContext &context) {
   const FunctionDecl *f = call.getDirectCallee();
-  for (unsigned i = 0; isMpi(*f) && i < call.getNumArgs() && i < f->getNumParams(); ++i)
+  if (!isMpi(*f)) return false;
+  if (f->getName().ends_with("v") && !f->getName().ends_with("ecv")) return true;  // displacements
+  if (f->getName().ends_with("w")) return true;
+  for (unsigned i = 0; i < call.getNumArgs() && i < f->getNumParams(); ++i)
     if (f->getParamDecl(i)->getType().getAsString() == "MPI_Datatype" &&
         !isMpiConstant(constantName(call.getArg(i), context)))
       return true;
   return false;
+}
+
+/// Of a call that is given the address of another field, or its array.
+bool Uniform::staysInField(const CallExpr &call, const Expr &at, const FieldDecl &other,
+                           const FieldDecl &asked, ASTContext &context) {
+  const FunctionDecl *f = call.getDirectCallee();
+  const auto argument = std::find(call.arg_begin(), call.arg_end(), &at);
+  if (!f || argument == call.arg_end()) return false;
+  const auto i = static_cast<unsigned>(argument - call.arg_begin());
+  if (const ParmVarDecl *p = parameter(call, i)) return staysInField(*p, other, asked);
+  // A library writes from there on upwards, whatever its length, but for a text.
+  const bool library = !program_.definition(*f) && (isMpi(*f) || isOfStandard(*f));
+  const QualType result = f->getReturnType();
+  const bool leads = result->isPointerType() || result->isReferenceType() || result->isRecordType();
+  const bool ofFile = isOfFiles(*f) && f->getName() == "fopen";
+  if (!library || mayReachBackwards(call, context) ||
+      (result->isPointerType() && !ofFile && !isLookedAtMost(call, context)))
+    return false;
+  if (isText(other.getType()) && takesText(*f, call, i)) return true;
+  return (f->isInStdNamespace() && !leads) || asked.getFieldIndex() < other.getFieldIndex();
+}
+
+/// Of a parameter that is such an address: read(&o.n, &o.least), and who is given it in turn.
+bool Uniform::staysInField(const ParmVarDecl &p, const FieldDecl &other, const FieldDecl &asked) {
+  const auto [known, fresh] = staying_.try_emplace({&p, &other, &asked}, true);
+  if (!fresh) return known->second;
+  return known->second = std::ranges::all_of(program_.uses(p), [&](const Use &use) {
+           if (!use.in) return false;
+           ASTContext &context = use.in->getASTContext();
+           const auto above = [&](const Expr *e) {
+             const Stmt *parent = parentOf(e, context);
+             while (isa_and_nonnull<ParenExpr>(parent)) parent = parentOf(parent, context);
+             return parent;
+           };
+           const auto *read = dyn_cast_or_null<CastExpr>(above(use.ref));
+           if (!read || read->getCastKind() != CK_LValueToRValue) return false;
+           const Stmt *by = above(read);
+           const Expr *at = read;
+           const auto *bytes = dyn_cast_or_null<CastExpr>(by);
+           if (bytes && bytes->getType()->isVoidPointerType()) at = bytes, by = above(bytes);
+           if (const auto *call = dyn_cast_or_null<CallExpr>(by))
+             return staysInField(*call, *at, other, asked, context);
+           const auto *op = dyn_cast_or_null<BinaryOperator>(by);
+           const auto *unary = dyn_cast_or_null<UnaryOperator>(by);
+           const auto *sub = dyn_cast_or_null<ArraySubscriptExpr>(by);
+           if (op) return op->isComparisonOp();
+           if ((unary && unary->getOpcode() == UO_LNot) || isDropped(by, context) ||
+               (bytes && bytes->getCastKind() == CK_PointerToBoolean))
+             return true;  // whether it is null
+           const bool named = (unary && unary->getOpcode() == UO_Deref) ||
+                              (sub && sub->getBase()->IgnoreParens() == at &&
+                               other.getType()->isConstantArrayType());
+           if (!named) return false;
+           const Stmt *then = above(llvm::cast<Expr>(by));  // no address of it once more
+           const auto *set = dyn_cast_or_null<BinaryOperator>(then);
+           const auto *loads = dyn_cast_or_null<CastExpr>(then);
+           const auto *steps = dyn_cast_or_null<UnaryOperator>(then);
+           return (set && set->isAssignmentOp() && isReadAtMost(set, context)) ||
+                  (loads && loads->getCastKind() == CK_LValueToRValue) ||
+                  (steps && steps->isIncrementDecrementOp() && isReadAtMost(steps, context));
+         });
 }
 
 /// Whether a use of another field stays with that: it is read, or set.
@@ -176,16 +254,7 @@ bool Uniform::staysInField(const MemberExpr &member, const FunctionDecl &in,
       if (unary->isIncrementDecrementOp()) return true;
       if (unary->getOpcode() != UO_AddrOf) return false;
     } else if (const auto *call = dyn_cast<CallExpr>(parent)) {
-      // A library writes from there on upwards, whatever its length.
-      const FunctionDecl *f = call->getDirectCallee();
-      const bool library = f && !program_.definition(*f) && (isMpi(*f) || isOfStandard(*f));
-      const QualType result = f ? f->getReturnType() : QualType();
-      const bool leads = library && (result->isPointerType() || result->isReferenceType() ||
-                                     result->isRecordType());
-      if (!library || hasOwnDatatype(*call, context) ||
-          (result->isPointerType() && !isLookedAtMost(*call, context)))
-        return false;
-      return (f->isInStdNamespace() && !leads) || asked.getFieldIndex() < other->getFieldIndex();
+      return staysInField(*call, *at, *other, asked, context);
     } else if (const auto *inner = dyn_cast<MemberExpr>(parent)) {
       // One of the program's own may know which object it is a part of.
       if (isa<CXXMethodDecl>(inner->getMemberDecl())) return isOfStandard(*inner->getMemberDecl());

@@ -131,7 +131,7 @@ bool Uniform::Filled::changes(const Stmt *s, const CallExpr *but) const {
   for (const Effect &e : effectsOf(s, in_, uniform_.program_, but).all)
     if ((e.kind == Effect::writes && memory_.mayOverlap(e.objects, self_)) ||
         e.kind == Effect::enters || (e.kind == Effect::mpi && (lent_ || isGiven(s))) ||
-        (e.kind == Effect::opaque && memory_.escaped(*self_.known.begin())))
+        (e.kind == Effect::opaque && (isGiven(s) || memory_.escaped(*self_.known.begin()))))
       return true;
   return false;
 }

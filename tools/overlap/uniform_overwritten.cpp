@@ -268,14 +268,24 @@ bool Uniform::Overwritten::lendsOwn(const CallSite &at, const ParmVarDecl &p) {
   const bool taken = address && address->getOpcode() == UO_AddrOf;
   if (taken) e = address->getSubExpr()->IgnoreParens();
   const QualType type = e->getType().getCanonicalType().getUnqualifiedType();
-  while (const auto *member = dyn_cast<MemberExpr>(e)) e = member->getBase()->IgnoreParenImpCasts();
+  const ValueDecl *part = nullptr;  // of the variable
+  while (const auto *member = dyn_cast<MemberExpr>(e)) {
+    part = member->getMemberDecl();
+    e = member->getBase()->IgnoreParenImpCasts();
+  }
   const VarDecl *own = namedVariable(e);
   const bool passesOn = own && own->getType()->isPointerType();  // as it was given it
   QualType lent = p.getType()->getPointeeType().getCanonicalType().getUnqualifiedType();
   if (passesOn && !taken && p.getType()->isPointerType()) lent = context.getPointerType(lent);
   if (!own || own->hasGlobalStorage() || type != lent || !isAlone(*own)) return false;
-  return std::ranges::none_of(program_.uses(*own), [&](const Use &use) {
-    return use.ref != e && isWithin(use.ref->getBeginLoc(), at.call, context.getSourceManager());
+  return std::ranges::all_of(program_.uses(*own), [&](const Use &use) {
+    if (use.ref == e || !isWithin(use.ref->getBeginLoc(), at.call, context.getSourceManager()))
+      return true;
+    const Stmt *above = parentOf(use.ref, context);
+    while (isa_and_nonnull<CastExpr, ParenExpr>(above)) above = parentOf(above, context);
+    const auto *other = dyn_cast_or_null<MemberExpr>(above);
+    return part && other && isa<FieldDecl>(other->getMemberDecl()) &&
+           nameInAll(*other->getMemberDecl()) != nameInAll(*part);
   });
 }
 
@@ -307,7 +317,7 @@ bool Uniform::Overwritten::isLentOnly(const CallExpr &call, unsigned i, const Va
   }
   const KnownCall *known = findKnownCall(*f);
   if (known && (formatMayHold(call, *known, 'p') || known->name.starts_with("strto"))) return false;
-  if (!known && !isOfFiles(*f)) return isOfStream(call, *f, i);
+  if (!known && !isOfFiles(*f)) return !program_.changesStreams() && isOfStream(call, *f, i);
   return !f->getReturnType()->isPointerType() || isLookedAtMost(call, context);
 }
 
@@ -329,7 +339,7 @@ bool Uniform::Overwritten::isPlain(const Use &use, const VarDecl &v) {
   for (;;) {
     const Stmt *above = parentOf(at, context);
     const auto *parent = dyn_cast_or_null<Expr>(above);
-    if (!parent) return !address && isDropped(above, context);
+    if (!parent) return isDropped(above, context);
     if (const auto *cast = dyn_cast<CastExpr>(parent)) {
       const bool loads = cast->getCastKind() == CK_LValueToRValue;
       if (loads && !pointer) return true;
@@ -389,7 +399,8 @@ bool Uniform::isOverwritable(const VarDecl &v, const FieldDecl *only) {
   // What may lie behind the end of a structure nobody sends with it.
   const bool behind = type->isIncompleteType() || !type->isConstantSizeType() ||
                       v.getASTContext().getTypeSize(type) == 0;
-  return !program_.goesBack() && !behind && !holdsPointers(type) && !type.isVolatileQualified() &&
+  const bool apart = !program_.goesBack() && !(v.hasGlobalStorage() && program_.hasDirectives());
+  return apart && !behind && !holdsPointers(type) && !type.isVolatileQualified() &&
          !type->isAtomicType() && Overwritten(*this, v, only).isFilled();
 }
 

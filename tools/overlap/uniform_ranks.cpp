@@ -143,7 +143,11 @@ bool Uniform::tellsRank(const ValueDecl &d, Seen *seen) const {
   if (!isa<VarDecl, FieldDecl>(d)) return false;
   if (holdsWholeNumbers(d.getType())) return true;
   const bool whole = isWholeNumber(d.getType());
-  if (!whole && !(seen && d.getType().getNonReferenceType()->isFloatingType())) return false;
+  if (!whole && !(seen && d.getType().getNonReferenceType()->isFloatingType())) {
+    const auto *v = dyn_cast<VarDecl>(&d);
+    const Stmt *init = v ? v->getAnyInitializer() : nullptr;  // p = rank == 0 ? &a : NULL
+    return seen && namesRank(init, static_cast<Seen *>(nullptr));
+  }
   // What is written where a field leads is not followed.
   if (whole && seen && isa<FieldDecl>(d) && d.getType()->isPointerType() && !madeAlike(d))
     return true;

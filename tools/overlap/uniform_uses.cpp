@@ -252,8 +252,12 @@ bool Uniform::changesAlike(const VarDecl &other, const FieldDecl *only) {
   if (pointee.isNull() || pointee.isVolatileQualified() || program_.hasNames(other) ||
       (other.hasGlobalStorage() && program_.knownElsewhere(other)))
     return false;
-  return std::ranges::all_of(program_.uses(other),
-                             [&](const Use &use) { return sameUse(use, other, only); });
+  return std::ranges::all_of(program_.uses(other), [&](const Use &use) {
+    if (sameUse(use, other, only)) return true;
+    return only &&
+           differsBy(use, "'" + other.getNameAsString() + "->" + only->getNameAsString() + "'",
+                     *only);
+  });
 }
 
 /// What a function of the program's own calls argument i; null: it is not known.
@@ -295,26 +299,45 @@ static bool onlyReads(const FunctionDecl &f, unsigned i) {
          pointee->isCharType() && !keeps && (result.isNull() || result->isRecordType());
 }
 
-/// Whether a function does no more with a list of arguments than to print it by its own last
+/// Whether an expression is a list of arguments, or leads to one.
+static bool isArgumentList(QualType type, const ASTContext &context) {
+  for (QualType inner = type; !inner.isNull(); inner = inner->getPointeeType())
+    type = QualType(inner->getBaseElementTypeUnsafe(), 0);
+  const QualType list = context.getBuiltinVaListType();
+  return type->getAsRecordDecl() ? type->getAsRecordDecl() == context.getVaListTagDecl()
+                                 : context.hasSameType(type, list);
+}
+
+/// Whether a function does no more with a list of arguments, its own, than to print it by its last
 /// parameter, the format.
 static bool printsArguments(const FunctionDecl &f, const Stmt *s) {
   if (!s) return true;
-  if (isa<VAArgExpr>(s)) return false;
+  const ASTContext &context = f.getASTContext();
   const auto *call = dyn_cast<CallExpr>(s);
   const FunctionDecl *by = call ? call->getDirectCallee() : nullptr;
   if (by && isOfArgumentLists(*by)) {
     const bool prints = by->isExternC() && by->getName().starts_with("v");
-    const VarDecl *format =
-        prints ? namedVariable(call->getArg(call->getNumArgs() - 2)->IgnoreParenImpCasts())
-               : nullptr;
-    return !prints || format == f.getParamDecl(f.getNumParams() - 1);
+    for (unsigned i = 0; i < call->getNumArgs(); ++i) {
+      const Expr *e = call->getArg(i)->IgnoreParenImpCasts();
+      const VarDecl *named = namedVariable(e);
+      if (isArgumentList(e->getType(), context) ? !named || !named->hasLocalStorage()
+                                                : !named && !printsArguments(f, e))
+        return false;
+      if (prints && i + 2 == call->getNumArgs() && named != f.getParamDecl(f.getNumParams() - 1))
+        return false;
+    }
+    return true;
   }
+  if (isa<VAArgExpr>(s) || (by && by->getIdentifier() && by->getName().starts_with("__builtin_va")))
+    return false;
   const auto *cast = dyn_cast<CastExpr>(s);
-  if (cast && cast->getCastKind() == CK_LValueToRValue && namedVariable(cast->getSubExpr()))
+  if (cast && cast->getCastKind() == CK_LValueToRValue && namedVariable(cast->getSubExpr()) &&
+      !isArgumentList(cast->getType(), context))
     return true;  // it is read
+  const auto *e = dyn_cast<Expr>(s);
   const auto *ref = dyn_cast<DeclRefExpr>(s);
-  return !(ref && (ref->getDecl() == f.getParamDecl(f.getNumParams() - 1) ||
-                   llvm::StringRef(ref->getType().getAsString()).contains("va_list"))) &&
+  return !(e && isArgumentList(e->getType(), context)) &&
+         !(ref && ref->getDecl() == f.getParamDecl(f.getNumParams() - 1)) &&
          std::ranges::all_of(s->children(),
                              [&](const Stmt *child) { return printsArguments(f, child); });
 }
@@ -323,9 +346,11 @@ static bool printsArguments(const FunctionDecl &f, const Stmt *s) {
 static bool isPrinted(const CallExpr &call, unsigned i, Program &program) {
   const FunctionDecl *callee = call.getDirectCallee();
   const FunctionDecl *f = callee ? program.bodyAnywhere(*callee) : nullptr;
-  if (!f || !f->isVariadic() || f->getNumParams() == 0 || i < f->getNumParams()) return false;
-  const unsigned last = f->getNumParams() - 1;
-  return !formatMayHold(call.getArg(last), 'n') && !formatMayHold(call.getArg(last), 'p') &&
+  if (!f || !f->isVariadic() || isa<CXXMethodDecl>(f) || f->getNumParams() == 0 ||
+      i < f->getNumParams() || program.handles(Handles::prints))
+    return false;
+  const Expr *format = call.getArg(f->getNumParams() - 1);
+  return !formatMayHold(format, 'n') && !formatMayHold(format, 'p') &&
          printsArguments(*f, f->getBody());
 }
 
@@ -334,7 +359,9 @@ bool Uniform::leavesAlone(const CallExpr *call, unsigned i) const {
   const FunctionDecl *f = call->getDirectCallee();
   if (!f) return false;
   if (!call->getArg(i)->isGLValue() && !call->getArg(i)->getType()->isPointerType()) return true;
-  if (const KnownCall *known = findKnownCall(*f)) return argumentOf(*call, *known, i) == 'r';
+  if (const KnownCall *known = findKnownCall(*f))
+    return argumentOf(*call, *known, i) == 'r' &&
+           !(known->arguments.find('F') < i && program_.handles(Handles::prints));
   if (parsesOptions(*f)) return i != 1 && i != 4;  // argv, whose words it moves
   if (isPrinted(*call, i, program_)) return true;
   if (!program_.definition(*f) && onlyReads(*f, i)) return true;

@@ -88,6 +88,24 @@ static void parameter(void) {
   if (rank == 0) printf(", and %d\n", n);
 }
 
+static void read(int *n, double *least) {
+  if (rank == 0) {
+    *n = 2;
+    if (least) *least = .5;
+  }
+  MPI_Bcast(n, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  MPI_Bcast(least, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+}
+static void parameters(void) {
+  struct options o = {0, 0, 0};
+  read(&o.steps, &o.least);
+  for (int s = 0; s < o.steps; ++s) {
+    // CHECK: [[#@LINE+1]]:5: note: fix: MPI_Iallreduce here
+    MPI_Allreduce(&in, &out, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    work();
+  }
+}
+
 static void choose(int to) {
   if (to > 3) return;
   steps = to;
@@ -184,6 +202,7 @@ int main(int argc, char **argv) {
   fields();
   array();
   parameter();
+  parameters();
   stays();
   looked_at();
   part();
