@@ -192,43 +192,48 @@ bool Uniform::staysInField(const CallExpr &call, const Expr &at, const FieldDecl
 
 /// Of a parameter that is such an address: read(&o.n, &o.least), and who is given it in turn.
 bool Uniform::staysInField(const ParmVarDecl &p, const FieldDecl &other, const FieldDecl &asked) {
-  const auto [known, fresh] = staying_.try_emplace({&p, &other, &asked}, true);
+  const auto key = std::make_tuple(&p, &other, &asked);
+  const auto [known, fresh] = staying_.try_emplace(key, true);
   if (!fresh) return known->second;
-  return known->second = std::ranges::all_of(program_.uses(p), [&](const Use &use) {
-           if (!use.in) return false;
-           ASTContext &context = use.in->getASTContext();
-           const auto above = [&](const Expr *e) {
-             const Stmt *parent = parentOf(e, context);
-             while (isa_and_nonnull<ParenExpr>(parent)) parent = parentOf(parent, context);
-             return parent;
-           };
-           const auto *read = dyn_cast_or_null<CastExpr>(above(use.ref));
-           if (!read || read->getCastKind() != CK_LValueToRValue) return false;
-           const Stmt *by = above(read);
-           const Expr *at = read;
-           const auto *bytes = dyn_cast_or_null<CastExpr>(by);
-           if (bytes && bytes->getType()->isVoidPointerType()) at = bytes, by = above(bytes);
-           if (const auto *call = dyn_cast_or_null<CallExpr>(by))
-             return staysInField(*call, *at, other, asked, context);
-           const auto *op = dyn_cast_or_null<BinaryOperator>(by);
-           const auto *unary = dyn_cast_or_null<UnaryOperator>(by);
-           const auto *sub = dyn_cast_or_null<ArraySubscriptExpr>(by);
-           if (op) return op->isComparisonOp();
-           if ((unary && unary->getOpcode() == UO_LNot) || isDropped(by, context) ||
-               (bytes && bytes->getCastKind() == CK_PointerToBoolean))
-             return true;  // whether it is null
-           const bool named = (unary && unary->getOpcode() == UO_Deref) ||
-                              (sub && sub->getBase()->IgnoreParens() == at &&
-                               other.getType()->isConstantArrayType());
-           if (!named) return false;
-           const Stmt *then = above(llvm::cast<Expr>(by));  // no address of it once more
-           const auto *set = dyn_cast_or_null<BinaryOperator>(then);
-           const auto *loads = dyn_cast_or_null<CastExpr>(then);
-           const auto *steps = dyn_cast_or_null<UnaryOperator>(then);
-           return (set && set->isAssignmentOp() && isReadAtMost(set, context)) ||
-                  (loads && loads->getCastKind() == CK_LValueToRValue) ||
-                  (steps && steps->isIncrementDecrementOp() && isReadAtMost(steps, context));
-         });
+  const bool stays = std::ranges::all_of(program_.uses(p), [&](const Use &use) {
+    if (!use.in) return false;
+    ASTContext &context = use.in->getASTContext();
+    const auto above = [&](const Expr *e) {
+      const Stmt *parent = parentOf(e, context);
+      while (isa_and_nonnull<ParenExpr>(parent)) parent = parentOf(parent, context);
+      return parent;
+    };
+    const auto *read = dyn_cast_or_null<CastExpr>(above(use.ref));
+    if (!read || read->getCastKind() != CK_LValueToRValue) return false;
+    const Stmt *by = above(read);
+    const Expr *at = read;
+    const auto *bytes = dyn_cast_or_null<CastExpr>(by);
+    if (bytes && bytes->getType()->isVoidPointerType()) at = bytes, by = above(bytes);
+    if (const auto *call = dyn_cast_or_null<CallExpr>(by))
+      return staysInField(*call, *at, other, asked, context);
+    const auto *op = dyn_cast_or_null<BinaryOperator>(by);
+    const auto *unary = dyn_cast_or_null<UnaryOperator>(by);
+    const auto *sub = dyn_cast_or_null<ArraySubscriptExpr>(by);
+    if (op) return op->isComparisonOp();
+    if ((unary && unary->getOpcode() == UO_LNot) || isDropped(by, context) ||
+        (bytes && bytes->getCastKind() == CK_PointerToBoolean))
+      return true;  // whether it is null
+    const bool named =
+        (unary && unary->getOpcode() == UO_Deref) ||
+        (sub && sub->getBase()->IgnoreParens() == at && other.getType()->isConstantArrayType());
+    if (!named) return false;
+    const Stmt *then = above(llvm::cast<Expr>(by));  // no address of it once more
+    const auto *set = dyn_cast_or_null<BinaryOperator>(then);
+    const auto *loads = dyn_cast_or_null<CastExpr>(then);
+    const auto *steps = dyn_cast_or_null<UnaryOperator>(then);
+    return (set && set->isAssignmentOp() && isReadAtMost(set, context)) ||
+           (loads && loads->getCastKind() == CK_LValueToRValue) ||
+           (steps && steps->isIncrementDecrementOp() && isReadAtMost(steps, context));
+  });
+  if (stays) return true;
+  // What was found of others may rest on this one.
+  std::erase_if(staying_, [](const auto &found) { return found.second; });
+  return staying_[key] = false;
 }
 
 /// Whether a use of another field stays with that: it is read, or set.
