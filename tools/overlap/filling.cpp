@@ -3,17 +3,29 @@
 #include "tools/overlap/filling.h"
 
 #include <clang/AST/ASTContext.h>
+#include <clang/AST/Stmt.h>
 
 #include "tools/overlap/buffers.h"
+#include "tools/overlap/known_calls.h"
 
 namespace nbcc::overlap {
 
 using namespace clang;
 using llvm::dyn_cast;
 
-bool fillsAll(const CallExpr &call, const Collective &c, unsigned i, QualType pointee,
-              const ASTContext &context) {
-  const size_t count = c.arguments.find('n', i), type = c.arguments.find('t', i);
+std::optional<Fill> fillOf(const CallExpr &call) {
+  const FunctionDecl *f = call.getDirectCallee();
+  const Collective *c = f && isMpi(*f) ? findCollective(f->getNameAsString()) : nullptr;
+  const size_t to = c ? c->arguments.find_first_of("rb") : std::string_view::npos;
+  if (to == std::string_view::npos || !c->sameOnAll || call.getNumArgs() != c->arguments.size())
+    return std::nullopt;
+  return Fill{c, static_cast<unsigned>(to)};
+}
+
+bool fillsAll(const CallExpr &call, const Fill &fill, QualType pointee, const ASTContext &context) {
+  const std::string_view arguments = fill.kind->arguments;
+  const size_t count = arguments.find('n', fill.argument),
+               type = arguments.find('t', fill.argument);
   if (count == std::string_view::npos || type == std::string_view::npos) return false;
   const auto length = call.getArg(static_cast<unsigned>(count))->getIntegerConstantExpr(context);
   const unsigned each = sizeOfType(constantName(call.getArg(static_cast<unsigned>(type)), context));
@@ -22,16 +34,28 @@ bool fillsAll(const CallExpr &call, const Collective &c, unsigned i, QualType po
          length->sge((bytes + each - 1) / each);
 }
 
-const CallExpr *checkedCall(const Expr *e) {
+static const CallExpr *callIn(const Expr *e) {
   e = e->IgnoreImplicit()->IgnoreParenCasts();
   if (const auto *op = dyn_cast<UnaryOperator>(e); op && op->getOpcode() == UO_LNot)
-    return checkedCall(op->getSubExpr());
+    return callIn(op->getSubExpr());
   const auto *op = dyn_cast<BinaryOperator>(e);
   if (!op) return dyn_cast<CallExpr>(e);
-  if (op->getOpcode() == BO_Assign) return checkedCall(op->getRHS());
+  if (op->getOpcode() == BO_Assign) return callIn(op->getRHS());
   if (!op->isEqualityOp()) return nullptr;
-  const CallExpr *call = checkedCall(op->getLHS());
-  return call ? call : checkedCall(op->getRHS());
+  const CallExpr *call = callIn(op->getLHS());
+  return call ? call : callIn(op->getRHS());
+}
+
+const CallExpr *checkedCall(const Stmt *s) {
+  const auto *e = dyn_cast<Expr>(s);
+  if (const auto *check = dyn_cast<IfStmt>(s))
+    e = check->getInit() || check->getConditionVariable() ? nullptr : check->getCond();
+  if (const auto *declared = dyn_cast<DeclStmt>(s)) {
+    const auto *code =
+        declared->isSingleDecl() ? dyn_cast<VarDecl>(declared->getSingleDecl()) : nullptr;
+    e = code && code->hasLocalStorage() ? code->getInit() : nullptr;
+  }
+  return e ? callIn(e) : nullptr;
 }
 
 bool isDoneWith(const FunctionDecl &f) {

@@ -75,14 +75,18 @@ bool formatMayHold(const clang::Expr *format, char conversion) {
   return false;
 }
 
+static const clang::AsmLabelAttr *labelOf(const clang::FunctionDecl &f) {
+  return f.getMostRecentDecl()->getAttr<clang::AsmLabelAttr>();
+}
+
 llvm::StringRef symbolOf(const clang::FunctionDecl &f) {
-  const auto *label = f.getMostRecentDecl()->getAttr<clang::AsmLabelAttr>();
+  const clang::AsmLabelAttr *label = labelOf(f);
   return label ? label->getLabel() : nameOf(f);
 }
 
 /// The program says which function a name stands for; the library's own headers do, too.
 static bool isRelabelled(const clang::FunctionDecl &f) {
-  const auto *label = f.getMostRecentDecl()->getAttr<clang::AsmLabelAttr>();
+  const clang::AsmLabelAttr *label = labelOf(f);
   const clang::SourceManager &files = f.getASTContext().getSourceManager();
   return label && label->getLabel() != nameOf(f) &&
          !files.isInSystemHeader(files.getExpansionLoc(label->getLocation()));

@@ -136,8 +136,8 @@ bool isUniquePointer(QualType type) {
 
 QualType ownedByStandard(QualType type) {
   const ClassTemplateSpecializationDecl *of =
-      isUniquePointer(type) ? ofStandard(type, "unique_ptr") : ofStandard(type, "shared_ptr");
-  for (const char *name : {"__shared_ptr", "__shared_ptr_access", "default_delete"})  // bases of it
+      isUniquePointer(type) ? ofStandard(type, "unique_ptr") : nullptr;
+  for (const char *name : {"shared_ptr", "__shared_ptr", "__shared_ptr_access", "default_delete"})
     if (!of) of = ofStandard(type, name);
   return of ? of->getTemplateArgs()[0].getAsType() : QualType();
 }

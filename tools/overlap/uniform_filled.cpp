@@ -14,7 +14,6 @@
 
 #include <algorithm>
 
-#include "tools/overlap/buffers.h"
 #include "tools/overlap/changes.h"
 #include "tools/overlap/effects.h"
 #include "tools/overlap/filling.h"
@@ -146,33 +145,24 @@ bool Uniform::Filled::isAlike(const Expr *e) {
 
 /// Whether it is so behind a statement because of a call in it.
 bool Uniform::Filled::filledBy(const CallExpr *call, const Stmt *in) {
-  const FunctionDecl *f = call ? call->getDirectCallee() : nullptr;
-  const Collective *c = f && isMpi(*f) ? findCollective(f->getNameAsString()) : nullptr;
-  if (!c || !c->sameOnAll || call->getNumArgs() != c->arguments.size()) return false;
-  for (unsigned i = 0; i < call->getNumArgs(); ++i) {
-    if (c->arguments[i] != 'r' && c->arguments[i] != 'b') continue;
-    const auto *op = dyn_cast<UnaryOperator>(call->getArg(i)->IgnoreParenCasts());
-    if (!op || op->getOpcode() != UO_AddrOf || !isV(op->getSubExpr())) return false;
-    return fillsAll(*call, *c, i, v_.getType(), context_) && !changes(in, call) &&
-           std::ranges::none_of(call->arguments(), [&](const Expr *e) { return changes(e); }) &&
-           uniform_.fillsAlike(call, i, &in_, atOnce) && uniform_.reached(call, &in_);
-  }
-  return false;
+  const std::optional<Fill> fill = call ? fillOf(*call) : std::nullopt;
+  const Expr *to = fill ? call->getArg(fill->argument)->IgnoreParenCasts() : nullptr;
+  const auto *op = dyn_cast_or_null<UnaryOperator>(to);
+  return op && op->getOpcode() == UO_AddrOf && isV(op->getSubExpr()) &&
+         fillsAll(*call, *fill, v_.getType(), context_) && !changes(in, call) &&
+         std::ranges::none_of(call->arguments(), [&](const Expr *e) { return changes(e); }) &&
+         uniform_.fillsAlike(call, fill->argument, &in_, atOnce) && uniform_.reached(call, &in_);
 }
 
 bool Uniform::Filled::fills(const Stmt *s) {
   if (const auto *declared = dyn_cast<DeclStmt>(s)) {
     if (llvm::is_contained(declared->decls(), &v_))
       return v_.getInit() && isAlike(v_.getInit()) && !changes(s);
-    const auto *code =
-        declared->isSingleDecl() ? dyn_cast<VarDecl>(declared->getSingleDecl()) : nullptr;
-    return code && code->hasLocalStorage() && code->getInit() &&
-           filledBy(checkedCall(code->getInit()), s);
+    return filledBy(checkedCall(s), s);
   }
   if (const auto *check = dyn_cast<IfStmt>(s))
-    return !check->getInit() && !check->getConditionVariable() &&
-           filledBy(checkedCall(check->getCond()), check->getCond()) &&
-           !changes(check->getThen()) && !(check->getElse() && changes(check->getElse()));
+    return filledBy(checkedCall(s), check->getCond()) && !changes(check->getThen()) &&
+           !(check->getElse() && changes(check->getElse()));
   if (const auto *block = dyn_cast<CompoundStmt>(s)) return endsWithIt(*block);
   if (const auto *once = dyn_cast<DoStmt>(s)) {  // a macro
     const auto *body = dyn_cast<CompoundStmt>(once->getBody());

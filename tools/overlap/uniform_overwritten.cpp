@@ -20,7 +20,6 @@
 
 #include <algorithm>
 
-#include "tools/overlap/buffers.h"
 #include "tools/overlap/changes.h"
 #include "tools/overlap/effects.h"
 #include "tools/overlap/filling.h"
@@ -88,7 +87,7 @@ class Uniform::Overwritten {
   bool isTheField(const Expr *e) const;
   const CallExpr *filling(const Stmt *, const FunctionDecl &in) const;
   const CallExpr *filling(const CallExpr *) const;
-  bool isFull(const CallExpr &, const Collective &, unsigned argument, QualType) const;
+  bool isFull(const CallExpr &, const Fill &, QualType) const;
   bool fillsAlike(const CallExpr *, const FunctionDecl *in);
   bool isAlone(const VarDecl &);
   bool lendsOwn(const CallSite &, const ParmVarDecl &);
@@ -112,44 +111,30 @@ bool Uniform::Overwritten::isTheField(const Expr *e) const {
 }
 
 /// Whether the data that a collective writes are no fewer than what it is asked for.
-bool Uniform::Overwritten::isFull(const CallExpr &call, const Collective &c, unsigned i,
-                                  QualType type) const {
+bool Uniform::Overwritten::isFull(const CallExpr &call, const Fill &fill, QualType type) const {
   return !type->isIncompleteType() && type->isConstantSizeType() &&
-         fillsAll(call, c, i, type, call.getDirectCallee()->getASTContext());
+         fillsAll(call, fill, type, call.getDirectCallee()->getASTContext());
 }
 
 /// Null: it is no collective that fills all of it with the same.
 const CallExpr *Uniform::Overwritten::filling(const CallExpr *call) const {
-  const FunctionDecl *f = call ? call->getDirectCallee() : nullptr;
-  const Collective *c = f && isMpi(*f) ? findCollective(f->getNameAsString()) : nullptr;
-  if (!c || !c->sameOnAll || call->getNumArgs() != c->arguments.size()) return nullptr;
-  for (unsigned i = 0; i < call->getNumArgs(); ++i) {
-    if (c->arguments[i] != 'r' && c->arguments[i] != 'b') continue;
-    const Expr *e = call->getArg(i)->IgnoreParenCasts();
-    const auto *address = dyn_cast<UnaryOperator>(e);
-    const bool taken = address && address->getOpcode() == UO_AddrOf;
-    if (taken) e = address->getSubExpr()->IgnoreParens();
-    const bool lends = taken || e->getType()->isArrayType();
-    const bool field = lends && isTheField(e);
-    if (!field && !(isV(e) && (points_ ? !taken : lends))) return nullptr;
-    const QualType pointee = v_.getType()->getPointeeType();  // by a reference, too
-    const QualType type = field ? only_->getType() : pointee.isNull() ? v_.getType() : pointee;
-    return isFull(*call, *c, i, type) ? call : nullptr;
-  }
-  return nullptr;
+  const std::optional<Fill> fill = call ? fillOf(*call) : std::nullopt;
+  if (!fill) return nullptr;
+  const Expr *e = call->getArg(fill->argument)->IgnoreParenCasts();
+  const auto *address = dyn_cast<UnaryOperator>(e);
+  const bool taken = address && address->getOpcode() == UO_AddrOf;
+  if (taken) e = address->getSubExpr()->IgnoreParens();
+  const bool lends = taken || e->getType()->isArrayType();
+  const bool field = lends && isTheField(e);
+  if (!field && !(isV(e) && (points_ ? !taken : lends))) return nullptr;
+  const QualType pointee = v_.getType()->getPointeeType();  // by a reference, too
+  const QualType type = field ? only_->getType() : pointee.isNull() ? v_.getType() : pointee;
+  return isFull(*call, *fill, type) ? call : nullptr;
 }
 
 /// The same for a statement that holds such a call, and comes to it.
 const CallExpr *Uniform::Overwritten::filling(const Stmt *s, const FunctionDecl &in) const {
-  const Expr *e = dyn_cast<Expr>(s);
-  if (const auto *check = dyn_cast<IfStmt>(s))
-    e = check->getInit() || check->getConditionVariable() ? nullptr : check->getCond();
-  if (const auto *declared = dyn_cast<DeclStmt>(s)) {
-    const auto *code =
-        declared->isSingleDecl() ? dyn_cast<VarDecl>(declared->getSingleDecl()) : nullptr;
-    e = code && code->hasLocalStorage() ? code->getInit() : nullptr;
-  }
-  if (e) return filling(checkedCall(e));
+  if (const CallExpr *call = checkedCall(s)) return filling(call);
   const auto *once = dyn_cast<DoStmt>(s);  // a macro
   const Stmt *inner =
       once && known(once->getCond(), in.getASTContext()) == false ? once->getBody() : s;
@@ -202,9 +187,7 @@ bool Uniform::Overwritten::waits(const Stmt *at, const FunctionDecl *in, Seen &s
 
 /// Whether it leaves the same on all ranks that come to what calls it.
 bool Uniform::Overwritten::fillsAlike(const CallExpr *call, const FunctionDecl *in) {
-  const auto &arguments = findCollective(call->getDirectCallee()->getNameAsString())->arguments;
-  const auto i = static_cast<unsigned>(arguments.find_first_of("rb"));
-  return uniform_.fillsAlike(call, i, in, stays_ ? ever : inFunction) &&
+  return uniform_.fillsAlike(call, fillOf(*call)->argument, in, stays_ ? ever : inFunction) &&
          uniform_.reached(call, in) && (!stays_ || uniform_.entered(in));
 }
 

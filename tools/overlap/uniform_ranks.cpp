@@ -17,6 +17,7 @@
 #include <functional>
 
 #include "tools/overlap/buffers.h"
+#include "tools/overlap/filling.h"
 #include "tools/overlap/known_calls.h"
 #include "tools/overlap/memory.h"
 #include "tools/overlap/types.h"
@@ -192,25 +193,20 @@ static bool isOnSelf(const CallExpr &call, const Collective &c, const ASTContext
 static std::map<std::string, std::vector<CallSite>> filledAlike(const Program &program) {
   std::map<std::string, std::vector<CallSite>> fills;
   for (const CallSite &at : program.collectives()) {
-    const Collective *c = findCollective(at.call->getDirectCallee()->getNameAsString());
-    if (!c || !c->sameOnAll || at.call->getNumArgs() != c->arguments.size() || !at.in ||
-        isOnSelf(*at.call, *c, at.in->getASTContext()))
-      continue;
-    for (unsigned i = 0; i < at.call->getNumArgs(); ++i) {
-      if (c->arguments[i] != 'r' && c->arguments[i] != 'b') continue;
-      const Expr *to = at.call->getArg(i)->IgnoreParenCasts();
-      const QualType type = to->getType();
-      if ((type->isPointerType() ? type->getPointeeType() : type)->isRecordType())
-        fills[""].push_back(at);
-      const auto *op = dyn_cast<UnaryOperator>(to);
-      if (op && op->getOpcode() == UO_AddrOf) to = op->getSubExpr()->IgnoreParens();
-      while (const auto *sub = dyn_cast<ArraySubscriptExpr>(to))
-        to = sub->getBase()->IgnoreParenCasts();
-      if (const auto *ref = dyn_cast<DeclRefExpr>(to))
-        fills[nameInAll(*ref->getDecl())].push_back(at);
-      if (const auto *m = dyn_cast<MemberExpr>(to))
-        fills[nameInAll(*m->getMemberDecl())].push_back(at);
-    }
+    const std::optional<Fill> fill = fillOf(*at.call);
+    if (!fill || !at.in || isOnSelf(*at.call, *fill->kind, at.in->getASTContext())) continue;
+    const Expr *to = at.call->getArg(fill->argument)->IgnoreParenCasts();
+    const QualType type = to->getType();
+    if ((type->isPointerType() ? type->getPointeeType() : type)->isRecordType())
+      fills[""].push_back(at);
+    const auto *op = dyn_cast<UnaryOperator>(to);
+    if (op && op->getOpcode() == UO_AddrOf) to = op->getSubExpr()->IgnoreParens();
+    while (const auto *sub = dyn_cast<ArraySubscriptExpr>(to))
+      to = sub->getBase()->IgnoreParenCasts();
+    if (const auto *ref = dyn_cast<DeclRefExpr>(to))
+      fills[nameInAll(*ref->getDecl())].push_back(at);
+    if (const auto *m = dyn_cast<MemberExpr>(to))
+      fills[nameInAll(*m->getMemberDecl())].push_back(at);
   }
   return fills;
 }

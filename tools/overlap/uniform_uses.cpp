@@ -13,6 +13,7 @@
 
 #include "tools/overlap/buffers.h"
 #include "tools/overlap/changes.h"
+#include "tools/overlap/filling.h"
 #include "tools/overlap/known_calls.h"
 #include "tools/overlap/types.h"
 #include "tools/overlap/uniform.h"
@@ -395,8 +396,9 @@ bool Uniform::fillsAlike(const CallExpr *call, unsigned i, const FunctionDecl *i
   if (name == "MPI_Dims_create")  // of the same it makes the same (MPI 4.0, section 8.5.2)
     return i == 2 && same(call->getArg(0), in) && same(call->getArg(1), in);
   if (name == "MPI_Comm_size") return ourCommunicator(call->getArg(0), in, kept);
-  const Collective *c = findCollective(name);
-  if (!c || !c->sameOnAll || call->getNumArgs() != c->arguments.size()) return false;
+  const std::optional<Fill> fill = fillOf(*call);
+  if (!fill) return false;
+  const Collective *c = fill->kind;
   // Where it puts it is the same: by displacements, and by the datatype.
   for (unsigned k = i + 1; k < call->getNumArgs(); ++k) {
     const Expr *argument = call->getArg(k);

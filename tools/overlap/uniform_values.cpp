@@ -16,6 +16,7 @@
 #include "tools/overlap/buffers.h"
 #include "tools/overlap/changes.h"
 #include "tools/overlap/communicators.h"
+#include "tools/overlap/filling.h"
 #include "tools/overlap/known_calls.h"
 #include "tools/overlap/uniform.h"
 
@@ -412,10 +413,9 @@ std::string Uniform::overAnother(const Use &use) {
   while (isa_and_nonnull<CastExpr, ParenExpr, UnaryOperator, DeclRefExpr, MemberExpr>(at))
     at = parentOf(at, context);
   const auto *call = dyn_cast_or_null<CallExpr>(at);
-  const FunctionDecl *f = call ? call->getDirectCallee() : nullptr;
-  const Collective *c = f && isMpi(*f) ? findCollective(f->getNameAsString()) : nullptr;
-  if (!c || !c->sameOnAll || call->getNumArgs() != c->arguments.size()) return "";
-  const Expr *communicator = call->getArg(static_cast<unsigned>(c->arguments.find('c')));
+  const std::optional<Fill> fill = call ? fillOf(*call) : std::nullopt;
+  if (!fill) return "";
+  const Expr *communicator = call->getArg(static_cast<unsigned>(fill->kind->arguments.find('c')));
   if (ourCommunicator(communicator, use.in, atOnce)) return "";
   return ", over '" + written(communicator, context) + "', which may be another communicator";
 }
