@@ -17,6 +17,7 @@
 
 #include <algorithm>
 #include <new>
+#include <utility>
 #include <vector>
 
 #include "dropin/data.h"
@@ -79,6 +80,18 @@ struct Arguments::More {
   std::vector<Piece> before, behind;
   Handles handles;
   UserOperator user;
+
+  bool has_rows() const { return in.counts || out.counts; }
+  /// Where there are no rows: gives handles back, and all memory but what another short call would
+  /// need as well.
+  void leave() {
+    in.room.leave();
+    out.room.leave();
+    before.clear();
+    behind.clear();
+    handles.clear();
+    user.leave();
+  }
 };
 
 /// Which blocks of what is received are packed before the call: they are read, or must not change.
@@ -101,7 +114,7 @@ class Arguments::Filler {
   const bool they_stay_;
 
   More &more() {
-    if (!more_) more_ = std::make_shared<More>();
+    if (!more_) more_ = spare_ ? std::move(spare_) : std::make_shared<More>();
     return *more_;
   }
   template <class... Handle>

@@ -3,10 +3,12 @@
 
 #include "dropin/calls.h"
 
+#include <cstring>
 #include <new>
 
 #include "dropin/queue.h"
 #include "dropin/selection.h"
+#include "dropin/shapes.h"
 #include "dropin/types.h"
 
 namespace nbcc::dropin {
@@ -79,19 +81,40 @@ Plan *get_plan(Lock &lock, const Incoming &in, const Operation &o, const char *n
   return nullptr;
 }
 
+void count_call(Plan &plan, std::uint64_t bytes) {
+  ++plan.calls;
+  plan.bytes += bytes;
+}
+
 int start_call(Plan &plan, const nbc_call &call, std::uint64_t bytes, nbc_request *request,
                bool attended = false) {
   int status = (attended ? nbc_start_attended : nbc_start)(plan.plan, &call, request);
   if (status) return error_of(status);
-  ++plan.calls;
-  plan.bytes += bytes;
+  count_call(plan, bytes);
   return MPI_SUCCESS;
+}
+
+// Of one rank, what its plan would do: a copy, at the most.
+void copy_alone(Plan &plan, const nbc_call &call, std::uint64_t bytes) {
+  count_call(plan, bytes);
+  const auto has = [&call](const void *buffer) {
+    return buffer && buffer != NBC_IN_PLACE && call.count > 0;
+  };
+  if (!has(call.in) || !has(call.out)) return;
+  const std::size_t each = call.type == NBC_OPAQUE ? call.element_bytes : nbc_type_size(call.type);
+  std::memcpy(call.out, call.in, call.count * each);
 }
 
 int fill_and_start(Plan &plan, Arguments &arguments, std::uint64_t bytes, nbc_request *request,
                    bool attended = false) {
   return arguments.fill() ? start_call(plan, arguments.call(), bytes, request, attended)
                           : MPI_ERR_NO_MEM;
+}
+
+int run_alone(Plan &plan, Arguments &arguments, std::uint64_t bytes) {
+  if (!arguments.fill()) return MPI_ERR_NO_MEM;
+  copy_alone(plan, arguments.call(), bytes);
+  return MPI_SUCCESS;
 }
 
 // Until it is done; a status of MPI's.
@@ -104,20 +127,27 @@ int wait_for(Lock &lock, nbc_request &request) {
   }
 }
 
-// From start to end, with all it needs on the stack.
-int run(Lock &lock, Communicator &c, Plan &plan, const Operation &o, const Outline &line) {
+// From start to end, with all it needs on the stack. `habit`: it is one already.
+int run(Lock &lock, Communicator &c, Plan &plan, const Operation &o, const Outline &line,
+        bool habit = false) {
   nbc_request request;
   Arguments arguments;
   // Nobody frees a type or an operator before this returns, but for another thread.
   if (!set_arguments(arguments, c, o, !has_threads())) return raise(o.comm, MPI_ERR_NO_MEM);
-  get_used(c, o, arguments, &plan, line);
-  int error = fill_and_start(plan, arguments, line.bytes, &request, true);
-  if (!error) error = wait_for(lock, request);
+  if (!habit) get_used(c, o, arguments, &plan, line);
+  const bool alone = is_alone(o, c.ranks());
+  int error = alone ? run_alone(plan, arguments, line.bytes)
+                    : fill_and_start(plan, arguments, line.bytes, &request, true);
+  if (!error && !alone) error = wait_for(lock, request);
   if (!error) error = hand_out(arguments, line);
   return error ? raise(o.comm, error) : MPI_SUCCESS;
 }
 
 int run_again(Lock &lock, const Habit &h, MPI_Comm comm) {
+  if (h.alone) {
+    copy_alone(*h.plan, h.call, h.bytes);
+    return MPI_SUCCESS;
+  }
   nbc_request request;
   const std::shared_ptr<const void> held = h.held;
   int error = start_call(*h.plan, h.call, h.bytes, &request, true);
@@ -209,6 +239,12 @@ int blocking(const Operation &o, const Forms &forms) try {
   if (c) drain(lock, *c);  // those before it may be of the same plan
   if (const Habit *h = c ? habit_of(*c, o, true) : nullptr) return run_again(lock, *h, o.comm);
   const OneCall now;
+  Outline line{.blocking = true};
+  if (Plan *plan = c ? habit_of_bytes(*c, o, line.bytes) : nullptr) {
+    if (c->ranks() > 1) return run(lock, *c, *plan, o, line, true);
+    count_call(*plan, line.bytes);  // with one buffer, a bcast
+    return MPI_SUCCESS;
+  }
   Incoming in = take_in(c, o, true);
   Plan *plan = get_plan(lock, in, o, forms.name);
   return plan ? run(lock, *in.communicator, *plan, o, in.line)

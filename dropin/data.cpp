@@ -15,8 +15,12 @@ namespace nbcc::dropin {
 extern nbc_call no_call;
 nbc_call no_call = {};
 
+constinit std::shared_ptr<Arguments::More> Arguments::spare_;
+
 Arguments::Arguments() = default;
-Arguments::~Arguments() = default;
+Arguments::~Arguments() {
+  clear();
+}
 
 bool Arguments::set(const Operation &o, int rank, int ranks, int blocks_in, int blocks_out,
                     bool they_stay) {
@@ -51,6 +55,10 @@ bool Arguments::empty() {
 }
 
 void Arguments::clear() {
+  if (more_ && more_.use_count() == 1 && !spare_ && !more_->has_rows()) {
+    more_->leave();
+    spare_ = std::move(more_);
+  }
   more_.reset();
 }
 

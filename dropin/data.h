@@ -76,6 +76,7 @@ class Arguments {
   struct More;     // what all but simple calls need
   class Filler;
   std::shared_ptr<More> more_;
+  static std::shared_ptr<More> spare_;  // that the last call has left, since to make one takes long
 };
 
 }  // namespace nbcc::dropin

@@ -75,6 +75,24 @@ bool are_like(const Habit &h, const Operation &o) {
   return d != 0 && d != h.apart_each * (o.each ? 1 : o.receive.count);
 }
 
+// The only side that MPI looks at on this rank, if it is one block; null: it is not.
+const Side *only_side(const Communicator &c, const Operation &o) {
+  const Shapes &s = shapes_of(o.kind);
+  const bool in = sends(o, c.rank()), out = receives(o, c.rank());
+  if (o.kind >= NBC_OWN || o.each || s.reduces || in == out) return nullptr;
+  return (in ? s.send : s.receive) == Shape::one ? &(in ? o.send : o.receive) : nullptr;
+}
+
+void get_used_to_bytes(Communicator &c, const Operation &o, Plan *plan, const Outline &line) {
+  const Side *side = line.blocking ? only_side(c, o) : nullptr;
+  if (!side || !is_plain(side->buffer) || line.bytes == 0) return;
+  std::unique_ptr<HabitOfBytes> &habit = calls_of(c).habits.bytes_of(o);
+  if (!habit) habit = std::make_unique<HabitOfBytes>();
+  const Lengths lengths = lengths_of(c, o, line);
+  *habit = {plan, o.root, std::max<std::uint64_t>(lengths.from, 1),
+            std::min(lengths.to, plan->most)};
+}
+
 }  // namespace
 
 void KeptRow::keep(const Row &row, int blocks) {
@@ -102,10 +120,30 @@ const Habit *habit_of(Communicator &c, const Operation &o, bool blocking) {
   return &h;
 }
 
+Plan *habit_of_bytes(Communicator &c, const Operation &o, std::uint64_t &bytes) {
+  const std::unique_ptr<HabitOfBytes> &habit = calls_of(c).habits.bytes_of(o);
+  if (!habit || !habit->plan || habit->root != o.root) return nullptr;
+  const Side *side = only_side(c, o);
+  if (!side || !is_plain(side->buffer) || side->type == MPI_DATATYPE_NULL || side->count <= 0)
+    return nullptr;
+  std::int64_t all;
+  if (c.ranks() == 1) {  // whatever the type is, nothing is moved
+    int size = 0;
+    PMPI_Type_size(side->type, &size);
+    bytes = static_cast<std::uint64_t>(std::max(size, 0)) * static_cast<std::uint64_t>(side->count);
+    return habit->plan;
+  }
+  const Type type = type_of(side->type);
+  if (type.named || __builtin_mul_overflow(side->count, type.size, &all)) return nullptr;
+  bytes = static_cast<std::uint64_t>(all);
+  return habit->least <= bytes && bytes <= habit->most ? habit->plan : nullptr;
+}
+
 void get_used(Communicator &c, const Operation &o, const Arguments &arguments, Plan *plan,
               const Outline &line) try {
   if (o.kind >= NBC_OWN || o.send.types || o.receive.types) return;
-  if (line.truncates || !arguments.serves_again()) return;
+  if (line.truncates) return;
+  if (!arguments.serves_again()) return get_used_to_bytes(c, o, plan, line);
   const bool in = sends(o, c.rank()), out = receives(o, c.rank());
   const bool in_place_of_sent = in && o.send.buffer == MPI_IN_PLACE;
   const bool in_place_of_received = out && o.receive.buffer == MPI_IN_PLACE;
@@ -114,7 +152,8 @@ void get_used(Communicator &c, const Operation &o, const Arguments &arguments, P
   if (sent && received && o.send.buffer == o.receive.buffer) return;
   const bool discards = o.kind == NBC_EXSCAN && c.rank() == 0;
   if (discards && in_place_of_sent) return;  // what is received there is sent, after all
-  if ((sent && !type_of(o.send.type).named) || (received && !type_of(o.receive.type).named)) return;
+  if ((sent && !type_of(o.send.type).named) || (received && !type_of(o.receive.type).named))
+    return get_used_to_bytes(c, o, plan, line);
   const Shapes &s = shapes_of(o.kind);
   const int blocks_in = !sent ? 0 : s.send == Shape::neighbors ? c.outdegree() : c.ranks();
   const int blocks_out = !received ? 0 : s.receive == Shape::neighbors ? c.indegree() : c.ranks();
@@ -138,6 +177,7 @@ void get_used(Communicator &c, const Operation &o, const Arguments &arguments, P
   h.in_place_of_sent = in_place_of_sent;
   h.in_place_of_received = in_place_of_received;
   h.discards = discards;
+  h.alone = is_alone(o, c.ranks());
   h.apart_each = sent && received ? own_block(o, c.rank()) : 0;
   h.bytes = line.bytes;
   h.call = arguments.call();

@@ -46,6 +46,7 @@ struct Habit {
   bool sends, receives;                         // what MPI looks at here
   bool in_place_of_sent, in_place_of_received;  // MPI_IN_PLACE stands there
   bool discards;  // what is received goes to memory of ours: exscan's first rank
+  bool alone;     // is_alone(), shapes.h
   bool any_count;
   std::uint64_t least, most;  // bytes of any other count
   std::int64_t bytes_each;    // of a count, as in an Outline
@@ -60,17 +61,33 @@ struct Habit {
   bool has_received() const { return receives && !in_place_of_received; }
 };
 
+/// A blocking call with one buffer on this rank, as each of a bcast, of a type that the program has
+/// made. Such types may be others each time; the plan is the same as long as the bytes are about as
+/// many.
+struct HabitOfBytes {
+  Plan *plan = nullptr;  // null: there is none
+  int root;
+  std::uint64_t least, most;
+};
+
 /// Those of a communicator.
 struct Habits {
   enum : unsigned { roots = 4 };                       // that are told apart
   std::unique_ptr<Habit> all[NBC_KINDS][2][2][roots];  // by kind, `each`, `blocking`
+  std::unique_ptr<HabitOfBytes> bytes[NBC_KINDS][roots];
   std::unique_ptr<Habit> &of(const Operation &o, bool blocking) {
     return all[o.kind][o.each][blocking][static_cast<unsigned>(o.root) % roots];
+  }
+  std::unique_ptr<HabitOfBytes> &bytes_of(const Operation &o) {
+    return bytes[o.kind][static_cast<unsigned>(o.root) % roots];
   }
 };
 
 /// What to start such a call with; null: it is none, and is looked at. Valid until the next call.
 const Habit *habit_of(Communicator &, const Operation &, bool blocking);
+/// The plan for one of such a type, and its bytes; null: it is none, and is looked at. Within a
+/// OneCall.
+Plan *habit_of_bytes(Communicator &, const Operation &, std::uint64_t &bytes);
 /// From a call that was looked at: its arguments, and the ready plan that it gets. Without memory
 /// there is no habit.
 void get_used(Communicator &, const Operation &, const Arguments &, Plan *, const Outline &);

@@ -13,9 +13,12 @@
 
 namespace nbcc::dropin {
 
-Handles::~Handles() {
+void Handles::clear() {
   for (MPI_Datatype &type : types_) PMPI_Type_free(&type);
+  types_.clear();
+  last_ = MPI_DATATYPE_NULL;
   if (op_ != MPI_OP_NULL) release(op_);
+  op_ = MPI_OP_NULL;
 }
 
 void Handles::keep(MPI_Datatype type, const Type &t) {

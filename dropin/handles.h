@@ -20,7 +20,7 @@ class Handles {
   Handles() = default;
   Handles(const Handles &) = delete;
   Handles &operator=(const Handles &) = delete;
-  ~Handles();
+  ~Handles() { clear(); }
 
   void keep(MPI_Datatype, const Type &);
   /// Once.
@@ -28,6 +28,7 @@ class Handles {
   /// Once: all that MPI looks at on this rank, of a call that it does not object to. `blocks_in`
   /// and `blocks_out` as in Arguments::set().
   void keep(const Operation &, int rank, int ranks, int blocks_in, int blocks_out);
+  void clear();
 
  private:
   std::vector<MPI_Datatype> types_;        // one made of each

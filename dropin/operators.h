@@ -40,6 +40,8 @@ class UserOperator {
   void set(MPI_Op, MPI_Datatype, const Type &, std::int64_t elements);
   /// nbc_call.user. Called by one thread at a time.
   static void combine(void *to, const void *left, const void *right, std::size_t n, void *self);
+  /// Until the next set(), nothing is called.
+  void leave() { memory_.leave(); }
 
  private:
   MPI_Op op_ = MPI_OP_NULL;

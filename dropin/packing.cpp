@@ -84,12 +84,39 @@ bool in_parts(std::int64_t count, std::int64_t size, Part part) {
   return true;
 }
 
+template <std::size_t bytes>
+void copy_each(char *to, std::int64_t next, const char *from, std::int64_t behind, std::int64_t n) {
+  for (std::int64_t i = 0; i < n; ++i, to += next, from += behind) std::memcpy(to, from, bytes);
+}
+
+// n blocks, at each side so far apart.
+void copy_blocks(char *to, std::int64_t next, const char *from, std::int64_t behind, std::int64_t n,
+                 std::int64_t bytes) {
+  switch (bytes) {
+    case 4:
+      return copy_each<4>(to, next, from, behind, n);
+    case 8:
+      return copy_each<8>(to, next, from, behind, n);
+    case 16:
+      return copy_each<16>(to, next, from, behind, n);
+    default:
+      for (std::int64_t i = 0; i < n; ++i, to += next, from += behind)
+        std::memcpy(to, from, static_cast<std::size_t>(bytes));
+  }
+}
+
 }  // namespace
 
 bool pack(const void *from, std::int64_t count, MPI_Datatype type, const Type &t, void *to) {
   if (count == 0 || t.size == 0) return true;
   if (t.dense) {
     std::memcpy(to, from, static_cast<std::size_t>(count * t.size));
+    return true;
+  }
+  if (const Blocks &b = t.blocks; b.count && from) {
+    for (std::int64_t i = 0; i < count; ++i)
+      copy_blocks(static_cast<char *>(to) + i * t.size, b.bytes,
+                  static_cast<const char *>(from) + i * t.extent, b.stride, b.count, b.bytes);
     return true;
   }
   return in_parts(count, t.size, [&](std::int64_t i, std::int64_t n) {
@@ -102,6 +129,12 @@ bool unpack(const void *from, void *to, std::int64_t count, MPI_Datatype type, c
   if (count == 0 || t.size == 0) return true;
   if (t.dense) {
     std::memcpy(to, from, static_cast<std::size_t>(count * t.size));
+    return true;
+  }
+  if (const Blocks &b = t.blocks; b.count && to) {
+    for (std::int64_t i = 0; i < count; ++i)
+      copy_blocks(static_cast<char *>(to) + i * t.extent, b.stride,
+                  static_cast<const char *>(from) + i * t.size, b.bytes, b.count, b.bytes);
     return true;
   }
   return in_parts(count, t.size, [&](std::int64_t i, std::int64_t n) {

@@ -23,9 +23,12 @@ class Room {
   /// Aligned, in place of what there was. Of malloc(): for a few bytes aligned_alloc() takes longer
   /// than a short message. Throws std::bad_alloc.
   std::byte *take(std::size_t bytes) {
-    clear();
-    memory_ = std::malloc(bytes + alignment);
-    if (!memory_) throw std::bad_alloc();
+    if (!memory_ || bytes > bytes_) {
+      clear();
+      memory_ = std::malloc(bytes + alignment);
+      if (!memory_) throw std::bad_alloc();
+      bytes_ = bytes;
+    }
     const std::size_t over = reinterpret_cast<std::uintptr_t>(memory_) % alignment;
     return static_cast<std::byte *>(memory_) + (alignment - over);
   }
@@ -33,9 +36,15 @@ class Room {
     std::free(memory_);
     memory_ = nullptr;
   }
+  /// What is short may serve the next call.
+  void leave() {
+    constexpr std::size_t few = 4096;
+    if (bytes_ > few) clear();
+  }
 
  private:
   void *memory_ = nullptr;
+  std::size_t bytes_ = 0;  // there, if any
 };
 
 }  // namespace nbcc::dropin

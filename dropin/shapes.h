@@ -94,6 +94,11 @@ inline bool receives_in_place(const Operation &o, int rank) {
          shapes_of(o.kind).in_place == InPlace::receive_at_root;
 }
 
+/// Whether there is one rank, which receives what it sends, one block.
+inline bool is_alone(const Operation &o, int ranks) {
+  return ranks == 1 && !o.each && !has_neighbors(o.kind);
+}
+
 inline bool is_row(Shape s) {
   return s == Shape::ranks || s == Shape::neighbors;
 }

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cfloat>
+#include <optional>
 
 namespace nbcc::dropin {
 
@@ -191,11 +192,6 @@ struct Envelope {
   bool large = false;  // made with counts beyond int, of which we do not ask
 };
 
-bool is_named(int combiner) {
-  return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_REAL ||
-         combiner == MPI_COMBINER_F90_COMPLEX || combiner == MPI_COMBINER_F90_INTEGER;
-}
-
 Envelope envelope_of(MPI_Datatype type) {
   Envelope e;
 #if MPI_VERSION >= 4
@@ -211,30 +207,82 @@ Envelope envelope_of(MPI_Datatype type) {
   return e;
 }
 
-// Whether copies of one type, which lie at equal distances from address 0 on, are all there is.
-bool repeats(int combiner) {
-  return combiner == MPI_COMBINER_DUP || combiner == MPI_COMBINER_RESIZED ||
-         combiner == MPI_COMBINER_CONTIGUOUS || combiner == MPI_COMBINER_VECTOR ||
-         combiner == MPI_COMBINER_HVECTOR;
+// Copies of one type.
+bool repeats(const Envelope &e) {
+  if (e.large || e.integers > 3 || e.addresses > 2) return false;
+  return e.combiner == MPI_COMBINER_DUP || e.combiner == MPI_COMBINER_RESIZED ||
+         e.combiner == MPI_COMBINER_CONTIGUOUS || e.combiner == MPI_COMBINER_VECTOR ||
+         e.combiner == MPI_COMBINER_HVECTOR;
 }
 
-// Whether the bytes of a type lie without gaps in the order of its type map. Copies of something
-// that does, if nothing is between them and none is in another's place, do so, too: backwards they
-// would reach before address 0. Some are said not to that do; they are packed then, which is right
-// for any.
-bool in_order(MPI_Datatype type, const Extents &own, const Envelope &e) {
-  if (!own.has_no_gaps()) return false;
-  if (is_named(e.combiner)) return true;
+// What it says of how they lie: `blocks` of `block` copies each, `stride` bytes from one to the
+// next. No blocks: it does not.
+struct Repeated {
+  MPI_Datatype inner = MPI_DATATYPE_NULL;
+  Type of;
+  std::int64_t blocks = 0, block = 0, stride = 0;
+};
+
+Type made(MPI_Datatype);
+
+Repeated repeated(MPI_Datatype type, const Envelope &e) {
   int integers[3];  // of a vector
   MPI_Aint addresses[2];
-  if (!repeats(e.combiner) || e.large || e.integers > 3 || e.addresses > 2) return false;
-  MPI_Datatype inner = MPI_DATATYPE_NULL;
-  PMPI_Type_get_contents(type, e.integers, e.addresses, 1, integers, addresses, &inner);
-  if (const Type *known = find_named(inner)) return known->dense;
-  const Envelope of_inner = envelope_of(inner);
-  bool result = in_order(inner, extents_of(inner), of_inner);
-  if (!is_named(of_inner.combiner)) PMPI_Type_free(&inner);
-  return result;
+  Repeated r;
+  PMPI_Type_get_contents(type, e.integers, e.addresses, 1, integers, addresses, &r.inner);
+  if (const Type *known = find_named(r.inner)) {
+    r.of = *known;
+  } else {
+    r.of = made(r.inner);
+    if (!r.of.named) PMPI_Type_free(&r.inner);
+  }
+  switch (e.combiner) {
+    case MPI_COMBINER_CONTIGUOUS:
+      r.blocks = 1;
+      r.block = integers[0];
+      break;
+    case MPI_COMBINER_VECTOR:
+      r.blocks = integers[0];
+      r.block = integers[1];
+      r.stride = integers[2] * r.of.extent;
+      break;
+    case MPI_COMBINER_HVECTOR:
+      r.blocks = integers[0];
+      r.block = integers[1];
+      r.stride = addresses[0];
+      break;
+    default:
+      break;
+  }
+  return r;
+}
+
+// Blocks of something dense, one behind the other from address 0 on: what the MPI would answer is
+// computed. None: they are not, or there are no bytes. Where a stride is no whole number of copies,
+// some libraries add to the extent what an array of such elements would want.
+std::optional<Type> strided(const Repeated &r) {
+  std::int64_t block, size, last;
+  if (!r.of.dense || r.blocks <= 0 || __builtin_mul_overflow(r.block, r.of.size, &block) ||
+      block <= 0 || (r.blocks > 1 && (r.stride < block || r.stride % r.of.extent != 0)) ||
+      __builtin_mul_overflow(r.blocks, block, &size) ||
+      __builtin_mul_overflow(r.blocks - 1, r.stride, &last))
+    return std::nullopt;
+  Type t = {.size = size, .dense = r.blocks == 1 || r.stride == block};
+  if (__builtin_add_overflow(last, block, &t.extent)) return std::nullopt;
+  if (!t.dense) t.blocks = {r.blocks, block, r.stride};
+  return t;
+}
+
+// A type without a name.
+Type made_of_others(MPI_Datatype type, const Envelope &e) {
+  Repeated r;
+  if (repeats(e)) r = repeated(type, e);
+  if (const std::optional<Type> t = strided(r)) return *t;
+  const Extents own = extents_of(type);
+  // The bytes of a type lie without gaps in the order of its type map where those of what is copied
+  // do, if nothing is between the copies and none is in another's place: backwards they would reach
+  // before address 0. Some are said not to that do; they are packed then, which is right for any.
+  return {.size = own.size, .extent = own.extent, .dense = own.has_no_gaps() && r.of.dense};
 }
 
 Type made(MPI_Datatype type) {
@@ -252,10 +300,8 @@ Type made(MPI_Datatype type) {
       return named(type, complex);
     case MPI_COMBINER_F90_INTEGER:
       return named(type, fortran_integer);
-    default: {
-      Extents e = extents_of(type);
-      return {.size = e.size, .extent = e.extent, .dense = in_order(type, e, of)};
-    }
+    default:
+      return made_of_others(type, of);
   }
 }
 
@@ -276,9 +322,10 @@ OneCall::~OneCall() {
 
 Type type_of(MPI_Datatype type) {
   static Type answer;
-  if (const Type *found = find_named(type)) return *found;
-  if (!calls) return made(type);
-  if (type != asked_about) answer = made(type);
+  if (calls && type == asked_about) return answer;
+  const Type *found = find_named(type);
+  if (!calls) return found ? *found : made(type);
+  answer = found ? *found : made(type);
   asked_about = type;
   return answer;
 }

@@ -18,6 +18,14 @@
 
 namespace nbcc::dropin {
 
+/// How the bytes of one element lie, if that is in blocks without gaps at equal distances, in the
+/// order of its type map.
+struct Blocks {
+  std::int64_t count = 0;  // 0: they lie in another way
+  std::int64_t bytes = 0;  // of one
+  std::int64_t stride = 0;
+};
+
 struct Type {
   std::int64_t size = 0;          // bytes of data
   std::int64_t extent = 0;        // from an element to the next
@@ -26,6 +34,7 @@ struct Type {
   // The bytes of a vector are those of memory from its address on, in the order of the type map.
   bool dense = false;
   bool named = false;  // never freed
+  Blocks blocks;       // not of what is dense
 };
 
 /// From a program's call to its return: a type that it was given is the same until then.

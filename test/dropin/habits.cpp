@@ -221,6 +221,106 @@ void handles() {
   }
 }
 
+// Columns of a matrix, of other lengths and widths each time: with gaps, and without where they are
+// as wide as it is. Of few bytes and of many.
+void columns() {
+  for (int turn = 0; turn < 40; ++turn) {
+    const int root = turn % (ranks + 1) % ranks, width = 1 + turn % 3,
+              length = turn == 25 ? 200000 : 1 + turn * 37 % 50;
+    const int apart = turn % 4 ? width + turn % 4 - 1 : 500, first = 5;
+    MPI_Datatype type;
+    MPI_Type_vector(length, width, apart, MPI_INT, &type);
+    MPI_Type_commit(&type);
+    std::vector<int> data(std::size_t(first + length * apart + first), -1);
+    for (int i = 0; i < int(data.size()) && me == root; ++i)
+      data[std::size_t(i)] = element(root, i, turn);
+    MPI_Bcast(data.data() + first, 1, type, root, MPI_COMM_WORLD);
+    for (int i = 0; i < int(data.size()); ++i) {
+      const int row = (i - first) / apart, column = (i - first) % apart;
+      const bool sent = i >= first && row < length && column < width;
+      const int wanted = sent || me == root ? element(root, i, turn) : -1;
+      expect(data[std::size_t(i)] == wanted, "columns, turn %d, %d: %d", turn, i,
+             data[std::size_t(i)]);
+    }
+    int plain = me == root ? turn : -1;
+    MPI_Bcast(&plain, 1, MPI_INT, root, MPI_COMM_WORLD);
+    expect(plain == turn, "an int behind columns, turn %d: %d", turn, plain);
+    MPI_Type_free(&type);
+  }
+}
+
+void last_of(void *in, void *inout, int *n, MPI_Datatype *) {
+  for (int i = 0; i < *n; ++i) static_cast<int *>(inout)[i] = static_cast<int *>(in)[i];
+}
+
+// What a single rank gives it gets, and nothing beside it changes.
+void alone(MPI_Comm comm) {
+  MPI_Op own;
+  MPI_Op_create(last_of, 0, &own);
+  MPI_Datatype pairs;  // an int, and one that is left out
+  MPI_Type_vector(3, 1, 2, MPI_INT, &pairs);
+  MPI_Type_commit(&pairs);
+  struct Way {
+    int count;
+    MPI_Datatype type;
+    MPI_Op op;
+    int ints, apart;
+  };
+  const Way ways[] = {{3, MPI_INT, MPI_SUM, 3, 1},     {4, MPI_INT, MPI_SUM, 4, 1},
+                      {0, MPI_INT, MPI_SUM, 0, 1},     {2, MPI_2INT, MPI_MAXLOC, 4, 1},
+                      {900, MPI_INT, MPI_MAX, 900, 1}, {3, MPI_INT, own, 3, 1},
+                      {1, pairs, MPI_OP_NULL, 3, 2}};
+  for (const Way &w : ways)
+    for (int k = 0; k < 4; ++k) {
+      const bool in_place = k % 2;
+      const std::vector<int> in = elements(me, 0, 2 * most * 200, k);
+      std::vector<int> out, before = in_place ? in : std::vector<int>(in.size(), -1);
+      std::vector<int> wanted = before;
+      for (int i = 0; i < w.ints; ++i)
+        wanted[std::size_t(i * w.apart)] = in[std::size_t(i * w.apart)];
+      const void *given = in_place ? MPI_IN_PLACE : in.data();
+      const auto check = [&](const char *name) {
+        expect(out == wanted, "%s alone, %d, in place %d", name, w.count, int(in_place));
+        out = before;
+      };
+      out = before;
+      if (w.op != MPI_OP_NULL) {
+        MPI_Allreduce(given, out.data(), w.count, w.type, w.op, comm);
+        check("allreduce");
+        MPI_Reduce(given, out.data(), w.count, w.type, w.op, 0, comm);
+        check("reduce");
+        MPI_Scan(given, out.data(), w.count, w.type, w.op, comm);
+        check("scan");
+        MPI_Reduce_scatter_block(given, out.data(), w.count, w.type, w.op, comm);
+        check("reduce_scatter_block");
+        MPI_Reduce_scatter(given, out.data(), &w.count, w.type, w.op, comm);
+        check("reduce_scatter");
+        MPI_Exscan(given, out.data(), w.count, w.type, w.op, comm);
+        expect(out == before, "exscan alone, %d", w.count);
+        out = before;
+      }
+      MPI_Allgather(given, w.count, w.type, out.data(), w.count, w.type, comm);
+      check("allgather");
+      MPI_Gather(given, w.count, w.type, out.data(), w.count, w.type, 0, comm);
+      check("gather");
+      MPI_Alltoall(given, w.count, w.type, out.data(), w.count, w.type, comm);
+      check("alltoall");
+      MPI_Scatter(out.data(), w.count, w.type, MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, 0, comm);
+      expect(out == before, "scatter in place alone, %d", w.count);
+      out = before;
+      MPI_Scatter(in.data(), w.count, w.type, out.data(), w.count, w.type, 0, comm);
+      check("scatter");
+      const int nowhere = 0;
+      MPI_Allgatherv(given, w.count, w.type, out.data(), &w.count, &nowhere, w.type, comm);
+      check("allgatherv");
+      MPI_Bcast(out.data(), w.count, w.type, 0, comm);
+      expect(out == before, "bcast alone, %d", w.count);
+      MPI_Barrier(comm);
+    }
+  MPI_Op_free(&own);
+  MPI_Type_free(&pairs);
+}
+
 // Two under way with all the same but the buffers, and a persistent one beside them.
 void under_way() {
   int given[3] = {me, 10 * me, 100 * me}, got[3] = {-1, -1, -1};
@@ -260,6 +360,12 @@ int main(int argc, char **argv) {
   own_blocks();
   exscans();
   handles();
+  columns();
+  MPI_Comm single;
+  MPI_Comm_split(MPI_COMM_WORLD, me, 0, &single);
+  alone(single);
+  alone(MPI_COMM_SELF);
+  MPI_Comm_free(&single);
   under_way();
   return end_program("habits");
 }

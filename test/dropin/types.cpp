@@ -168,6 +168,67 @@ void reduces(const Named &named) {
   std::puts(line.c_str());
 }
 
+// --- copies of one type, which the MPI is not asked how long they are ---
+
+void same_extents(MPI_Datatype type) {
+  MPI_Count size;
+  MPI_Aint lower, extent, true_lower, true_extent;
+  PMPI_Type_size_x(type, &size);
+  PMPI_Type_get_extent(type, &lower, &extent);
+  PMPI_Type_get_true_extent(type, &true_lower, &true_extent);
+  const Type t = type_of(type);
+  CHECK(t.size == size && t.extent == extent);
+  const Blocks &b = t.blocks;
+  if (t.dense) CHECK(size == extent && size == true_extent && lower == 0 && b.count == 0);
+  if (b.count == 0) return;
+  CHECK(true_lower == 0 && b.count * b.bytes == size && b.bytes <= b.stride);
+  CHECK((b.count - 1) * b.stride + b.bytes == true_extent);
+}
+
+// True: it goes in blocks, which are copied without the MPI.
+bool repeats(MPI_Datatype type) {
+  PMPI_Type_commit(&type);
+  same_extents(type);
+  const bool blocks = type_of(type).blocks.count > 0;
+  if (type_of(type).size > 0)
+    for (int count : {1, 2}) packs({what, type, MPI_DATATYPE_NULL}, count);
+  PMPI_Type_free(&type);
+  return blocks;
+}
+
+void repeated() {
+  MPI_Datatype inner[6] = {MPI_CHAR, MPI_DOUBLE, MPI_DOUBLE_INT}, made;
+  PMPI_Type_contiguous(3, MPI_CHAR, &inner[3]);
+  PMPI_Type_vector(2, 1, 2, MPI_INT, &inner[4]);
+  PMPI_Type_create_resized(MPI_INT, 0, 8, &inner[5]);
+  int in_blocks = 0, others = 0;
+  for (int i = 0; i < 6; ++i) {
+    for (int count = 0; count < 4; ++count) {
+      what = "contiguous " + std::to_string(count) + " of " + std::to_string(i);
+      PMPI_Type_contiguous(count, inner[i], &made);
+      repeats(made);
+      for (int block = 0; block < 3; ++block)
+        for (int stride = -3; stride < 4; ++stride) {
+          what = "vector " + std::to_string(count) + " " + std::to_string(block) + " " +
+                 std::to_string(stride) + " of " + std::to_string(i);
+          if (count > 1 && block > 1 && std::abs(stride) < block) continue;  // received twice
+          if (count > 1 && block > 0 && stride == 0) continue;
+          PMPI_Type_vector(count, block, stride, inner[i], &made);
+          ++(repeats(made) ? in_blocks : others);
+          if (i == 4 && count > 1 && block > 0) continue;  // one would lie in another's gaps
+          for (int bytes : {16, 17}) {
+            what += ", apart " + std::to_string(stride * bytes);
+            PMPI_Type_create_hvector(count, block, stride * bytes, inner[i], &made);
+            ++(repeats(made) ? in_blocks : others);
+          }
+        }
+    }
+  }
+  what = "repeated types";
+  CHECK(in_blocks > 30 && others > 30);
+  for (int i = 3; i < 6; ++i) PMPI_Type_free(&inner[i]);
+}
+
 // Fortran's types by precision, which nobody may free.
 void by_precision() {
   what = "types by precision";
@@ -225,6 +286,7 @@ int main(int argc, char **argv) {
     for (int count : {0, 1, 7}) packs(a, count);
   }
   for (const Named &named : named_types()) reduces(named);
+  repeated();
   by_precision();
   frees_operators();
   std::puts("all alike");
