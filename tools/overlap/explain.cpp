@@ -11,8 +11,9 @@ const char *explanation() {
 The call
   - It is a statement of a block or the branch of an if, or the whole argument of a macro that does no more than
     look at what it returns and stop; where it keeps the code, whoever uses that variable otherwise comes behind the
-    wait. Or what it returns goes to a local int: an if next to it that stops at an
-    error is repeated behind the wait; whoever else looks at it comes behind the wait.
+    wait. Or what it returns goes to a local int: what stands next to it and does nothing but stop at an error, an
+    if, a macro or a function of the program, is repeated behind the wait; whoever else looks at it comes behind
+    the wait.
   - Or it is what an if asks about, whether it failed and nothing more: that is repeated with the wait. What stops
     says so, and returns, ends the rank, or goes forwards to a label behind the call; it has no else.
     What a check that is repeated looks at or changes there, nothing else changes while the call is under way.

@@ -4,11 +4,15 @@
 #include "tools/overlap/returned_code.h"
 
 #include <clang/AST/ASTContext.h>
+#include <clang/AST/Attr.h>
 #include <clang/AST/Expr.h>
+#include <clang/Basic/Builtins.h>
+#include <llvm/ADT/SmallPtrSet.h>
 
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "tools/overlap/changes.h"
 #include "tools/overlap/known_calls.h"
@@ -32,10 +36,9 @@ const VarDecl *resultTakenBy(const Stmt *parent, const CallExpr *call) {
     const auto *ref = dyn_cast<DeclRefExpr>(op->getLHS()->IgnoreParens());
     v = ref && op->getRHS()->IgnoreParens() == call ? dyn_cast<VarDecl>(ref->getDecl()) : nullptr;
   }
-  const bool plain = v && !v->hasGlobalStorage() && v->getType().isCanonical() &&
-                     v->getType()->isSpecificBuiltinType(BuiltinType::Int) &&
-                     !v->getType().hasQualifiers();
-  return plain ? v : nullptr;
+  if (!v || v->hasGlobalStorage()) return nullptr;
+  const QualType type = v->getType().getCanonicalType();
+  return type->isSpecificBuiltinType(BuiltinType::Int) && !type.hasQualifiers() ? v : nullptr;
 }
 
 namespace {
@@ -77,26 +80,36 @@ bool mayLeave(const Stmt *s, bool mayReturn) {
                                    [&](const Stmt *inner) { return mayLeave(inner, mayReturn); }));
 }
 
+bool neverPassed(const Stmt *s, Program &program, bool mayReturn, int depth = 0);
+
+/// The same of several, one after the other.
+bool neverPassed(llvm::ArrayRef<const Stmt *> all, Program &program, bool mayReturn, int depth) {
+  for (const Stmt *s : all) {
+    if (neverPassed(s, program, mayReturn, depth)) return true;
+    if (mayLeave(s, mayReturn)) return false;
+  }
+  return false;
+}
+
 /// Whether nothing runs behind a statement: it returns or goes elsewhere, if that is asked for, or
 /// ends the rank.
-bool neverPassed(const Stmt *s, Program &program, bool mayReturn, int depth = 0) {
+bool neverPassed(const Stmt *s, Program &program, bool mayReturn, int depth) {
   constexpr int deep = 8;
   if (!s || depth > deep) return false;
   const auto never = [&](const Stmt *inner) {
     return neverPassed(inner, program, mayReturn, depth + 1);
   };
   if (isa<ReturnStmt, GotoStmt>(s)) return mayReturn;
-  if (const auto *block = dyn_cast<CompoundStmt>(s)) {
-    for (const Stmt *inner : block->body()) {
-      if (never(inner)) return true;
-      if (mayLeave(inner, mayReturn)) return false;
-    }
-    return false;
-  }
+  if (const auto *within = dyn_cast<StmtExpr>(s)) return never(within->getSubStmt());
+  if (const auto *block = dyn_cast<CompoundStmt>(s))
+    return neverPassed({block->body_begin(), block->body_end()}, program, mayReturn, depth + 1);
   if (const auto *i = dyn_cast<IfStmt>(s)) return never(i->getThen()) && never(i->getElse());
   if (const auto *turns = dyn_cast<DoStmt>(s)) return never(turns->getBody());
   const auto *e = dyn_cast<Expr>(s);
-  const auto *call = e ? dyn_cast<CallExpr>(e->IgnoreParenCasts()) : nullptr;
+  if (e && e != e->IgnoreParenCasts()) return never(e->IgnoreParenCasts());
+  if (const auto *both = dyn_cast<BinaryOperator>(s); both && both->getOpcode() == BO_Comma)
+    return never(both->getLHS()) || never(both->getRHS());
+  const auto *call = dyn_cast<CallExpr>(s);
   const FunctionDecl *f = call ? call->getDirectCallee() : nullptr;
   if (!f) return false;
   if (const KnownCall *known = findKnownCall(*f)) return known->kind == CallKind::stops;
@@ -151,18 +164,31 @@ std::optional<std::string> doneTwice(const Stmt *s, const Site &site, Program &p
   return std::nullopt;
 }
 
-/// rc, rc != 0, MPI_SUCCESS != rc: an error. `isResult`: what is rc.
+/// What a condition asks of a code, which is what `isResult` says: true, rc, rc != 0, MPI_SUCCESS
+/// != rc: whether it is an error; false, !rc, rc == 0: whether it is none. None: something else.
 template <class Is>
-bool asksForError(const Expr *e, const Is &isResult, const ASTContext &context) {
+std::optional<bool> asksForError(const Expr *e, const Is &isResult, const ASTContext &context) {
   const auto isSuccess = [&](const Expr *side) {
     const std::optional<llvm::APSInt> value = side->getIntegerConstantExpr(context);
     return value && value->isZero();
   };
   if (isResult(e)) return true;
-  const auto *op = dyn_cast<BinaryOperator>(e->IgnoreParenImpCasts());
-  return op && op->getOpcode() == BO_NE &&
-         ((isResult(op->getLHS()) && isSuccess(op->getRHS())) ||
-          (isSuccess(op->getLHS()) && isResult(op->getRHS())));
+  e = e->IgnoreParenImpCasts();
+  if (const auto *cast = dyn_cast<ExplicitCastExpr>(e); cast && cast->getType()->isBooleanType())
+    return asksForError(cast->getSubExpr(), isResult, context);
+  if (const auto *op = dyn_cast<UnaryOperator>(e); op && op->getOpcode() == UO_LNot) {
+    const std::optional<bool> asked = asksForError(op->getSubExpr(), isResult, context);
+    return asked ? std::optional(!*asked) : std::nullopt;
+  }
+  if (const auto *call = dyn_cast<CallExpr>(e);
+      call && call->getBuiltinCallee() == Builtin::BI__builtin_expect)
+    return asksForError(call->getArg(0), isResult, context);
+  const auto *op = dyn_cast<BinaryOperator>(e);
+  if (op && op->isEqualityOp() &&
+      ((isResult(op->getLHS()) && isSuccess(op->getRHS())) ||
+       (isSuccess(op->getLHS()) && isResult(op->getRHS()))))
+    return op->getOpcode() == BO_NE;
+  return std::nullopt;
 }
 
 /// Whether the statement that the call is part of runs it whenever it runs itself.
@@ -216,7 +242,7 @@ const IfStmt *askedBy(const CallExpr *call, ASTContext &context) {
     side = side->IgnoreParenImpCasts();
     return side == call || (isa<BinaryOperator>(side) && resultTakenBy(side, call));
   };
-  return asksForError(i->getCond(), isResult, context) ? i : nullptr;
+  return asksForError(i->getCond(), isResult, context) == true ? i : nullptr;
 }
 
 void readCondition(Site &site, Program &program) {
@@ -279,24 +305,152 @@ bool renamesWithin(const Site &site, const Program &program) {
                              [&](const Stmt *s) { return renames(*s, site, program); });
 }
 
+namespace {
+
+/// Reads what stands behind `rc = MPI_...;`, an if, a macro or a function of the program, all of
+/// which do nothing where the call succeeded, and let nothing run behind them where it failed.
+class Check {
+ public:
+  enum What { nothing, stops, more };
+
+  Check(const VarDecl &code, Program &program)
+      : context_(&code.getASTContext()), program_(program) {
+    codes_.insert(&code);
+  }
+
+  /// `mayReturn`: that is an end, too.
+  What of(const Stmt *s, bool mayReturn) {
+    if (!s || isa<NullStmt>(s)) return nothing;
+    if (const auto *i = dyn_cast<IfStmt>(s)) {
+      const bool plain = !i->getInit() && !i->getConditionVariable() &&
+                         i->getStatementKind() == IfStatementKind::Ordinary;
+      return plain ? choice(i->getCond(), i->getThen(), i->getElse(), mayReturn) : more;
+    }
+    if (const auto *turns = dyn_cast<DoStmt>(s)) {
+      const auto *again = dyn_cast<IntegerLiteral>(turns->getCond()->IgnoreParenImpCasts());
+      return again && again->getValue() == 0 ? of(turns->getBody(), mayReturn) : more;
+    }
+    if (const auto *declared = dyn_cast<DeclStmt>(s)) return declares(*declared) ? nothing : more;
+    if (const auto *block = dyn_cast<CompoundStmt>(s))
+      return all({block->body_begin(), block->body_end()}, mayReturn);
+    const auto *e = dyn_cast<Expr>(s);
+    return e ? value(e->IgnoreParenCasts(), mayReturn) : more;
+  }
+
+ private:
+  bool isCode(const Expr *e) const {
+    const auto *ref = dyn_cast<DeclRefExpr>(e->IgnoreParenImpCasts());
+    return ref && codes_.contains(dyn_cast<VarDecl>(ref->getDecl()));
+  }
+
+  /// true: an error, false: none; none: it asks for something else.
+  std::optional<bool> asked(const Expr *condition) const {
+    return asksForError(condition, [this](const Expr *side) { return isCode(side); }, *context_);
+  }
+
+  What all(llvm::ArrayRef<const Stmt *> parts, bool mayReturn) {
+    What what = nothing;
+    for (; !parts.empty(); parts = parts.drop_front()) {
+      if (!mayReturn && isReturnOfSuccess(parts.front()))
+        return neverPassed(parts.drop_front(), program_, false, 0) ? stops : more;
+      const What next = of(parts.front(), mayReturn);
+      if (next == more) return more;
+      if (next == stops) what = stops;
+    }
+    return what;
+  }
+
+  /// if (rc == MPI_SUCCESS) return;
+  bool isReturnOfSuccess(const Stmt *s) const {
+    const auto *i = dyn_cast<IfStmt>(s);
+    if (!i || i->getElse() || i->getInit() || i->getConditionVariable()) return false;
+    const Stmt *then = i->getThen();
+    if (const auto *block = dyn_cast<CompoundStmt>(then); block && block->size() == 1)
+      then = block->body_front();
+    const auto *back = dyn_cast<ReturnStmt>(then);
+    const bool plain =
+        back && (!back->getRetValue() || !back->getRetValue()->HasSideEffects(*context_));
+    return plain && asked(i->getCond()) == false;
+  }
+
+  What choice(const Expr *condition, const Stmt *yes, const Stmt *no, bool mayReturn) {
+    const std::optional<bool> failed = asked(condition);
+    if (!failed) return more;
+    if (!*failed) std::swap(yes, no);
+    return neverPassed(yes, program_, mayReturn) && of(no, mayReturn) == nothing ? stops : more;
+  }
+
+  What value(const Expr *e, bool mayReturn) {
+    if (const auto *either = dyn_cast<ConditionalOperator>(e))
+      return choice(either->getCond(), either->getTrueExpr(), either->getFalseExpr(), mayReturn);
+    const auto *op = dyn_cast<BinaryOperator>(e);
+    if (op && op->getOpcode() == BO_LAnd)
+      return choice(op->getLHS(), op->getRHS(), nullptr, mayReturn);
+    if (op && op->getOpcode() == BO_LOr)
+      return choice(op->getLHS(), nullptr, op->getRHS(), mayReturn);
+    if (op && op->getOpcode() == BO_Comma) return all({op->getLHS(), op->getRHS()}, mayReturn);
+    if (const auto *within = dyn_cast<StmtExpr>(e)) return of(within->getSubStmt(), mayReturn);
+    if (isa<IntegerLiteral, UnaryExprOrTypeTraitExpr>(e)) return nothing;
+    const auto *call = dyn_cast<CallExpr>(e);
+    return call ? function(*call) : more;
+  }
+
+  /// int failed = (rc); char text[80]; which nobody sees.
+  bool declares(const DeclStmt &s) {
+    return std::ranges::all_of(s.decls(), [this](const Decl *d) {
+      const auto *v = dyn_cast<VarDecl>(d);
+      if (!v || v->hasGlobalStorage() || v->getType().isDestructedType() ||
+          v->hasAttr<CleanupAttr>() || (v->getInit() && v->getInit()->HasSideEffects(*context_)))
+        return false;
+      if (v->getInit() && isCopy(*v) && isCode(v->getInit())) codes_.insert(v);
+      return true;
+    });
+  }
+
+  static bool isCopy(const VarDecl &v) {
+    return v.getType()->isIntegerType() && !v.getType().isVolatileQualified();
+  }
+
+  /// check(rc, "where");
+  What function(const CallExpr &call) {
+    const FunctionDecl *named = call.getDirectCallee();
+    const FunctionDecl *f = named ? program_.bodyAnywhere(*named) : nullptr;
+    if (!f || isa<CXXMethodDecl>(f) || f->getNumParams() > call.getNumArgs() ||
+        !entered_.insert(f).second)
+      return more;
+    for (unsigned i = 0; i < call.getNumArgs(); ++i) {
+      const Expr *given = call.getArg(i);
+      if (given->HasSideEffects(*context_)) return more;
+      if (i < f->getNumParams() && isCode(given) && isCopy(*f->getParamDecl(i)))
+        codes_.insert(f->getParamDecl(i));
+    }
+    const ASTContext *caller = std::exchange(context_, &f->getASTContext());
+    const What what = of(f->getBody(), false);
+    context_ = caller;
+    return what;
+  }
+
+  llvm::SmallPtrSet<const VarDecl *, 4> codes_;
+  const ASTContext *context_;
+  llvm::SmallPtrSet<const FunctionDecl *, 4> entered_;
+  Program &program_;
+};
+
+}  // namespace
+
 void readCheck(Site &site, Program &program) {
   // Whoever looks at the code wants that of the wait.
   const Objects code = program.memory(*site.in).variable(*site.result);
   const Stmt *next = site.index + 1 < site.statements() ? site.statement(site.index + 1) : nullptr;
-  const auto *i = next ? dyn_cast<IfStmt>(next) : nullptr;
   const ASTContext &context = site.context();
-  const auto isResult = [&](const Expr *side) {
-    const auto *ref = dyn_cast<DeclRefExpr>(side->IgnoreParenImpCasts());
-    return ref && ref->getDecl() == site.result;
-  };
-  if (i && !i->getElse() && !i->getInit() && !i->getConditionVariable() &&
-      asksForError(i->getCond(), isResult, context)) {
-    const std::optional<Extent> call = extentOf(*site.statement(site.index), context);
-    const std::optional<Extent> text = extentOf(*i, context);
-    std::string does;
-    if (call && text && !directive(context, call->begin, text->end) &&
-        onlyStops(i->getThen(), site, program, does)) {
-      site.check = i;
+  const std::optional<Extent> call = extentOf(*site.statement(site.index), context);
+  const std::optional<Extent> text = next ? extentOf(*next, context) : std::nullopt;
+  if (call && text && call->end <= text->begin && !directive(context, call->begin, text->end) &&
+      Check(*site.result, program).of(next, true) == Check::stops) {
+    const Effects effects = effectsOf(next, *site.in, program);
+    if (!moreThanStop(site, effects, program.memory(*site.in), true) && leadsOn(next, site)) {
+      takeHandled(site, effects);
+      site.check = next;
       site.behind = site.index + 2;
     }
   }

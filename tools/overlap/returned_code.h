@@ -2,8 +2,8 @@
 // returned_code.h - what a program does with the error code that a call returns.
 //
 //   CHECK(MPI_Allreduce(...));          a macro
-//   rc = MPI_Allreduce(...);            a variable, and an if that stops at an error
-//   if (rc != MPI_SUCCESS) return rc;
+//   rc = MPI_Allreduce(...);            a variable, and what stops at an error: an if, a macro or
+//   if (rc != MPI_SUCCESS) return rc;   a function
 //   if (MPI_Allreduce(...) != MPI_SUCCESS) return 1;    both in one
 //
 // A start and a wait return a code each, and the program has to do the same with both.
@@ -32,7 +32,7 @@ bool renames(const clang::Stmt &, const Site &, const Program &);
 /// The same of any statement of the call's block.
 bool renamesWithin(const Site &, const Program &);
 
-/// Finds the if behind the call, and takes it into the site.
+/// Finds the check behind the call, and takes it into the site.
 void readCheck(Site &, Program &);
 
 /// The if that the call stands in must do nothing but stop.

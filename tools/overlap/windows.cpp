@@ -97,6 +97,12 @@ class Obstacle {
   }
 
   Remark touches(const Effect &e, const char *how, const Objects &ours, const char *does) const {
+    if (site_.result && !site_.check && e.kind == Effect::reads &&
+        shareObject(e.objects, memory_.variable(*site_.result)))
+      return {e.at,
+              e.what + " is read, in which is what " + name_ +
+                  " returns: a check stands behind the call, and does no more than stop at an "
+                  "error"};
     if (shareObject(e.objects, ours))
       return {e.at, e.what + " is " + how + ", which " + name_ + " " + does};
     return {e.at, e.what + " is " + how + ", and may be memory that " + name_ + " " + does};
