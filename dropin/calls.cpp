@@ -241,8 +241,8 @@ int blocking(const Operation &o, const Forms &forms) try {
   const OneCall now;
   Outline line{.blocking = true};
   if (Plan *plan = c ? habit_of_bytes(*c, o, line.bytes) : nullptr) {
-    if (c->ranks() > 1) return run(lock, *c, *plan, o, line, true);
-    count_call(*plan, line.bytes);  // with one buffer, a bcast
+    if (c->ranks() > 1 || o.kind != NBC_BCAST) return run(lock, *c, *plan, o, line, true);
+    count_call(*plan, line.bytes);
     return MPI_SUCCESS;
   }
   Incoming in = take_in(c, o, true);

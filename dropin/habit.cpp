@@ -75,21 +75,28 @@ bool are_like(const Habit &h, const Operation &o) {
   return d != 0 && d != h.apart_each * (o.each ? 1 : o.receive.count);
 }
 
-// The only side that MPI looks at on this rank, if it is one block; null: it is not.
-const Side *only_side(const Communicator &c, const Operation &o) {
+// Whose bytes tell the plan of a call; null: there is more to be known.
+const Side *told_by_bytes(const Communicator &c, const Operation &o) {
   const Shapes &s = shapes_of(o.kind);
+  if (o.kind >= NBC_OWN || o.each) return nullptr;
   const bool in = sends(o, c.rank()), out = receives(o, c.rank());
-  if (o.kind >= NBC_OWN || o.each || s.reduces || in == out) return nullptr;
+  if (in && !is_plain(o.send.buffer)) return nullptr;
+  if (out && !is_plain(o.receive.buffer)) return nullptr;
+  if (s.reduces) {
+    const bool may = s.send == Shape::one && s.receive == Shape::one && o.kind != NBC_EXSCAN;
+    const bool apart = !out || o.send.buffer != o.receive.buffer;
+    return may && apart && o.op != MPI_OP_NULL && op_of(o.op) == NBC_USER ? &o.receive : nullptr;
+  }
+  if (in == out) return nullptr;
   return (in ? s.send : s.receive) == Shape::one ? &(in ? o.send : o.receive) : nullptr;
 }
 
 void get_used_to_bytes(Communicator &c, const Operation &o, Plan *plan, const Outline &line) {
-  const Side *side = line.blocking ? only_side(c, o) : nullptr;
-  if (!side || !is_plain(side->buffer) || line.bytes == 0) return;
+  if (!line.blocking || line.bytes == 0 || !told_by_bytes(c, o)) return;
   std::unique_ptr<HabitOfBytes> &habit = calls_of(c).habits.bytes_of(o);
   if (!habit) habit = std::make_unique<HabitOfBytes>();
   const Lengths lengths = lengths_of(c, o, line);
-  *habit = {plan, o.root, std::max<std::uint64_t>(lengths.from, 1),
+  *habit = {plan, o.root, line.commutes, std::max<std::uint64_t>(lengths.from, 1),
             std::min(lengths.to, plan->most)};
 }
 
@@ -123,18 +130,19 @@ const Habit *habit_of(Communicator &c, const Operation &o, bool blocking) {
 Plan *habit_of_bytes(Communicator &c, const Operation &o, std::uint64_t &bytes) {
   const std::unique_ptr<HabitOfBytes> &habit = calls_of(c).habits.bytes_of(o);
   if (!habit || !habit->plan || habit->root != o.root) return nullptr;
-  const Side *side = only_side(c, o);
-  if (!side || !is_plain(side->buffer) || side->type == MPI_DATATYPE_NULL || side->count <= 0)
-    return nullptr;
+  const Side *side = told_by_bytes(c, o);
+  if (!side || side->type == MPI_DATATYPE_NULL || side->count <= 0) return nullptr;
+  const bool reduces = shapes_of(o.kind).reduces;
+  if (reduces && commutes(o.op) != habit->commutes) return nullptr;
   std::int64_t all;
-  if (c.ranks() == 1) {  // whatever the type is, nothing is moved
+  if (c.ranks() == 1 && !reduces) {  // whatever the type is, nothing is moved
     int size = 0;
     PMPI_Type_size(side->type, &size);
     bytes = static_cast<std::uint64_t>(std::max(size, 0)) * static_cast<std::uint64_t>(side->count);
     return habit->plan;
   }
   const Type type = type_of(side->type);
-  if (type.named || __builtin_mul_overflow(side->count, type.size, &all)) return nullptr;
+  if (__builtin_mul_overflow(side->count, type.size, &all)) return nullptr;
   bytes = static_cast<std::uint64_t>(all);
   return habit->least <= bytes && bytes <= habit->most ? habit->plan : nullptr;
 }

@@ -62,11 +62,12 @@ struct Habit {
 };
 
 /// A blocking call with one buffer on this rank, as each of a bcast, of a type that the program has
-/// made. Such types may be others each time; the plan is the same as long as the bytes are about as
-/// many.
+/// made, or a reduction by an operator of its own. Such types and operators may be others each
+/// time; the plan is the same as long as the bytes are about as many.
 struct HabitOfBytes {
   Plan *plan = nullptr;  // null: there is none
   int root;
+  bool commutes;
   std::uint64_t least, most;
 };
 
@@ -85,7 +86,7 @@ struct Habits {
 
 /// What to start such a call with; null: it is none, and is looked at. Valid until the next call.
 const Habit *habit_of(Communicator &, const Operation &, bool blocking);
-/// The plan for one of such a type, and its bytes; null: it is none, and is looked at. Within a
+/// The plan for such a call, and its bytes; null: it is none, and is looked at. Within a
 /// OneCall.
 Plan *habit_of_bytes(Communicator &, const Operation &, std::uint64_t &bytes);
 /// From a call that was looked at: its arguments, and the ready plan that it gets. Without memory

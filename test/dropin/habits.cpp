@@ -249,14 +249,48 @@ void columns() {
   }
 }
 
-void last_of(void *in, void *inout, int *n, MPI_Datatype *) {
+void first_of(void *in, void *inout, int *n, MPI_Datatype *) {
   for (int i = 0; i < *n; ++i) static_cast<int *>(inout)[i] = static_cast<int *>(in)[i];
+}
+
+void sum_of(void *in, void *inout, int *n, MPI_Datatype *) {
+  for (int i = 0; i < *n; ++i) static_cast<int *>(inout)[i] += static_cast<int *>(in)[i];
+}
+
+// Operators that are made for a call, one commutative and one not, whose handles may be the same.
+void operators() {
+  for (int turn = 0; turn < 24; ++turn) {
+    const bool sums = turn % 2 == 0;
+    const int count = turn / 4 == 2 ? 100000 : 1 + turn * 5 % 4, root = turn / 4 % ranks;
+    MPI_Op own;
+    MPI_Op_create(sums ? sum_of : first_of, sums, &own);
+    const std::vector<int> mine = elements(me, 0, count, turn);
+    std::vector<int> all(std::size_t(count), -1), one = all, until = all;
+    MPI_Allreduce(mine.data(), all.data(), count, MPI_INT, own, MPI_COMM_WORLD);
+    MPI_Reduce(mine.data(), me == root ? one.data() : nullptr, count, MPI_INT, own, root,
+               MPI_COMM_WORLD);
+    MPI_Scan(mine.data(), until.data(), count, MPI_INT, own, MPI_COMM_WORLD);
+    for (int i = 0; i < count; ++i) {
+      int sum = 0, prefix = 0;
+      for (int r = 0; r < ranks; ++r) {
+        sum += element(r, i, turn);
+        if (r <= me) prefix += element(r, i, turn);
+      }
+      const std::size_t at = std::size_t(i);
+      const int wanted = sums ? sum : element(0, i, turn);
+      expect(all[at] == wanted, "allreduce by an own operator, turn %d: %d", turn, all[at]);
+      expect(one[at] == (me == root ? wanted : -1), "reduce, turn %d: %d", turn, one[at]);
+      expect(until[at] == (sums ? prefix : element(0, i, turn)), "scan, turn %d: %d", turn,
+             until[at]);
+    }
+    MPI_Op_free(&own);
+  }
 }
 
 // What a single rank gives it gets, and nothing beside it changes.
 void alone(MPI_Comm comm) {
   MPI_Op own;
-  MPI_Op_create(last_of, 0, &own);
+  MPI_Op_create(first_of, 0, &own);
   MPI_Datatype pairs;  // an int, and one that is left out
   MPI_Type_vector(3, 1, 2, MPI_INT, &pairs);
   MPI_Type_commit(&pairs);
@@ -361,6 +395,7 @@ int main(int argc, char **argv) {
   exscans();
   handles();
   columns();
+  operators();
   MPI_Comm single;
   MPI_Comm_split(MPI_COMM_WORLD, me, 0, &single);
   alone(single);
