@@ -380,6 +380,8 @@ class Collector : public RecursiveASTVisitor<Collector> {
       for (const char *gives : {"freopen", "freopen64", "dup2", "dup3"})
         program_.redirects_ = program_.redirects_ || name == gives;
       program_.sharesMemory_ = program_.sharesMemory_ || (isMpi(*f) && name.contains("_Win_"));
+      program_.handlesErrors_ =
+          program_.handlesErrors_ || (isMpi(*f) && name.contains("rrhandler"));
       if (const std::optional<Handles> what = handled(*f)) program_.handles_.insert(*what);
       program_.lendsMemory_ =
           program_.lendsMemory_ || (!called_.contains(ref) && keepsMemory(name));

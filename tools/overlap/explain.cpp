@@ -17,6 +17,9 @@ The call
   - Or it is what an if asks about, whether it failed and nothing more: that is repeated with the wait. What stops
     says so, and returns, ends the rank, or goes forwards to a label behind the call; it has no else.
     What a check that is repeated looks at or changes there, nothing else changes while the call is under way.
+    Neither it nor the call says __COUNTER__.
+  - Where the program sets error handlers, a start that fails leaves a null request, and a macro that keeps the code
+    stops at an error.
   - It stands in no macro's body, template, header, lambda or directive of OpenMP, and no pragma stands before it,
     nor an #if around code of another configuration that does not end there, as `if (x)`. No other source includes
     its own.
@@ -41,6 +44,7 @@ All ranks
     broadcasts. Each such collective has to be the same one for all ranks in their order, as the call itself.
   - A variable is followed by its name, by pointers to it in other variables, and into functions that are given its
     address; a field likewise, of a structure that has a name, or that a parameter only ever gets the address of.
+    A text that a function of the library writes stays in the array that it is written to.
     What no source but those that are named can name is theirs: a variable that is no static counts as one if all
     that the program calls has a body in one of them, or is a library's, and main() is there.
     What a variadic function does no more with than to print it by its format, without %n and %p, it leaves alone.
@@ -119,8 +123,7 @@ What stands between start and wait
     operator of the program's own, and no other communication: messages could meet receives that they could not
     meet before.
   - It asks for no errno, which the wait may set, by its name or by %m, nor sets it by malloc() or strtol() where a
-    source asks for it, and declares nothing by a name that the call's
-    check says.
+    source asks for it, and declares nothing by a name that the call's check says, or that ## makes there.
   - #if and the like end it: other code may stand there in another configuration, an else for one, so that an if in
     front of one ends it, too. So do #define and #undef, since the call, or the check of it, may name a macro that is
     another one there, and a macro that stands for nothing here, drops what it is given, or does nothing, as assert()

@@ -209,6 +209,7 @@ const Stmt *invariantIn(const Site &site, Program &program, Persistent names, st
     why = "not persistent: " + reason;
     return nullptr;
   };
+  if (site.mayFail) return no("a call that fails may return, which would leave nothing to start");
   if (site.inBranch || site.isChecked())
     return no("the call is checked, or made in some turns only");
   if (!site.byAll)

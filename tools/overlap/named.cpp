@@ -6,6 +6,9 @@
 #include <clang/AST/ASTContext.h>
 #include <clang/AST/DeclCXX.h>
 #include <clang/AST/RecursiveASTVisitor.h>
+#include <clang/Basic/SourceManager.h>
+
+#include "tools/overlap/changes.h"
 
 namespace nbcc::overlap {
 namespace {
@@ -40,27 +43,63 @@ std::set<const Decl *> namedIn(const Stmt &s) {
   return named.found;
 }
 
-DeclaredNames declaredBy(const DeclStmt &s) {
+namespace {
+
+class Declared {
+ public:
+  Declared(const Stmt &s, const FunctionDecl &in)
+      : s_(s), files_(in.getASTContext().getSourceManager()) {
+    if (const auto *declared = llvm::dyn_cast<DeclStmt>(&s)) by(*declared);
+    if (!in.getASTContext().getLangOpts().CPlusPlus) typesIn(in);
+  }
   DeclaredNames all;
-  const auto add = [&](const NamedDecl *d) {
+
+ private:
+  void add(const NamedDecl *d) {
     if (d->getIdentifier()) all.names.insert(d->getName().str());
-  };
-  for (const Decl *d : s.decls()) {
-    all.any = all.any || llvm::isa<UsingDirectiveDecl>(d);
-    if (const auto *named = llvm::dyn_cast<NamedDecl>(d)) add(named);
-    if (const auto *bound = llvm::dyn_cast<DecompositionDecl>(d))
-      for (const BindingDecl *b : bound->bindings()) add(b);
-    if (const auto *values = llvm::dyn_cast<EnumDecl>(d))
-      for (const EnumConstantDecl *e : values->enumerators()) add(e);
-    if (const auto *record = llvm::dyn_cast<RecordDecl>(d); record && !record->getIdentifier())
-      for (const FieldDecl *f : record->fields()) add(f);
-    if (const auto *v = llvm::dyn_cast<VarDecl>(d); v && v->getInit()) {
-      Named within;
-      within.TraverseStmt(const_cast<Expr *>(v->getInit()));
-      all.any = all.any || within.definesType;
+  }
+
+  void by(const DeclStmt &declared) {
+    for (const Decl *d : declared.decls()) {
+      all.any = all.any || llvm::isa<UsingDirectiveDecl, UsingEnumDecl>(d);
+      if (const auto *named = llvm::dyn_cast<NamedDecl>(d)) add(named);
+      if (const auto *bound = llvm::dyn_cast<DecompositionDecl>(d))
+        for (const BindingDecl *b : bound->bindings()) add(b);
+      if (const auto *values = llvm::dyn_cast<EnumDecl>(d))
+        for (const EnumConstantDecl *e : values->enumerators()) add(e);
+      if (const auto *record = llvm::dyn_cast<RecordDecl>(d); record && !record->getIdentifier())
+        for (const FieldDecl *f : record->fields()) add(f);
+      if (const auto *v = llvm::dyn_cast<VarDecl>(d); v && v->getInit()) {
+        Named within;
+        within.TraverseStmt(const_cast<Expr *>(v->getInit()));
+        all.any = all.any || within.definesType;
+      }
     }
   }
-  return all;
+
+  /// Those of C stand where their function's are, or in another type, wherever they are spelled.
+  void typesIn(const DeclContext &context) {
+    for (const Decl *d : context.decls()) {
+      const auto *type = llvm::dyn_cast<TagDecl>(d);
+      if (!type) continue;
+      const auto *record = llvm::dyn_cast<RecordDecl>(type);
+      if (record) typesIn(*record);
+      if (!isWithin(type->getLocation(), &s_, files_)) continue;
+      all.types = true;
+      add(type);
+      if (const auto *values = llvm::dyn_cast<EnumDecl>(type))
+        for (const EnumConstantDecl *e : values->enumerators()) add(e);
+    }
+  }
+
+  const Stmt &s_;
+  const SourceManager &files_;
+};
+
+}  // namespace
+
+DeclaredNames declaredBy(const Stmt &s, const FunctionDecl &in) {
+  return Declared(s, in).all;
 }
 
 }  // namespace nbcc::overlap

@@ -8,7 +8,7 @@
 
 namespace clang {
 class Decl;
-class DeclStmt;
+class FunctionDecl;
 class Stmt;
 }  // namespace clang
 
@@ -17,11 +17,15 @@ namespace nbcc::overlap {
 /// Whether it names one of these: in an expression or in a type, sizeof(struct pair) for one.
 std::set<const clang::Decl *> namedIn(const clang::Stmt &);
 
-/// Names that mean something else behind the declaration.
+/// Names that mean something else behind a statement.
 struct DeclaredNames {
   std::set<std::string> names;
-  bool any = false;  // nobody knows which: a using-directive, or a type within an expression
+  bool any = false;    // nobody knows which: a using-directive, or a type within an expression
+  bool types = false;  // types of C are among them
+
+  bool empty() const { return names.empty() && !any; }
 };
-DeclaredNames declaredBy(const clang::DeclStmt &);
+/// In C also by a type within an expression, sizeof(enum { first }) for one.
+DeclaredNames declaredBy(const clang::Stmt &, const clang::FunctionDecl &in);
 
 }  // namespace nbcc::overlap

@@ -222,6 +222,10 @@ class Program {
   /// Some communicator may have ranks of another program.
   bool joinsOthers() const { return joinsOthers_; }
 
+  /// A call that fails may return: the program, or what it is linked with, has to do with error
+  /// handlers.
+  bool handlesErrors() const { return handlesErrors_; }
+
   /// Whether all that it returns is memory that it has just allocated, and keeps no pointer to.
   bool makes(const clang::FunctionDecl &);
 
@@ -293,7 +297,8 @@ class Program {
   std::unique_ptr<PointsTo> pointsTo_;
   bool sharesMemory_ = false, takesAddresses_ = false, catches_ = false, ownsNew_ = false,
        hasSides_ = false, joinsOthers_ = false, writesStreams_ = false, redirects_ = false,
-       changesStreams_ = false, lendsMemory_ = false, goesBack_ = false, hasDirectives_ = false;
+       changesStreams_ = false, lendsMemory_ = false, goesBack_ = false, hasDirectives_ = false,
+       handlesErrors_ = false;
   std::set<Handles> handles_;
 };
 

@@ -184,10 +184,10 @@ std::optional<bool> asksForError(const Expr *e, const Is &isResult, const ASTCon
       call && call->getBuiltinCallee() == Builtin::BI__builtin_expect)
     return asksForError(call->getArg(0), isResult, context);
   const auto *op = dyn_cast<BinaryOperator>(e);
-  if (op && op->isEqualityOp() &&
-      ((isResult(op->getLHS()) && isSuccess(op->getRHS())) ||
-       (isSuccess(op->getLHS()) && isResult(op->getRHS()))))
-    return op->getOpcode() == BO_NE;
+  const bool first = op && isResult(op->getLHS()) && isSuccess(op->getRHS());
+  const bool second = op && isSuccess(op->getLHS()) && isResult(op->getRHS());
+  if (op && op->isEqualityOp() && (first || second)) return op->getOpcode() == BO_NE;
+  if (op && op->getOpcode() == BO_GT && first) return true;  // codes are not negative
   return std::nullopt;
 }
 
@@ -228,6 +228,152 @@ bool onlyStops(const Stmt *s, Site &site, Program &program, std::string &does) {
   takeHandled(site, effects);
   return neverPassed(s, program, true) && leadsOn(s, site);
 }
+
+/// Reads what stands behind `rc = MPI_...;`, an if, a macro or a function of the program, or around
+/// a call, CHECK(MPI_...): whether that does nothing where the call succeeded, and lets nothing run
+/// behind it where it failed.
+class Check {
+ public:
+  enum What { nothing, stops, more };
+
+  Check(const Site &site, Program &program)
+      : call_(site.call), context_(&site.in->getASTContext()), program_(program) {
+    if (site.result) codes_.insert(site.result);
+  }
+
+  /// `mayReturn`: that is an end, too.
+  What of(const Stmt *s, bool mayReturn) {
+    if (!s || isa<NullStmt>(s)) return nothing;
+    if (const auto *i = dyn_cast<IfStmt>(s)) {
+      const bool plain = !i->getInit() && !i->getConditionVariable() &&
+                         i->getStatementKind() == IfStatementKind::Ordinary;
+      return plain ? choice(i->getCond(), i->getThen(), i->getElse(), mayReturn) : more;
+    }
+    if (const auto *turns = dyn_cast<DoStmt>(s)) {
+      const auto *again = dyn_cast<IntegerLiteral>(turns->getCond()->IgnoreParenImpCasts());
+      return again && again->getValue() == 0 ? of(turns->getBody(), mayReturn) : more;
+    }
+    if (const auto *declared = dyn_cast<DeclStmt>(s)) return declares(*declared) ? nothing : more;
+    if (const auto *block = dyn_cast<CompoundStmt>(s))
+      return all({block->body_begin(), block->body_end()}, mayReturn);
+    const auto *e = dyn_cast<Expr>(s);
+    return e ? value(e->IgnoreParenCasts(), mayReturn) : more;
+  }
+
+ private:
+  bool isCode(const Expr *e) const {
+    e = e->IgnoreParenImpCasts();
+    const auto *ref = dyn_cast<DeclRefExpr>(e);
+    return e == call_ || (ref && codes_.contains(dyn_cast<VarDecl>(ref->getDecl())));
+  }
+
+  /// true: an error, false: none; none: it asks for something else.
+  std::optional<bool> asked(const Expr *condition) const {
+    return asksForError(condition, [this](const Expr *side) { return isCode(side); }, *context_);
+  }
+
+  What all(llvm::ArrayRef<const Stmt *> parts, bool mayReturn) {
+    What what = nothing;
+    for (; !parts.empty(); parts = parts.drop_front()) {
+      if (!mayReturn && isReturnOfSuccess(parts.front()))
+        return neverPassed(parts.drop_front(), program_, false, 0) ? stops : more;
+      // Behind a function's return nothing more is done.
+      if (!mayReturn && isPlainReturn(parts.front())) return what;
+      const What next = of(parts.front(), mayReturn);
+      if (next == more) return more;
+      if (next == stops) what = stops;
+    }
+    return what;
+  }
+
+  /// if (rc == MPI_SUCCESS) return;
+  bool isReturnOfSuccess(const Stmt *s) const {
+    const auto *i = dyn_cast<IfStmt>(s);
+    if (!i || i->getElse() || i->getInit() || i->getConditionVariable()) return false;
+    const Stmt *then = i->getThen();
+    if (const auto *block = dyn_cast<CompoundStmt>(then); block && block->size() == 1)
+      then = block->body_front();
+    return isPlainReturn(then) && asked(i->getCond()) == false;
+  }
+  bool isPlainReturn(const Stmt *s) const {
+    const auto *back = dyn_cast<ReturnStmt>(s);
+    return back && (!back->getRetValue() || !back->getRetValue()->HasSideEffects(*context_));
+  }
+
+  What choice(const Expr *condition, const Stmt *yes, const Stmt *no, bool mayReturn) {
+    const std::optional<bool> failed = asked(condition);
+    if (!failed) return more;
+    if (!*failed) std::swap(yes, no);
+    return neverPassed(yes, program_, mayReturn) && of(no, mayReturn) == nothing ? stops : more;
+  }
+
+  What value(const Expr *e, bool mayReturn) {
+    if (const auto *either = dyn_cast<ConditionalOperator>(e))
+      return choice(either->getCond(), either->getTrueExpr(), either->getFalseExpr(), mayReturn);
+    const auto *op = dyn_cast<BinaryOperator>(e);
+    if (op && op->getOpcode() == BO_Assign && op->getRHS()->IgnoreParenImpCasts() == call_)
+      return keeps(op->getLHS()) ? nothing : more;
+    if (op && op->getOpcode() == BO_LAnd)
+      return choice(op->getLHS(), op->getRHS(), nullptr, mayReturn);
+    if (op && op->getOpcode() == BO_LOr)
+      return choice(op->getLHS(), nullptr, op->getRHS(), mayReturn);
+    if (op && op->getOpcode() == BO_Comma) return all({op->getLHS(), op->getRHS()}, mayReturn);
+    if (const auto *within = dyn_cast<StmtExpr>(e)) return of(within->getSubStmt(), mayReturn);
+    if (isa<IntegerLiteral, UnaryExprOrTypeTraitExpr>(e)) return nothing;
+    const auto *call = dyn_cast<CallExpr>(e);
+    return call ? function(*call) : more;
+  }
+
+  /// int failed = (rc); char text[80]; which nobody sees.
+  bool declares(const DeclStmt &s) {
+    return std::ranges::all_of(s.decls(), [this](const Decl *d) {
+      const auto *v = dyn_cast<VarDecl>(d);
+      if (!v || v->hasGlobalStorage() || v->getType().isDestructedType() ||
+          v->hasAttr<CleanupAttr>() || (v->getInit() && v->getInit()->HasSideEffects(*context_)))
+        return false;
+      if (v->getInit() && isCopy(*v) && isCode(v->getInit())) codes_.insert(v);
+      return true;
+    });
+  }
+
+  /// rc = MPI_...
+  bool keeps(const Expr *e) {
+    const auto *ref = dyn_cast<DeclRefExpr>(e->IgnoreParens());
+    const auto *v = ref ? dyn_cast<VarDecl>(ref->getDecl()) : nullptr;
+    if (!v || !isCopy(*v)) return false;
+    codes_.insert(v);
+    return true;
+  }
+
+  static bool isCopy(const VarDecl &v) {
+    return v.getType()->isIntegerType() && !v.getType().isVolatileQualified();
+  }
+
+  /// check(rc, "where");
+  What function(const CallExpr &call) {
+    const FunctionDecl *named = call.getDirectCallee();
+    const FunctionDecl *f = named ? program_.bodyAnywhere(*named) : nullptr;
+    if (!f || isa<CXXMethodDecl>(f) || f->getNumParams() > call.getNumArgs() ||
+        !entered_.insert(f).second)
+      return more;
+    for (unsigned i = 0; i < call.getNumArgs(); ++i) {
+      const Expr *given = call.getArg(i);
+      if (given->HasSideEffects(*context_)) return more;
+      if (i < f->getNumParams() && isCode(given) && isCopy(*f->getParamDecl(i)))
+        codes_.insert(f->getParamDecl(i));
+    }
+    const ASTContext *caller = std::exchange(context_, &f->getASTContext());
+    const What what = of(f->getBody(), false);
+    context_ = caller;
+    return what;
+  }
+
+  const CallExpr *call_;
+  llvm::SmallPtrSet<const VarDecl *, 4> codes_;
+  const ASTContext *context_;
+  llvm::SmallPtrSet<const FunctionDecl *, 4> entered_;
+  Program &program_;
+};
 
 }  // namespace
 
@@ -278,165 +424,46 @@ void readCheckingMacro(Site &site, Program &program) {
   takeHandled(site, effects);
   for (const Effect &e : effects.all) {  // who looks at the code wants that of the wait
     if (!keepsCode(e, site) || staysWithin(e, site)) continue;
+    if (site.mayFail && Check(site, program).of(site.statement(site.index), true) != Check::stops)
+      site.against.push_back(
+          {site.call->getBeginLoc(),
+           site.checkedBy + "() keeps the code of a start that has failed for the wait's alone"});
     site.keepsCode = true;
     site.writes.add(e.objects);
     site.buffers.push_back({e.objects, true, {}});
   }
 }
 
+static std::string textOf(const Stmt &s, const ASTContext &context) {
+  const std::optional<Extent> at = extentOf(s, context);
+  return at ? mainFile(context).slice(at->begin, at->end).str() : "";
+}
+
 bool renames(const Stmt &s, const Site &site, const Program &program) {
-  const auto *declared = dyn_cast<DeclStmt>(&s);
-  if (!declared || !site.isChecked()) return false;
+  if (!site.isChecked()) return false;
+  const DeclaredNames anew = declaredBy(s, *site.in);
+  if (anew.empty()) return false;
   std::string said = site.checkedBy;
   if (site.result) said += " " + site.result->getNameAsString();
   const Stmt *repeated = site.asks ? site.asks : site.check;
-  if (const std::optional<Extent> check =
-          repeated ? extentOf(*repeated, site.context()) : std::nullopt)
-    said += " " + mainFile(site.context()).slice(check->begin, check->end).str();
+  if (repeated) said += " " + textOf(*repeated, site.context());
   const Preprocessor &macros = program.macros(site.context());
-  const DeclaredNames anew = declaredBy(*declared);
-  return anew.any || std::ranges::any_of(anew.names, [&](const std::string &name) {
-           return mentions(macros, said, name);
-         });
+  return anew.any || makesNames(macros, said) ||
+         std::ranges::any_of(anew.names,
+                             [&](const std::string &name) { return mentions(macros, said, name); });
+}
+
+bool countsExpansions(const Site &site, const Program &program) {
+  const ASTContext &context = site.context();
+  std::string said = textOf(*site.statement(site.index), context);
+  if (site.check) said += " " + textOf(*site.check, context);
+  return mentions(program.macros(context), said, "__COUNTER__");
 }
 
 bool renamesWithin(const Site &site, const Program &program) {
   return std::ranges::any_of(site.block->body(),
                              [&](const Stmt *s) { return renames(*s, site, program); });
 }
-
-namespace {
-
-/// Reads what stands behind `rc = MPI_...;`, an if, a macro or a function of the program, all of
-/// which do nothing where the call succeeded, and let nothing run behind them where it failed.
-class Check {
- public:
-  enum What { nothing, stops, more };
-
-  Check(const VarDecl &code, Program &program)
-      : context_(&code.getASTContext()), program_(program) {
-    codes_.insert(&code);
-  }
-
-  /// `mayReturn`: that is an end, too.
-  What of(const Stmt *s, bool mayReturn) {
-    if (!s || isa<NullStmt>(s)) return nothing;
-    if (const auto *i = dyn_cast<IfStmt>(s)) {
-      const bool plain = !i->getInit() && !i->getConditionVariable() &&
-                         i->getStatementKind() == IfStatementKind::Ordinary;
-      return plain ? choice(i->getCond(), i->getThen(), i->getElse(), mayReturn) : more;
-    }
-    if (const auto *turns = dyn_cast<DoStmt>(s)) {
-      const auto *again = dyn_cast<IntegerLiteral>(turns->getCond()->IgnoreParenImpCasts());
-      return again && again->getValue() == 0 ? of(turns->getBody(), mayReturn) : more;
-    }
-    if (const auto *declared = dyn_cast<DeclStmt>(s)) return declares(*declared) ? nothing : more;
-    if (const auto *block = dyn_cast<CompoundStmt>(s))
-      return all({block->body_begin(), block->body_end()}, mayReturn);
-    const auto *e = dyn_cast<Expr>(s);
-    return e ? value(e->IgnoreParenCasts(), mayReturn) : more;
-  }
-
- private:
-  bool isCode(const Expr *e) const {
-    const auto *ref = dyn_cast<DeclRefExpr>(e->IgnoreParenImpCasts());
-    return ref && codes_.contains(dyn_cast<VarDecl>(ref->getDecl()));
-  }
-
-  /// true: an error, false: none; none: it asks for something else.
-  std::optional<bool> asked(const Expr *condition) const {
-    return asksForError(condition, [this](const Expr *side) { return isCode(side); }, *context_);
-  }
-
-  What all(llvm::ArrayRef<const Stmt *> parts, bool mayReturn) {
-    What what = nothing;
-    for (; !parts.empty(); parts = parts.drop_front()) {
-      if (!mayReturn && isReturnOfSuccess(parts.front()))
-        return neverPassed(parts.drop_front(), program_, false, 0) ? stops : more;
-      const What next = of(parts.front(), mayReturn);
-      if (next == more) return more;
-      if (next == stops) what = stops;
-    }
-    return what;
-  }
-
-  /// if (rc == MPI_SUCCESS) return;
-  bool isReturnOfSuccess(const Stmt *s) const {
-    const auto *i = dyn_cast<IfStmt>(s);
-    if (!i || i->getElse() || i->getInit() || i->getConditionVariable()) return false;
-    const Stmt *then = i->getThen();
-    if (const auto *block = dyn_cast<CompoundStmt>(then); block && block->size() == 1)
-      then = block->body_front();
-    const auto *back = dyn_cast<ReturnStmt>(then);
-    const bool plain =
-        back && (!back->getRetValue() || !back->getRetValue()->HasSideEffects(*context_));
-    return plain && asked(i->getCond()) == false;
-  }
-
-  What choice(const Expr *condition, const Stmt *yes, const Stmt *no, bool mayReturn) {
-    const std::optional<bool> failed = asked(condition);
-    if (!failed) return more;
-    if (!*failed) std::swap(yes, no);
-    return neverPassed(yes, program_, mayReturn) && of(no, mayReturn) == nothing ? stops : more;
-  }
-
-  What value(const Expr *e, bool mayReturn) {
-    if (const auto *either = dyn_cast<ConditionalOperator>(e))
-      return choice(either->getCond(), either->getTrueExpr(), either->getFalseExpr(), mayReturn);
-    const auto *op = dyn_cast<BinaryOperator>(e);
-    if (op && op->getOpcode() == BO_LAnd)
-      return choice(op->getLHS(), op->getRHS(), nullptr, mayReturn);
-    if (op && op->getOpcode() == BO_LOr)
-      return choice(op->getLHS(), nullptr, op->getRHS(), mayReturn);
-    if (op && op->getOpcode() == BO_Comma) return all({op->getLHS(), op->getRHS()}, mayReturn);
-    if (const auto *within = dyn_cast<StmtExpr>(e)) return of(within->getSubStmt(), mayReturn);
-    if (isa<IntegerLiteral, UnaryExprOrTypeTraitExpr>(e)) return nothing;
-    const auto *call = dyn_cast<CallExpr>(e);
-    return call ? function(*call) : more;
-  }
-
-  /// int failed = (rc); char text[80]; which nobody sees.
-  bool declares(const DeclStmt &s) {
-    return std::ranges::all_of(s.decls(), [this](const Decl *d) {
-      const auto *v = dyn_cast<VarDecl>(d);
-      if (!v || v->hasGlobalStorage() || v->getType().isDestructedType() ||
-          v->hasAttr<CleanupAttr>() || (v->getInit() && v->getInit()->HasSideEffects(*context_)))
-        return false;
-      if (v->getInit() && isCopy(*v) && isCode(v->getInit())) codes_.insert(v);
-      return true;
-    });
-  }
-
-  static bool isCopy(const VarDecl &v) {
-    return v.getType()->isIntegerType() && !v.getType().isVolatileQualified();
-  }
-
-  /// check(rc, "where");
-  What function(const CallExpr &call) {
-    const FunctionDecl *named = call.getDirectCallee();
-    const FunctionDecl *f = named ? program_.bodyAnywhere(*named) : nullptr;
-    if (!f || isa<CXXMethodDecl>(f) || f->getNumParams() > call.getNumArgs() ||
-        !entered_.insert(f).second)
-      return more;
-    for (unsigned i = 0; i < call.getNumArgs(); ++i) {
-      const Expr *given = call.getArg(i);
-      if (given->HasSideEffects(*context_)) return more;
-      if (i < f->getNumParams() && isCode(given) && isCopy(*f->getParamDecl(i)))
-        codes_.insert(f->getParamDecl(i));
-    }
-    const ASTContext *caller = std::exchange(context_, &f->getASTContext());
-    const What what = of(f->getBody(), false);
-    context_ = caller;
-    return what;
-  }
-
-  llvm::SmallPtrSet<const VarDecl *, 4> codes_;
-  const ASTContext *context_;
-  llvm::SmallPtrSet<const FunctionDecl *, 4> entered_;
-  Program &program_;
-};
-
-}  // namespace
 
 void readCheck(Site &site, Program &program) {
   // Whoever looks at the code wants that of the wait.
@@ -446,7 +473,7 @@ void readCheck(Site &site, Program &program) {
   const std::optional<Extent> call = extentOf(*site.statement(site.index), context);
   const std::optional<Extent> text = next ? extentOf(*next, context) : std::nullopt;
   if (call && text && call->end <= text->begin && !directive(context, call->begin, text->end) &&
-      Check(*site.result, program).of(next, true) == Check::stops) {
+      Check(site, program).of(next, true) == Check::stops) {
     const Effects effects = effectsOf(next, *site.in, program);
     if (!moreThanStop(site, effects, program.memory(*site.in), true) && leadsOn(next, site)) {
       takeHandled(site, effects);

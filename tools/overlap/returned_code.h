@@ -32,6 +32,9 @@ bool renames(const clang::Stmt &, const Site &, const Program &);
 /// The same of any statement of the call's block.
 bool renamesWithin(const Site &, const Program &);
 
+/// Whether the call or its check says __COUNTER__, which is another number each time.
+bool countsExpansions(const Site &, const Program &);
+
 /// Finds the check behind the call, and takes it into the site.
 void readCheck(Site &, Program &);
 

@@ -115,7 +115,7 @@ Fix overlapInBlock(const Site &site, const Window &w, bool early, Names &names) 
   const Spelled call = spell(site);
   Fix fix;
   const std::string declaration =
-      declared("MPI_Request " + request + (site.inBranch ? " = MPI_REQUEST_NULL;" : ";"),
+      declared("MPI_Request " + request + (site.beginsNull() ? " = MPI_REQUEST_NULL;" : ";"),
                *site.block, indent, context, fix);
 
   if (early && w.movesUp(site)) {

@@ -217,7 +217,8 @@ void findBlock(Site &site, Program &program) {
   site.index = static_cast<unsigned>(found - site.block->body_begin());
   site.behind = site.index + 1;
   if (found == site.block->body_end()) site.block = nullptr;
-  if (site.inBranch && site.block && isOfSwitch(site.block, context))
+  site.mayFail = program.handlesErrors() && !site.result && !site.asks;
+  if (site.beginsNull() && site.block && isOfSwitch(site.block, context))
     refuse("a case may jump past the request");
 }
 
@@ -231,11 +232,11 @@ Site makeSite(const Collective &collective, const CallExpr *call, const Function
   const Memory &memory = program.memory(*in);
   findBlock(site, program);
   readArguments(site, program);
-  if (site.inBranch && site.block &&
+  if (site.beginsNull() && site.block &&
       mayBeJumpedPast(*site.block, *site.statement(site.index), in->getASTContext()))
     refuse(
         "a goto of another configuration may lead past it, in front of which its request is null");
-  if (site.inBranch && site.block && isEnteredBlock(site.block, *in, program))
+  if (site.beginsNull() && site.block && isEnteredBlock(site.block, *in, program))
     refuse("a jump may lead into the block, past the request");
   if (program.joinsOthers() && !isOfThisProgram(collective, *call, *in))
     refuse("ranks of another program may take part in it");
@@ -262,6 +263,8 @@ Site makeSite(const Collective &collective, const CallExpr *call, const Function
   if (site.block && !site.checkedBy.empty()) readCheckingMacro(site, program);
   if (site.block && site.result) readCheck(site, program);
   if (site.block && site.asks) readCondition(site, program);
+  if (site.block && countsExpansions(site, program))
+    refuse("the call, or its check, says __COUNTER__, which is another number each time");
   if (site.block &&
       ((site.index > 0 && !site.endsAlone(site.index - 1)) || !site.endsAlone(site.behind - 1)))
     refuse("a macro holds more than one statement here");

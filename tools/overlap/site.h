@@ -34,6 +34,7 @@ struct Site {
   // rc of rc = MPI_..., or of its declaration; null: what the call returns goes nowhere.
   const clang::VarDecl *result = nullptr;
   bool keepsCode = false;               // CHECK() does, in a variable that is there behind it, too
+  bool mayFail = false;                 // and what it does then goes on behind the start
   const clang::Stmt *check = nullptr;   // stops where rc is an error, and stands next to the call
   const clang::IfStmt *asks = nullptr;  // if (MPI_... != MPI_SUCCESS), which stops at an error
   unsigned behind = 0;                  // the first statement that may be in the way
@@ -56,6 +57,8 @@ struct Site {
   unsigned statements() const { return block->size(); }
   /// Whether its code is looked at: the wait's has to be, too.
   bool isChecked() const { return !checkedBy.empty() || result || asks; }
+  /// Whether its request is null where no call is under way.
+  bool beginsNull() const { return inBranch || mayFail; }
   /// Whether something can be put behind a statement: the next is not of the same macro.
   bool endsAlone(unsigned i) const;
 };

@@ -474,29 +474,52 @@ std::optional<unsigned> includes(StringRef header, const ASTContext &context) {
   return std::nullopt;
 }
 
-static bool mentions(const Preprocessor &macros, const IdentifierInfo *word, StringRef name,
+/// The tokens that a macro was ever defined as, and those of the macros that they name.
+template <class Is>
+static bool hasToken(const Preprocessor &macros, const IdentifierInfo *word, const Is &is,
                      std::set<const IdentifierInfo *> &seen) {
-  if (word->getName() == name) return true;
   if (!word->hadMacroDefinition() || !seen.insert(word).second) return false;
   for (const MacroDirective *d = macros.getLocalMacroDirectiveHistory(word); d;
        d = d->getPrevious())
     if (const auto *defined = dyn_cast<DefMacroDirective>(d))
       for (const Token &t : defined->getInfo()->tokens())
-        if (t.getIdentifierInfo() && mentions(macros, t.getIdentifierInfo(), name, seen))
+        if (is(t) || (t.getIdentifierInfo() && hasToken(macros, t.getIdentifierInfo(), is, seen)))
           return true;
   return false;
 }
 
-bool mentions(const Preprocessor &macros, const std::string &code, StringRef name) {
+/// Of code, and of the macros that it names.
+template <class Is>
+static bool hasToken(const Preprocessor &macros, const std::string &code, const Is &is) {
   std::set<const IdentifierInfo *> seen;
   Lexer lexer(SourceLocation(), macros.getLangOpts(), code.data(), code.data(),
               code.data() + code.size());
   Token token;
-  for (lexer.LexFromRawLexer(token); token.isNot(tok::eof); lexer.LexFromRawLexer(token))
-    if (token.is(tok::raw_identifier) &&
-        mentions(macros, macros.getIdentifierInfo(token.getRawIdentifier()), name, seen))
+  for (lexer.LexFromRawLexer(token); token.isNot(tok::eof); lexer.LexFromRawLexer(token)) {
+    if (token.is(tok::raw_identifier)) {
+      const bool split = token.needsCleaning();
+      IdentifierInfo *word = macros.getIdentifierInfo(token.getRawIdentifier());
+      token.setKind(tok::identifier);
+      token.setIdentifierInfo(word);
+      if (split) token.setFlag(Token::NeedsCleaning);
+    }
+    if (is(token) ||
+        (token.getIdentifierInfo() && hasToken(macros, token.getIdentifierInfo(), is, seen)))
       return true;
+  }
   return false;
+}
+
+bool mentions(const Preprocessor &macros, const std::string &code, StringRef name) {
+  return hasToken(macros, code, [name](const Token &t) {
+    return t.getIdentifierInfo() && t.getIdentifierInfo()->getName() == name;
+  });
+}
+
+bool makesNames(const Preprocessor &macros, const std::string &code) {
+  return hasToken(macros, code, [](const Token &t) {
+    return t.is(tok::hashhash) || (t.getIdentifierInfo() && t.needsCleaning());
+  });
 }
 
 bool hasWord(StringRef text, StringRef word) {

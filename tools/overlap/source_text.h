@@ -83,6 +83,10 @@ std::optional<unsigned> includes(llvm::StringRef header, const clang::ASTContext
 /// Whether a name stands in code, or in what a macro stands for that does.
 bool mentions(const clang::Preprocessor &, const std::string &code, llvm::StringRef name);
 
+/// Whether a name that is not to be seen may stand there: one that ## makes, or that goes on in the
+/// next line.
+bool makesNames(const clang::Preprocessor &, const std::string &code);
+
 /// Whether a word stands anywhere in a text.
 bool hasWord(llvm::StringRef text, llvm::StringRef word);
 

@@ -251,15 +251,15 @@ bool fallsThrough(const Stmt *s) {
 /// Whether a declaration is one of something that the call names.
 bool declaresArgument(const Site &site, const Stmt &s) {
   const auto *declared = llvm::dyn_cast<DeclStmt>(&s);
+  const DeclaredNames anew = declaredBy(s, *site.in);
+  if (anew.any || anew.types) return true;
   if (!declared) return false;
   for (const Decl *d : declared->decls())
     if (!llvm::isa<VarDecl>(d)) return true;  // a type
-  return declaredBy(*declared).any ||
-         std::ranges::any_of(namedIn(*site.call), [&](const Decl *named) {
-           return llvm::any_of(declared->decls(), [&](const Decl *d) {
-             return d == named || d == boundVariable(*named);
-           });
-         });
+  return std::ranges::any_of(namedIn(*site.call), [&](const Decl *named) {
+    return llvm::any_of(declared->decls(),
+                        [&](const Decl *d) { return d == named || d == boundVariable(*named); });
+  });
 }
 
 }  // namespace
