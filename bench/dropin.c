@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // dropin.c - what collective calls cost in a row, of an MPI program that knows nothing of nbcc.
 //
-//   bench-dropin-openmpi [--vary|--fresh|--apart|--first|--behind] COLLECTIVE BYTES...
+//   bench-dropin-openmpi [--vary|--fresh|--apart|--first|--behind|--made|--alone] COLLECTIVE
+//   BYTES...
 //
 // Bytes are those of a block, or of the vector: of doubles where it reduces. A line for each length
 // says the microseconds of a call: of some batches the quickest, each between two barriers. Varied
@@ -10,7 +11,9 @@
 // have them: between two there is a barrier, which does not count, and the time is the mean of the
 // ranks'. Or each is the first of its kind on a communicator, on which another kind has been
 // called. Or calls are of 8 bytes, and a message of that many is under way when they begin, to
-// ranks that come late. bench/dropin.py compares the MPI alone with libnbc-mpi.so in front of it.
+// ranks that come late. Or each is of a type, columns of doubles with as much between them, or by
+// an operator, that is made for it and freed behind it, which counts. Or each is on a communicator
+// of one rank. bench/dropin.py compares the MPI alone with libnbc-mpi.so in front of it.
 
 #include <mpi.h>
 #include <stdbool.h>
@@ -25,35 +28,48 @@ struct buffers {
   int bytes, elements, root, ranks;
   int *counts;
   MPI_Comm comm;
+  int count;  // of the type, in as many bytes
+  MPI_Datatype type;
+  MPI_Op op;
 };
 
-enum manner { IN_A_ROW, VARIED, FRESH, APART, FIRST, BEHIND };
+enum manner { IN_A_ROW, VARIED, FRESH, APART, FIRST, BEHIND, MADE, ALONE };
+static const struct {
+  const char *option;
+  enum manner how;
+} manners[] = {{"--vary", VARIED},   {"--fresh", FRESH}, {"--apart", APART}, {"--first", FIRST},
+               {"--behind", BEHIND}, {"--made", MADE},   {"--alone", ALONE}};
+enum { MANNERS = sizeof manners / sizeof *manners };
 
 #define COLLECTIVES(X)                                                                             \
-  X(barrier, MPI_Barrier(b->comm))                                                                 \
-  X(bcast, MPI_Bcast(b->in, b->bytes, MPI_BYTE, b->root, b->comm))                                 \
-  X(gather, MPI_Gather(b->in, b->bytes, MPI_BYTE, b->out, b->bytes, MPI_BYTE, b->root, b->comm))   \
-  X(scatter, MPI_Scatter(b->in, b->bytes, MPI_BYTE, b->out, b->bytes, MPI_BYTE, b->root, b->comm)) \
-  X(allgather, MPI_Allgather(b->in, b->bytes, MPI_BYTE, b->out, b->bytes, MPI_BYTE, b->comm))      \
-  X(alltoall, MPI_Alltoall(b->in, b->bytes, MPI_BYTE, b->out, b->bytes, MPI_BYTE, b->comm))        \
-  X(reduce, MPI_Reduce(b->in, b->out, b->elements, MPI_DOUBLE, MPI_SUM, b->root, b->comm))         \
-  X(allreduce, MPI_Allreduce(b->in, b->out, b->elements, MPI_DOUBLE, MPI_SUM, b->comm))            \
-  X(reduce_scatter, MPI_Reduce_scatter(b->in, b->out, b->counts, MPI_DOUBLE, MPI_SUM, b->comm))    \
-  X(reduce_scatter_block,                                                                          \
-    MPI_Reduce_scatter_block(b->in, b->out, b->elements, MPI_DOUBLE, MPI_SUM, b->comm))            \
-  X(scan, MPI_Scan(b->in, b->out, b->elements, MPI_DOUBLE, MPI_SUM, b->comm))                      \
-  X(exscan, MPI_Exscan(b->in, b->out, b->elements, MPI_DOUBLE, MPI_SUM, b->comm))
+  X(barrier, false, MPI_Barrier(b->comm))                                                          \
+  X(bcast, false, MPI_Bcast(b->in, b->count, b->type, b->root, b->comm))                           \
+  X(gather, false,                                                                                 \
+    MPI_Gather(b->in, b->count, b->type, b->out, b->count, b->type, b->root, b->comm))             \
+  X(scatter, false,                                                                                \
+    MPI_Scatter(b->in, b->count, b->type, b->out, b->count, b->type, b->root, b->comm))            \
+  X(allgather, false, MPI_Allgather(b->in, b->count, b->type, b->out, b->count, b->type, b->comm)) \
+  X(alltoall, false, MPI_Alltoall(b->in, b->count, b->type, b->out, b->count, b->type, b->comm))   \
+  X(reduce, true, MPI_Reduce(b->in, b->out, b->elements, MPI_DOUBLE, b->op, b->root, b->comm))     \
+  X(allreduce, true, MPI_Allreduce(b->in, b->out, b->elements, MPI_DOUBLE, b->op, b->comm))        \
+  X(reduce_scatter, true,                                                                          \
+    MPI_Reduce_scatter(b->in, b->out, b->counts, MPI_DOUBLE, b->op, b->comm))                      \
+  X(reduce_scatter_block, true,                                                                    \
+    MPI_Reduce_scatter_block(b->in, b->out, b->elements, MPI_DOUBLE, b->op, b->comm))              \
+  X(scan, true, MPI_Scan(b->in, b->out, b->elements, MPI_DOUBLE, b->op, b->comm))                  \
+  X(exscan, true, MPI_Exscan(b->in, b->out, b->elements, MPI_DOUBLE, b->op, b->comm))
 
-#define CALL(name, expression)                       \
+#define CALL(name, reduces, expression)              \
   static void call_##name(const struct buffers *b) { \
     (void)b;                                         \
     expression;                                      \
   }
 COLLECTIVES(CALL)
 
-#define ROW(name, expression) {#name, call_##name},
+#define ROW(name, reduces, expression) {#name, reduces, call_##name},
 static const struct collective {
   const char *name;
+  bool reduces;
   void (*call)(const struct buffers *);
 } collectives[] = {COLLECTIVES(ROW)};
 
@@ -69,6 +85,26 @@ static int calls_of(int bytes, int ranks) {
   return ranks > 2 ? calls / 4 : calls;
 }
 
+static void add(void *in, void *inout, int *n, MPI_Datatype *type) {
+  (void)type;
+  for (int i = 0; i < *n; ++i) ((double *)inout)[i] += ((double *)in)[i];
+}
+
+// Types and operators that are made for a call.
+static void call_made(const struct collective *c, struct buffers *b) {
+  if (c->reduces) {
+    MPI_Op_create(add, 1, &b->op);
+    c->call(b);
+    MPI_Op_free(&b->op);
+    return;
+  }
+  b->count = 1;
+  MPI_Type_vector(b->elements, 1, 2, MPI_DOUBLE, &b->type);
+  MPI_Type_commit(&b->type);
+  c->call(b);
+  MPI_Type_free(&b->type);
+}
+
 static void call(const struct collective *c, const struct buffers *b, enum manner how, int number) {
   enum { LENGTHS = 3, PLACES = 2, LINE = 64 };
   struct buffers other = *b;
@@ -76,12 +112,15 @@ static void call(const struct collective *c, const struct buffers *b, enum manne
     other.root = number % b->ranks;
     other.elements -= number % LENGTHS;
     if (other.elements < 1) other.elements = 1;
-    other.bytes = other.elements * (int)sizeof(double);
+    other.bytes = other.count = other.elements * (int)sizeof(double);
     other.in = (char *)b->in + number % PLACES * LINE;
     other.out = (char *)b->out + number % PLACES * LINE;
   }
   if (how == FRESH) memset(b->in, number % PLACES, (size_t)b->ranks * (size_t)b->bytes);
-  c->call(&other);
+  if (how == MADE)
+    call_made(c, &other);
+  else
+    c->call(&other);
 }
 
 // Communicators stay until all are measured, or what one leaves would serve the next.
@@ -111,7 +150,7 @@ static double microseconds_behind(const struct collective *c, const struct buffe
   int rank;
   MPI_Comm_rank(b->comm, &rank);
   const bool receives = rank % 2 == 1, sends = !receives && rank + 1 < b->ranks;
-  small.bytes = (int)sizeof(double);
+  small.bytes = small.count = (int)sizeof(double);
   small.elements = 1;
   for (int r = 0; r < b->ranks; ++r) small.counts[r] = 1;
   double time = 0;
@@ -175,10 +214,15 @@ static void *take(int ranks, int bytes) {
 static void measure(const struct collective *c, int bytes, enum manner how, int rank, int ranks) {
   struct buffers b = {.bytes = bytes,
                       .elements = bytes / (int)sizeof(double),
-                      .ranks = ranks,
-                      .comm = MPI_COMM_WORLD};
-  b.in = take(ranks, bytes);
-  b.out = take(ranks, bytes);
+                      .ranks = how == ALONE ? 1 : ranks,
+                      .comm = MPI_COMM_WORLD,
+                      .count = bytes,
+                      .type = MPI_BYTE,
+                      .op = MPI_SUM};
+  if (how == ALONE) MPI_Comm_split(MPI_COMM_WORLD, rank, 0, &b.comm);
+  const int places = how == MADE ? 2 * ranks : ranks;
+  b.in = take(places, bytes);
+  b.out = take(places, bytes);
   b.counts = (int *)malloc((size_t)ranks * sizeof *b.counts);
   if (!b.in || !b.out || !b.counts) {
     fprintf(stderr, "bench-dropin: no memory for %d bytes\n", bytes);
@@ -191,6 +235,7 @@ static void measure(const struct collective *c, int bytes, enum manner how, int 
                       : how == BEHIND ? microseconds_behind(c, &b)
                                       : microseconds(c, &b, how);
   if (rank == 0) printf("%s %d %.3f\n", c->name, bytes, time);
+  if (how == ALONE) MPI_Comm_free(&b.comm);
   free(b.in);
   free(b.out);
   free(b.counts);
@@ -202,11 +247,8 @@ int main(int argc, char **argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   enum manner how = IN_A_ROW;
-  if (argc > 1 && !strcmp(argv[1], "--vary")) how = VARIED;
-  if (argc > 1 && !strcmp(argv[1], "--fresh")) how = FRESH;
-  if (argc > 1 && !strcmp(argv[1], "--apart")) how = APART;
-  if (argc > 1 && !strcmp(argv[1], "--first")) how = FIRST;
-  if (argc > 1 && !strcmp(argv[1], "--behind")) how = BEHIND;
+  for (int i = 0; argc > 1 && i < MANNERS; ++i)
+    if (!strcmp(argv[1], manners[i].option)) how = manners[i].how;
   const int first = how == IN_A_ROW ? 1 : 2;
   const struct collective *c = argc > first + 1 ? find(argv[first]) : NULL;
   for (int i = first + 1; c && !status && i < argc; ++i) {
@@ -219,7 +261,8 @@ int main(int argc, char **argv) {
   if (!c || status) {
     if (rank == 0)
       fprintf(stderr,
-              "usage: bench-dropin [--vary|--fresh|--apart|--first|--behind] COLLECTIVE BYTES...\n"
+              "usage: bench-dropin [--vary|--fresh|--apart|--first|--behind|--made|--alone] "
+              "COLLECTIVE BYTES...\n"
               "       of 8 to 1 GiB\n");
     status = 1;
   }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """dropin.py BUILD [--mpi openmpi|mpich] [--ranks N] [--collective NAME,...] [--sizes BYTES,...] [--algorithm NAME,...]
-                   [--vary|--fresh|--apart|--first|--behind] [--repeat N] [--timeout SECONDS]
+                   [--vary|--fresh|--apart|--first|--behind|--made|--alone] [--repeat N] [--timeout SECONDS]
 
 Microseconds of collective calls in a row (dropin.c): with the MPI's own collectives, with libnbc-mpi.so in front of them
 as its table has it, and with each named algorithm that the collective has. Ranks take the cores in turns. Runs are
@@ -10,7 +10,9 @@ with --fresh the memory of what a rank gives is written just before, which count
 with --apart there is a barrier between two, which does not count, and the time is the mean of the ranks', as in benchmark
 suites; with --first each is the first of its kind on a communicator, and its time is rank 0's. With --behind a call of 8 bytes
 begins while a message of that many is under way to a rank that comes 5 ms late, which are not counted; what Open MPI does
-in containers, which forbid it to read other processes' memory, shows OMPI_MCA_btl_vader_single_copy_mechanism=none.
+in containers, which forbid it to read other processes' memory, shows OMPI_MCA_btl_vader_single_copy_mechanism=none. With
+--made each call is of a type, columns with gaps, or by an operator, that is made and freed around it, which counts; with
+--alone on a communicator of one rank.
 """
 
 import argparse
@@ -44,10 +46,8 @@ def options():
     p.add_argument("--algorithm", type=words, default=[])
     how = p.add_mutually_exclusive_group()
     how.add_argument("--vary", dest="how", action="store_const", const=["--vary"], default=[])
-    how.add_argument("--fresh", dest="how", action="store_const", const=["--fresh"])
-    how.add_argument("--apart", dest="how", action="store_const", const=["--apart"])
-    how.add_argument("--first", dest="how", action="store_const", const=["--first"])
-    how.add_argument("--behind", dest="how", action="store_const", const=["--behind"])
+    for manner in "fresh apart first behind made alone".split():
+        how.add_argument(f"--{manner}", dest="how", action="store_const", const=[f"--{manner}"])
     p.add_argument("--repeat", type=int, default=5)
     p.add_argument("--timeout", type=float, default=120)
     return p.parse_args()

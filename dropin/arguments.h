@@ -34,6 +34,7 @@ struct Piece {
   std::int64_t count;
   MPI_Datatype datatype;
   Type type;
+  nbc_type pair = NBC_OPAQUE;  // the image is as long as the data, of whose gaps none is written
 };
 
 /// The buffer may be MPI_BOTTOM, which is null.
@@ -127,7 +128,7 @@ class Arguments::Filler {
   void *packed_row(const Side &, bool sent, int blocks, Prefill);
   void *dense_row(const Side &, Laid &, int blocks);
   void *image(const Type &, const void *buffer, std::int64_t count, Room &, bool before,
-              std::int64_t behind);
+              std::int64_t behind, nbc_type pair = NBC_OPAQUE);
   std::int64_t given_elements(int ranks);
   void element(const Type &, std::int64_t elements);
   void reduce_nothing(int ranks);

@@ -75,24 +75,59 @@ bool are_like(const Habit &h, const Operation &o) {
   return d != 0 && d != h.apart_each * (o.each ? 1 : o.receive.count);
 }
 
-// Whose bytes tell the plan of a call; null: there is more to be known.
-const Side *told_by_bytes(const Communicator &c, const Operation &o) {
+// Of a block: 0, there is more to be known of the side.
+std::uint64_t block_bytes(const Side &side, Shape shape) {
+  std::int64_t all;
+  if (side.type == MPI_DATATYPE_NULL || side.count <= 0 || !is_plain(side.buffer)) return 0;
+  if (shape != Shape::one && shape != Shape::ranks) return 0;
+  return __builtin_mul_overflow(side.count, type_of(side.type).size, &all)
+             ? 0
+             : static_cast<std::uint64_t>(all);
+}
+
+// Whether a block and a row may have memory in common, which some libraries object to.
+bool may_alias(const Operation &o, int ranks) {
+  const auto *in = static_cast<const char *>(o.send.buffer);
+  const auto *out = static_cast<const char *>(o.receive.buffer);
+  const bool into_row = shapes_of(o.kind).receive == Shape::ranks;
+  const Side &row = into_row ? o.receive : o.send;
+  const std::ptrdiff_t d = into_row ? distance(out, in) : distance(in, out);
+  std::int64_t all;
+  return d == 0 || __builtin_mul_overflow(row.count * ranks, type_of(row.type).extent, &all) ||
+         all <= 0 || (d > 0 && d < all);
+}
+
+// Which is packed as well, in a way.
+bool is_pair_with_gaps(MPI_Datatype type, nbc_op op) {
+  if (type == MPI_DATATYPE_NULL || op == NBC_OPS) return false;
+  const Type t = type_of(type);
+  return has_gaps(t) && (t.operators >> op & 1) && nbc_reduction(t.element, op);
+}
+
+// By which the plan is told; 0: there is more to be known of the call.
+std::uint64_t telling_bytes(const Communicator &c, const Operation &o) {
   const Shapes &s = shapes_of(o.kind);
-  if (o.kind >= NBC_OWN || o.each) return nullptr;
+  if (o.kind >= NBC_OWN || o.each) return 0;
   const bool in = sends(o, c.rank()), out = receives(o, c.rank());
-  if (in && !is_plain(o.send.buffer)) return nullptr;
-  if (out && !is_plain(o.receive.buffer)) return nullptr;
   if (s.reduces) {
     const bool may = s.send == Shape::one && s.receive == Shape::one && o.kind != NBC_EXSCAN;
-    const bool apart = !out || o.send.buffer != o.receive.buffer;
-    return may && apart && o.op != MPI_OP_NULL && op_of(o.op) == NBC_USER ? &o.receive : nullptr;
+    if (!may || !is_plain(o.send.buffer) || (out && o.send.buffer == o.receive.buffer) ||
+        (out && !is_plain(o.receive.buffer)) || o.op == MPI_OP_NULL)
+      return 0;
+    const nbc_op op = op_of(o.op);
+    if (op != NBC_USER && !is_pair_with_gaps(o.receive.type, op)) return 0;
+    Side vector = o.receive;  // which on some ranks has no buffer
+    vector.buffer = o.send.buffer;
+    return block_bytes(vector, Shape::one);
   }
-  if (in == out) return nullptr;
-  return (in ? s.send : s.receive) == Shape::one ? &(in ? o.send : o.receive) : nullptr;
+  const std::uint64_t sent = in ? block_bytes(o.send, s.send) : 0;
+  const std::uint64_t received = out ? block_bytes(o.receive, s.receive) : 0;
+  if (in && out && (sent != received || sent == 0 || may_alias(o, c.ranks()))) return 0;
+  return in ? sent : received;
 }
 
 void get_used_to_bytes(Communicator &c, const Operation &o, Plan *plan, const Outline &line) {
-  if (!line.blocking || line.bytes == 0 || !told_by_bytes(c, o)) return;
+  if (!line.blocking || line.bytes == 0 || line.bytes != telling_bytes(c, o)) return;
   std::unique_ptr<HabitOfBytes> &habit = calls_of(c).habits.bytes_of(o);
   if (!habit) habit = std::make_unique<HabitOfBytes>();
   const Lengths lengths = lengths_of(c, o, line);
@@ -130,20 +165,16 @@ const Habit *habit_of(Communicator &c, const Operation &o, bool blocking) {
 Plan *habit_of_bytes(Communicator &c, const Operation &o, std::uint64_t &bytes) {
   const std::unique_ptr<HabitOfBytes> &habit = calls_of(c).habits.bytes_of(o);
   if (!habit || !habit->plan || habit->root != o.root) return nullptr;
-  const Side *side = told_by_bytes(c, o);
-  if (!side || side->type == MPI_DATATYPE_NULL || side->count <= 0) return nullptr;
-  const bool reduces = shapes_of(o.kind).reduces;
-  if (reduces && commutes(o.op) != habit->commutes) return nullptr;
-  std::int64_t all;
-  if (c.ranks() == 1 && !reduces) {  // whatever the type is, nothing is moved
+  if (c.ranks() == 1 && o.kind == NBC_BCAST) {  // whatever the type is, nothing is moved
+    const Side &side = o.receive;
     int size = 0;
-    PMPI_Type_size(side->type, &size);
-    bytes = static_cast<std::uint64_t>(std::max(size, 0)) * static_cast<std::uint64_t>(side->count);
+    if (side.type == MPI_DATATYPE_NULL || side.count < 0 || !is_plain(side.buffer)) return nullptr;
+    PMPI_Type_size(side.type, &size);
+    bytes = static_cast<std::uint64_t>(std::max(size, 0)) * static_cast<std::uint64_t>(side.count);
     return habit->plan;
   }
-  const Type type = type_of(side->type);
-  if (__builtin_mul_overflow(side->count, type.size, &all)) return nullptr;
-  bytes = static_cast<std::uint64_t>(all);
+  bytes = telling_bytes(c, o);
+  if (shapes_of(o.kind).reduces && bytes && commutes(o.op) != habit->commutes) return nullptr;
   return habit->least <= bytes && bytes <= habit->most ? habit->plan : nullptr;
 }
 

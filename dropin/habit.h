@@ -61,9 +61,9 @@ struct Habit {
   bool has_received() const { return receives && !in_place_of_received; }
 };
 
-/// A blocking call with one buffer on this rank, as each of a bcast, of a type that the program has
-/// made, or a reduction by an operator of its own. Such types and operators may be others each
-/// time; the plan is the same as long as the bytes are about as many.
+/// A blocking call of blocks of one length, of types that the program has made, or a reduction by
+/// an operator of its own, or of pairs with gaps. Such types and operators may be others each time;
+/// the plan is the same as long as the bytes are about as many.
 struct HabitOfBytes {
   Plan *plan = nullptr;  // null: there is none
   int root;

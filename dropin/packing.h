@@ -16,4 +16,7 @@ namespace nbcc::dropin {
 bool pack(const void *from, std::int64_t count, MPI_Datatype, const Type &, void *to);
 bool unpack(const void *from, void *to, std::int64_t count, MPI_Datatype, const Type &);
 
+/// Pairs, as they lie in memory, without what is between their members or behind them. True.
+bool put_pairs(const void *from, void *to, std::int64_t count, nbc_type);
+
 }  // namespace nbcc::dropin

@@ -49,10 +49,10 @@ void Arguments::Filler::reduce_nothing(int ranks) {
 // The buffer, or where it has no place in the call an image of it. `before`: packs all of `count`
 // elements; `behind`: unpacks so many of them.
 void *Arguments::Filler::image(const Type &t, const void *buffer, std::int64_t count, Room &room,
-                               bool before, std::int64_t behind) {
+                               bool before, std::int64_t behind, nbc_type pair) {
   More &m = more();
   std::byte *to = room.take(size(count * t.size));
-  Piece piece = {bytes_at(buffer), to, count, o_.receive.type, t};
+  Piece piece = {bytes_at(buffer), to, count, o_.receive.type, t, pair};
   if (before) m.before.push_back(piece);
   piece.count = behind;
   if (behind) m.behind.push_back(piece);
@@ -65,7 +65,8 @@ void Arguments::Filler::reduce(int ranks) {
   call_.count = size(o_.receive.count);
   std::int64_t all = given_elements(ranks);
   element(t, all);
-  // What reductions take a pair for has its gaps, too.
+  // What reductions take a pair for has its gaps, too, which are the program's where it is put.
+  const bool gaps = call_.op != NBC_USER && has_gaps(t);
   if (call_.op != NBC_USER) {
     t.size = t.extent;
     t.dense = true;
@@ -88,8 +89,9 @@ void Arguments::Filler::reduce(int ranks) {
   bool both = in_place && !apart;
   if (nothing_received)
     out = image(t, nullptr, result, more().out.room, false, 0);
-  else if (!t.dense)
-    out = image(t, out, both ? all : result, more().out.room, both, result);
+  else if (!t.dense || gaps)
+    out = image(t, out, both ? all : result, more().out.room, both, result,
+                gaps ? t.element : NBC_OPAQUE);
   call_.out = out;
 }
 

@@ -37,6 +37,11 @@ struct Type {
   Blocks blocks;       // not of what is dense
 };
 
+/// Whether a pair has bytes between its members or behind them.
+inline bool has_gaps(const Type &t) {
+  return t.element != NBC_OPAQUE && t.size != t.extent;
+}
+
 /// From a program's call to its return: a type that it was given is the same until then.
 class OneCall {
  public:

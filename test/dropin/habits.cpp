@@ -2,6 +2,8 @@
 // habits.cpp - calls that differ from one before in one thing only, on all ranks or on one of them.
 
 #include <algorithm>
+#include <cstddef>
+#include <cstring>
 
 #include "test/dropin/expect.h"
 
@@ -287,6 +289,63 @@ void operators() {
   }
 }
 
+// What is between the members of a pair, or behind them, is the program's.
+template <class Value>
+void pads(MPI_Datatype type, MPI_Comm comm) {
+  struct Pair {
+    Value value;
+    int place;
+  };
+  constexpr int n = 3;
+  constexpr std::size_t all = n * sizeof(Pair);
+  constexpr std::size_t length = sizeof(Value) == 16 ? 10 : sizeof(Value);  // of 80 bits
+  int rank, size;
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_size(comm, &size);
+  const auto fill = [&](std::vector<unsigned char> &bytes, int r, int byte) {
+    bytes.assign(all, static_cast<unsigned char>(byte));
+    for (int i = 0; i < n; ++i) {
+      const Value value = static_cast<Value>((r * 5 + i * 3) % 7);
+      unsigned char *at = bytes.data() + std::size_t(i) * sizeof(Pair);
+      std::memcpy(at, &value, length);
+      std::memcpy(at + offsetof(Pair, place), &r, sizeof r);
+    }
+  };
+  for (int k = 0; k < 6; ++k) {
+    const bool in_place = k % 2, least = k / 2 % 2;
+    std::vector<unsigned char> in, out, wanted;
+    fill(in, rank, 0x55);
+    fill(out, rank, 0xaa);
+    wanted = out;
+    for (int i = 0; i < n; ++i) {
+      int best = 0;
+      for (int r = 1; r < size; ++r) {
+        const int a = (r * 5 + i * 3) % 7, b = (best * 5 + i * 3) % 7;
+        if (least ? a < b : a > b) best = r;
+      }
+      std::vector<unsigned char> other;
+      fill(other, best, 0);
+      unsigned char *at = wanted.data() + std::size_t(i) * sizeof(Pair);
+      const unsigned char *from = other.data() + std::size_t(i) * sizeof(Pair);
+      std::memcpy(at, from, length);
+      std::memcpy(at + offsetof(Pair, place), from + offsetof(Pair, place), sizeof(int));
+    }
+    const void *given = in_place ? MPI_IN_PLACE : in.data();
+    const std::vector<unsigned char> before = out;
+    MPI_Allreduce(given, out.data(), n, type, least ? MPI_MINLOC : MPI_MAXLOC, comm);
+    expect(out == wanted, "pads of an allreduce, turn %d", k);
+    out = before;
+    MPI_Request request;
+    MPI_Iallreduce(given, out.data(), n, type, least ? MPI_MINLOC : MPI_MAXLOC, comm, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    expect(out == wanted, "pads of an iallreduce, turn %d", k);
+    out = before;
+    if (rank > 0) given = in.data();
+    MPI_Reduce(given, out.data(), n, type, least ? MPI_MINLOC : MPI_MAXLOC, 0, comm);
+    expect(out == (rank == 0 ? wanted : before), "pads of a reduce, turn %d", k);
+  }
+}
+
 // What a single rank gives it gets, and nothing beside it changes.
 void alone(MPI_Comm comm) {
   MPI_Op own;
@@ -398,6 +457,12 @@ int main(int argc, char **argv) {
   operators();
   MPI_Comm single;
   MPI_Comm_split(MPI_COMM_WORLD, me, 0, &single);
+  for (MPI_Comm comm : {MPI_COMM_WORLD, single}) {
+    pads<double>(MPI_DOUBLE_INT, comm);
+    pads<short>(MPI_SHORT_INT, comm);
+    pads<long double>(MPI_LONG_DOUBLE_INT, comm);
+    pads<float>(MPI_FLOAT_INT, comm);
+  }
   alone(single);
   alone(MPI_COMM_SELF);
   MPI_Comm_free(&single);
