@@ -244,7 +244,7 @@ Repeated repeated(MPI_Datatype type, const Envelope &e) {
     case MPI_COMBINER_VECTOR:
       r.blocks = integers[0];
       r.block = integers[1];
-      r.stride = integers[2] * r.of.extent;
+      if (__builtin_mul_overflow(integers[2], r.of.extent, &r.stride)) r.blocks = 0;
       break;
     case MPI_COMBINER_HVECTOR:
       r.blocks = integers[0];

@@ -67,7 +67,8 @@ const Effect *moreThanStop(const Site &site, const Effects &effects, const Memor
     const bool harmless =
         e.kind == Effect::reads || e.kind == Effect::writes || e.kind == Effect::prints ||
         e.kind == Effect::files || e.kind == Effect::exits || e.kind == Effect::stops ||
-        (mayReturn && e.kind == Effect::leaves && (e.what == "return" || e.what == "goto"));
+        (mayReturn && e.kind == Effect::leaves && (e.what == "return" || e.what == "goto")) ||
+        (mayReturn && e.kind == Effect::mpi && e.what == "MPI_Finalize");
     if (touches || !harmless) return &e;
   }
   return nullptr;

@@ -113,6 +113,19 @@ static int checked(void) {
   rc = MPI_Allreduce(in, out, N, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
   if (!(rc == MPI_SUCCESS)) return 1;
   work();
+  other[0] += out[0];
+  // CHECK: rc = MPI_Iallreduce(
+  // CHECK-NEXT: if (rc > MPI_SUCCESS) {
+  // CHECK: work();
+  // CHECK-NEXT: if (rc == MPI_SUCCESS) rc = MPI_Wait(
+  // CHECK-NEXT: if (rc > MPI_SUCCESS) {
+  rc = MPI_Allreduce(in, out, N, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  if (rc > MPI_SUCCESS) {
+    fprintf(stderr, "failed: %d\n", rc);
+    MPI_Finalize();
+    exit(1);
+  }
+  work();
   return out[0] > 0;
 }
 
