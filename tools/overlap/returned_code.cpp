@@ -74,6 +74,10 @@ const Effect *moreThanStop(const Site &site, const Effects &effects, const Memor
   return nullptr;
 }
 
+std::string said(const Effect &e) {
+  return e.what + (e.promisable ? ", unless --local names it" : "");
+}
+
 /// Whether it may lead out of a block; by return, where that is no end.
 bool mayLeave(const Stmt *s, bool mayReturn) {
   return s && (isa<BreakStmt, ContinueStmt>(s) || (!mayReturn && isa<ReturnStmt, GotoStmt>(s)) ||
@@ -223,7 +227,7 @@ void takeHandled(Site &site, const Effects &check) {
 bool onlyStops(const Stmt *s, Site &site, Program &program, std::string &does) {
   const Effects effects = effectsOf(s, *site.in, program);
   if (const Effect *e = moreThanStop(site, effects, program.memory(*site.in), true)) {
-    does = ": " + e->what;
+    does = ": " + said(*e);
     return false;
   }
   takeHandled(site, effects);
@@ -418,7 +422,7 @@ void readCheckingMacro(Site &site, Program &program) {
   const Effects effects = effectsOf(site.statement(site.index), *site.in, program, site.call);
   if (const Effect *e = moreThanStop(site, effects, program.memory(*site.in), false))
     site.against.push_back({site.call->getBeginLoc(),
-                            site.checkedBy + "() does more than stop at an error: " + e->what});
+                            site.checkedBy + "() does more than stop at an error: " + said(*e)});
   if (const std::optional<std::string> what = doneTwice(site.statement(site.index), site, program))
     site.against.push_back({site.call->getBeginLoc(), site.checkedBy + "() would do " + *what +
                                                           " twice, for the start and the wait"});
