@@ -50,8 +50,9 @@ bool Arguments::fill() {
 
 bool Arguments::empty() {
   return !more_ || std::ranges::all_of(more_->behind, [](const Piece &p) {
-    if (p.pair != NBC_OPAQUE) return put_pairs(p.image, p.data, p.count, p.pair);
-    return unpack(p.image, p.data, p.count, p.datatype, p.type);
+    if (p.pair == NBC_OPAQUE) return unpack(p.image, p.data, p.count, p.datatype, p.type);
+    put_pairs(p.image, p.data, p.count, p.pair);
+    return true;
   });
 }
 

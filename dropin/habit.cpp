@@ -75,14 +75,17 @@ bool are_like(const Habit &h, const Operation &o) {
   return d != 0 && d != h.apart_each * (o.each ? 1 : o.receive.count);
 }
 
-// Of a block: 0, there is more to be known of the side.
-std::uint64_t block_bytes(const Side &side, Shape shape) {
+// Of a block; 0: MPI would object, or there are none.
+std::uint64_t block_bytes(const Side &side) {
   std::int64_t all;
-  if (side.type == MPI_DATATYPE_NULL || side.count <= 0 || !is_plain(side.buffer)) return 0;
-  if (shape != Shape::one && shape != Shape::ranks) return 0;
+  if (side.type == MPI_DATATYPE_NULL || side.count <= 0) return 0;
   return __builtin_mul_overflow(side.count, type_of(side.type).size, &all)
              ? 0
              : static_cast<std::uint64_t>(all);
+}
+
+bool is_one_or_row(const Side &side, Shape shape) {
+  return is_plain(side.buffer) && (shape == Shape::one || shape == Shape::ranks);
 }
 
 // Whether a block and a row may have memory in common, which some libraries object to.
@@ -116,12 +119,12 @@ std::uint64_t telling_bytes(const Communicator &c, const Operation &o) {
       return 0;
     const nbc_op op = op_of(o.op);
     if (op != NBC_USER && !is_pair_with_gaps(o.receive.type, op)) return 0;
-    Side vector = o.receive;  // which on some ranks has no buffer
-    vector.buffer = o.send.buffer;
-    return block_bytes(vector, Shape::one);
+    return block_bytes(o.receive);
   }
-  const std::uint64_t sent = in ? block_bytes(o.send, s.send) : 0;
-  const std::uint64_t received = out ? block_bytes(o.receive, s.receive) : 0;
+  if ((in && !is_one_or_row(o.send, s.send)) || (out && !is_one_or_row(o.receive, s.receive)))
+    return 0;
+  const std::uint64_t sent = in ? block_bytes(o.send) : 0;
+  const std::uint64_t received = out ? block_bytes(o.receive) : 0;
   if (in && out && (sent != received || sent == 0 || may_alias(o, c.ranks()))) return 0;
   return in ? sent : received;
 }

@@ -143,7 +143,7 @@ bool unpack(const void *from, void *to, std::int64_t count, MPI_Datatype type, c
   });
 }
 
-bool put_pairs(const void *from, void *to, std::int64_t count, nbc_type pair) {
+void put_pairs(const void *from, void *to, std::int64_t count, nbc_type pair) {
   const auto each = static_cast<std::int64_t>(nbc_type_size(pair));
   const std::int64_t second = pair == NBC_I16_I32 ? 4 : pair == NBC_F80_I32 ? 16 : 8;
   const std::int64_t first = pair == NBC_I16_I32 ? 2 : pair == NBC_F80_I32 ? 10 : second;
@@ -151,7 +151,6 @@ bool put_pairs(const void *from, void *to, std::int64_t count, nbc_type pair) {
   auto *target = static_cast<char *>(to);
   copy_blocks(target, each, source, each, count, first);
   copy_blocks(target + second, each, source + second, each, count, sizeof(std::int32_t));
-  return true;
 }
 
 }  // namespace nbcc::dropin

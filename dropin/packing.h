@@ -3,7 +3,7 @@
 /// back.
 ///
 /// MPI_Pack does just that among processes of one kind of machine, in both libraries, and a test
-/// holds them to it. Dense data are copied.
+/// holds them to it. Dense data, and blocks at equal distances, are copied.
 
 #pragma once
 
@@ -16,7 +16,7 @@ namespace nbcc::dropin {
 bool pack(const void *from, std::int64_t count, MPI_Datatype, const Type &, void *to);
 bool unpack(const void *from, void *to, std::int64_t count, MPI_Datatype, const Type &);
 
-/// Pairs, as they lie in memory, without what is between their members or behind them. True.
-bool put_pairs(const void *from, void *to, std::int64_t count, nbc_type);
+/// Pairs, as they lie in memory, without what is between their members or behind them.
+void put_pairs(const void *from, void *to, std::int64_t count, nbc_type);
 
 }  // namespace nbcc::dropin

@@ -218,7 +218,6 @@ bool repeats(const Envelope &e) {
 // What it says of how they lie: `blocks` of `block` copies each, `stride` bytes from one to the
 // next. No blocks: it does not.
 struct Repeated {
-  MPI_Datatype inner = MPI_DATATYPE_NULL;
   Type of;
   std::int64_t blocks = 0, block = 0, stride = 0;
 };
@@ -228,13 +227,14 @@ Type made(MPI_Datatype);
 Repeated repeated(MPI_Datatype type, const Envelope &e) {
   int integers[3];  // of a vector
   MPI_Aint addresses[2];
+  MPI_Datatype inner = MPI_DATATYPE_NULL;
   Repeated r;
-  PMPI_Type_get_contents(type, e.integers, e.addresses, 1, integers, addresses, &r.inner);
-  if (const Type *known = find_named(r.inner)) {
+  PMPI_Type_get_contents(type, e.integers, e.addresses, 1, integers, addresses, &inner);
+  if (const Type *known = find_named(inner)) {
     r.of = *known;
   } else {
-    r.of = made(r.inner);
-    if (!r.of.named) PMPI_Type_free(&r.inner);
+    r.of = made(inner);
+    if (!r.of.named) PMPI_Type_free(&inner);
   }
   switch (e.combiner) {
     case MPI_COMBINER_CONTIGUOUS:

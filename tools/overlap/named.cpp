@@ -57,6 +57,8 @@ class Declared {
  private:
   void add(const NamedDecl *d) {
     if (d->getIdentifier()) all.names.insert(d->getName().str());
+    if (const auto *values = llvm::dyn_cast<EnumDecl>(d))
+      for (const EnumConstantDecl *e : values->enumerators()) add(e);
   }
 
   void by(const DeclStmt &declared) {
@@ -65,8 +67,6 @@ class Declared {
       if (const auto *named = llvm::dyn_cast<NamedDecl>(d)) add(named);
       if (const auto *bound = llvm::dyn_cast<DecompositionDecl>(d))
         for (const BindingDecl *b : bound->bindings()) add(b);
-      if (const auto *values = llvm::dyn_cast<EnumDecl>(d))
-        for (const EnumConstantDecl *e : values->enumerators()) add(e);
       if (const auto *record = llvm::dyn_cast<RecordDecl>(d); record && !record->getIdentifier())
         for (const FieldDecl *f : record->fields()) add(f);
       if (const auto *v = llvm::dyn_cast<VarDecl>(d); v && v->getInit()) {
@@ -82,13 +82,10 @@ class Declared {
     for (const Decl *d : context.decls()) {
       const auto *type = llvm::dyn_cast<TagDecl>(d);
       if (!type) continue;
-      const auto *record = llvm::dyn_cast<RecordDecl>(type);
-      if (record) typesIn(*record);
+      if (llvm::isa<RecordDecl>(type)) typesIn(*type);
       if (!isWithin(type->getLocation(), &s_, files_)) continue;
       all.types = true;
       add(type);
-      if (const auto *values = llvm::dyn_cast<EnumDecl>(type))
-        for (const EnumConstantDecl *e : values->enumerators()) add(e);
     }
   }
 

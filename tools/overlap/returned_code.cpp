@@ -74,7 +74,7 @@ const Effect *moreThanStop(const Site &site, const Effects &effects, const Memor
   return nullptr;
 }
 
-std::string said(const Effect &e) {
+std::string whatOf(const Effect &e) {
   return e.what + (e.promisable ? ", unless --local names it" : "");
 }
 
@@ -196,6 +196,18 @@ std::optional<bool> asksForError(const Expr *e, const Is &isResult, const ASTCon
   return std::nullopt;
 }
 
+/// do ... while (0)
+bool isOneTurn(const DoStmt &s) {
+  const auto *again = dyn_cast<IntegerLiteral>(s.getCond()->IgnoreParenImpCasts());
+  return again && again->getValue() == 0;
+}
+
+/// if (c), and no more between its brackets.
+bool isPlainIf(const IfStmt &i) {
+  return !i.getInit() && !i.getConditionVariable() &&
+         i.getStatementKind() == IfStatementKind::Ordinary;
+}
+
 /// Whether the statement that the call is part of runs it whenever it runs itself.
 bool runsOnce(const Site &site) {
   const Stmt *at = site.call;
@@ -209,9 +221,7 @@ bool runsOnce(const Site &site) {
         (both && both->isLogicalOp() && at != both->getLHS()) ||
         isa<ForStmt, WhileStmt, SwitchStmt>(p))
       return false;
-    const Expr *again = turns ? turns->getCond()->IgnoreParenImpCasts() : nullptr;
-    const auto *number = again ? dyn_cast<IntegerLiteral>(again) : nullptr;
-    if (again && (!number || number->getValue() != 0)) return false;
+    if (turns && !isOneTurn(*turns)) return false;
   }
   return true;
 }
@@ -227,7 +237,7 @@ void takeHandled(Site &site, const Effects &check) {
 bool onlyStops(const Stmt *s, Site &site, Program &program, std::string &does) {
   const Effects effects = effectsOf(s, *site.in, program);
   if (const Effect *e = moreThanStop(site, effects, program.memory(*site.in), true)) {
-    does = ": " + said(*e);
+    does = ": " + whatOf(*e);
     return false;
   }
   takeHandled(site, effects);
@@ -249,15 +259,10 @@ class Check {
   /// `mayReturn`: that is an end, too.
   What of(const Stmt *s, bool mayReturn) {
     if (!s || isa<NullStmt>(s)) return nothing;
-    if (const auto *i = dyn_cast<IfStmt>(s)) {
-      const bool plain = !i->getInit() && !i->getConditionVariable() &&
-                         i->getStatementKind() == IfStatementKind::Ordinary;
-      return plain ? choice(i->getCond(), i->getThen(), i->getElse(), mayReturn) : more;
-    }
-    if (const auto *turns = dyn_cast<DoStmt>(s)) {
-      const auto *again = dyn_cast<IntegerLiteral>(turns->getCond()->IgnoreParenImpCasts());
-      return again && again->getValue() == 0 ? of(turns->getBody(), mayReturn) : more;
-    }
+    if (const auto *i = dyn_cast<IfStmt>(s))
+      return isPlainIf(*i) ? choice(i->getCond(), i->getThen(), i->getElse(), mayReturn) : more;
+    if (const auto *turns = dyn_cast<DoStmt>(s))
+      return isOneTurn(*turns) ? of(turns->getBody(), mayReturn) : more;
     if (const auto *declared = dyn_cast<DeclStmt>(s)) return declares(*declared) ? nothing : more;
     if (const auto *block = dyn_cast<CompoundStmt>(s))
       return all({block->body_begin(), block->body_end()}, mayReturn);
@@ -294,7 +299,7 @@ class Check {
   /// if (rc == MPI_SUCCESS) return;
   bool isReturnOfSuccess(const Stmt *s) const {
     const auto *i = dyn_cast<IfStmt>(s);
-    if (!i || i->getElse() || i->getInit() || i->getConditionVariable()) return false;
+    if (!i || i->getElse() || !isPlainIf(*i)) return false;
     const Stmt *then = i->getThen();
     if (const auto *block = dyn_cast<CompoundStmt>(then); block && block->size() == 1)
       then = block->body_front();
@@ -386,8 +391,7 @@ const IfStmt *askedBy(const CallExpr *call, ASTContext &context) {
   const Stmt *at = call, *parent = parentOf(at, context);
   for (; parent && isa<Expr>(parent); parent = parentOf(at, context)) at = parent;
   const auto *i = dyn_cast_or_null<IfStmt>(parent);
-  if (!i || at != i->getCond() || i->getElse() || i->getInit() || i->getConditionVariable() ||
-      i->getStatementKind() != IfStatementKind::Ordinary || i->getBeginLoc().isMacroID())
+  if (!i || at != i->getCond() || i->getElse() || !isPlainIf(*i) || i->getBeginLoc().isMacroID())
     return nullptr;
   const auto isResult = [&](const Expr *side) {
     side = side->IgnoreParenImpCasts();
@@ -422,7 +426,7 @@ void readCheckingMacro(Site &site, Program &program) {
   const Effects effects = effectsOf(site.statement(site.index), *site.in, program, site.call);
   if (const Effect *e = moreThanStop(site, effects, program.memory(*site.in), false))
     site.against.push_back({site.call->getBeginLoc(),
-                            site.checkedBy + "() does more than stop at an error: " + said(*e)});
+                            site.checkedBy + "() does more than stop at an error: " + whatOf(*e)});
   if (const std::optional<std::string> what = doneTwice(site.statement(site.index), site, program))
     site.against.push_back({site.call->getBeginLoc(), site.checkedBy + "() would do " + *what +
                                                           " twice, for the start and the wait"});

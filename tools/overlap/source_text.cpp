@@ -497,11 +497,9 @@ static bool hasToken(const Preprocessor &macros, const std::string &code, const 
   Token token;
   for (lexer.LexFromRawLexer(token); token.isNot(tok::eof); lexer.LexFromRawLexer(token)) {
     if (token.is(tok::raw_identifier)) {
-      const bool split = token.needsCleaning();
       IdentifierInfo *word = macros.getIdentifierInfo(token.getRawIdentifier());
       token.setKind(tok::identifier);
       token.setIdentifierInfo(word);
-      if (split) token.setFlag(Token::NeedsCleaning);
     }
     if (is(token) ||
         (token.getIdentifierInfo() && hasToken(macros, token.getIdentifierInfo(), is, seen)))
