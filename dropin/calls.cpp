@@ -6,6 +6,7 @@
 #include <cstring>
 #include <new>
 
+#include "dropin/operators.h"
 #include "dropin/queue.h"
 #include "dropin/selection.h"
 #include "dropin/shapes.h"
@@ -143,16 +144,21 @@ int run(Lock &lock, Communicator &c, Plan &plan, const Operation &o, const Outli
   return error ? raise(o.comm, error) : MPI_SUCCESS;
 }
 
-int run_again(Lock &lock, const Habit &h, MPI_Comm comm) {
+int run_again(Lock &lock, Habit &h, const Operation &o) {
   if (h.alone) {
     copy_alone(*h.plan, h.call, h.bytes);
     return MPI_SUCCESS;
+  }
+  UserOperator user;
+  if (h.own) {
+    user.set(o.op, h.commutes, o.receive.type, type_of(o.receive.type), o.receive.count);
+    h.call.user_context = &user;
   }
   nbc_request request;
   const std::shared_ptr<const void> held = h.held;
   int error = start_call(*h.plan, h.call, h.bytes, &request, true);
   if (!error) error = wait_for(lock, request);
-  return error ? raise(comm, error) : MPI_SUCCESS;
+  return error ? raise(o.comm, error) : MPI_SUCCESS;
 }
 
 // Inside the MPI nobody moves our calls on, for which another rank may wait before it comes here.
@@ -237,7 +243,7 @@ int blocking(const Operation &o, const Forms &forms) try {
   Lock lock;
   Communicator *c = Communicator::of(o.comm);
   if (c) drain(lock, *c);  // those before it may be of the same plan
-  if (const Habit *h = c ? habit_of(*c, o, true) : nullptr) return run_again(lock, *h, o.comm);
+  if (Habit *h = c ? habit_of(*c, o, true) : nullptr) return run_again(lock, *h, o);
   const OneCall now;
   Outline line{.blocking = true};
   if (Plan *plan = c ? habit_of_bytes(*c, o, line.bytes) : nullptr) {

@@ -65,7 +65,7 @@ void Arguments::clear() {
 }
 
 bool Arguments::serves_again() const {
-  return !more_ || (more_->before.empty() && more_->behind.empty() && call_.op != NBC_USER);
+  return !more_ || (more_->before.empty() && more_->behind.empty());
 }
 
 }  // namespace nbcc::dropin

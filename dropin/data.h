@@ -61,8 +61,8 @@ class Arguments {
   /// What to start with; packs first. False: no memory, or MPI could not pack.
   bool fill();
   const nbc_call &call() const { return call_; }
-  /// Whether another call with other buffers may have the same: there is nothing to fill or to
-  /// empty, and no operator of the user's.
+  /// Whether another call with other buffers may have the same, but for an operator of the user's:
+  /// there is nothing to fill or to empty.
   bool serves_again() const;
   /// What call() refers to beside the caller's buffers; null: nothing.
   std::shared_ptr<const void> held() const { return more_; }

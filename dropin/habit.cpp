@@ -44,9 +44,10 @@ std::int64_t count_of(const Habit &h, const Operation &o) {
 }
 
 bool is_same(const Habit &h, const Operation &o) {
-  return h.plan && h.root == o.root && h.op == o.op &&
+  return h.plan && h.root == o.root && (h.own || h.op == o.op) &&
          (!h.has_sent() || h.send_type == o.send.type) &&
-         (!h.has_received() || h.receive_type == o.receive.type);
+         (!h.has_received() || h.receive_type == o.receive.type) &&
+         (!h.own || (op_of(o.op) == NBC_USER && commutes(o.op) == h.commutes));
 }
 
 // False: it would not be the same call.
@@ -148,7 +149,7 @@ void KeptRow::keep(const Row &row, int blocks) {
   values.assign(given, given + static_cast<std::size_t>(blocks) * (wide ? 8 : 4));
 }
 
-const Habit *habit_of(Communicator &c, const Operation &o, bool blocking) {
+Habit *habit_of(Communicator &c, const Operation &o, bool blocking) {
   const std::unique_ptr<Habit> &habit = calls_of(c).habits.of(o, blocking);
   if (!habit) return nullptr;
   Habit &h = *habit;
@@ -185,7 +186,10 @@ void get_used(Communicator &c, const Operation &o, const Arguments &arguments, P
               const Outline &line) try {
   if (o.kind >= NBC_OWN || o.send.types || o.receive.types) return;
   if (line.truncates) return;
-  if (!arguments.serves_again()) return get_used_to_bytes(c, o, plan, line);
+  const bool own = arguments.call().op == NBC_USER;
+  // Of one that may be freed while this goes on, or beside memory of the call's: no.
+  const bool may = !own || (line.blocking && !has_threads() && !o.each && o.kind != NBC_EXSCAN);
+  if (!may || !arguments.serves_again()) return get_used_to_bytes(c, o, plan, line);
   const bool in = sends(o, c.rank()), out = receives(o, c.rank());
   const bool in_place_of_sent = in && o.send.buffer == MPI_IN_PLACE;
   const bool in_place_of_received = out && o.receive.buffer == MPI_IN_PLACE;
@@ -220,10 +224,12 @@ void get_used(Communicator &c, const Operation &o, const Arguments &arguments, P
   h.in_place_of_received = in_place_of_received;
   h.discards = discards;
   h.alone = is_alone(o, c.ranks());
+  h.own = own;
+  h.commutes = line.commutes;
   h.apart_each = sent && received ? own_block(o, c.rank()) : 0;
   h.bytes = line.bytes;
   h.call = arguments.call();
-  h.held = arguments.held();
+  h.held = own ? nullptr : arguments.held();
   const Lengths lengths = lengths_of(c, o, line);
   const std::int64_t count = count_of(h, o);
   const bool alike = !sent || !received || (o.send.count == count && h.send_type == h.receive_type);

@@ -10,8 +10,9 @@
 ///
 /// Of equal blocks and vectors any count serves whose bytes the plan was chosen for. Only of calls
 /// whose buffers are handed on as they are: named types, one on each side (a handle that was freed
-/// may come again as another type's), MPI's own operators, two buffers, or MPI_IN_PLACE where it
-/// was before. Costs a comparison.
+/// may come again as another type's), two buffers, or MPI_IN_PLACE where it was before. MPI's own
+/// operator is the same one; a program's may be another each time that commutes as the first did.
+/// Costs a comparison.
 
 #pragma once
 
@@ -47,6 +48,8 @@ struct Habit {
   bool in_place_of_sent, in_place_of_received;  // MPI_IN_PLACE stands there
   bool discards;  // what is received goes to memory of ours: exscan's first rank
   bool alone;     // is_alone(), shapes.h
+  bool own;       // the operator is the program's: `call` has none, nor is `op` looked at
+  bool commutes;
   bool any_count;
   std::uint64_t least, most;  // bytes of any other count
   std::int64_t bytes_each;    // of a count, as in an Outline
@@ -61,9 +64,9 @@ struct Habit {
   bool has_received() const { return receives && !in_place_of_received; }
 };
 
-/// A blocking call of blocks of one length, of types that the program has made, or a reduction by
-/// an operator of its own, or of pairs with gaps. Such types and operators may be others each time;
-/// the plan is the same as long as the bytes are about as many.
+/// A blocking call of blocks of one length, of types that the program has made, or a reduction of
+/// such elements by its own operator, or of pairs with gaps. Types and operators may be others each
+/// time; the plan is the same as long as the bytes are about as many.
 struct HabitOfBytes {
   Plan *plan = nullptr;  // null: there is none
   int root;
@@ -85,7 +88,7 @@ struct Habits {
 };
 
 /// What to start such a call with; null: it is none, and is looked at. Valid until the next call.
-const Habit *habit_of(Communicator &, const Operation &, bool blocking);
+Habit *habit_of(Communicator &, const Operation &, bool blocking);
 /// The plan for such a call, and its bytes; null: it is none, and is looked at. Within a
 /// OneCall.
 Plan *habit_of_bytes(Communicator &, const Operation &, std::uint64_t &bytes);

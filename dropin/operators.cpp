@@ -115,11 +115,12 @@ std::size_t rounded(std::int64_t bytes) {
 
 }  // namespace
 
-void UserOperator::set(MPI_Op op, MPI_Datatype datatype, const Type &type, std::int64_t elements) {
+void UserOperator::set(MPI_Op op, bool commutes, MPI_Datatype datatype, const Type &type,
+                       std::int64_t elements) {
   op_ = op;
   datatype_ = datatype;
   type_ = type;
-  commutes_ = commutes(op);
+  commutes_ = commutes;
   at_once_ = 0;
   if (type.dense && commutes_) return;
 

@@ -37,7 +37,7 @@ class UserOperator {
  public:
   /// The type has data, and stays as long as this. `elements`: of the call; more than that are
   /// never reduced at once. Throws std::bad_alloc.
-  void set(MPI_Op, MPI_Datatype, const Type &, std::int64_t elements);
+  void set(MPI_Op, bool commutes, MPI_Datatype, const Type &, std::int64_t elements);
   /// nbc_call.user. Called by one thread at a time.
   static void combine(void *to, const void *left, const void *right, std::size_t n, void *self);
   /// Until the next set(), nothing is called.

@@ -30,7 +30,7 @@ void Arguments::Filler::element(const Type &t, std::int64_t elements) {
   More &m = more();
   keep(o_.op);
   keep(o_.receive.type, t);
-  m.user.set(o_.op, o_.receive.type, t, elements);
+  m.user.set(o_.op, commutes(o_.op), o_.receive.type, t, elements);
   call_.type = NBC_OPAQUE;
   call_.element_bytes = size(t.size);
   call_.user = UserOperator::combine;

@@ -259,31 +259,54 @@ void sum_of(void *in, void *inout, int *n, MPI_Datatype *) {
   for (int i = 0; i < *n; ++i) static_cast<int *>(inout)[i] += static_cast<int *>(in)[i];
 }
 
-// Operators that are made for a call, one commutative and one not, whose handles may be the same.
+void most_of(void *in, void *inout, int *n, MPI_Datatype *) {
+  int *to = static_cast<int *>(inout);
+  for (int i = 0; i < *n; ++i) to[i] = std::max(to[i], static_cast<int *>(in)[i]);
+}
+
+// What an operator makes of ranks `from` to `to` - 1.
+int of_ranks(MPI_User_function *function, int from, int to, int i, int turn) {
+  int result = element(from, i, turn), length = 1;
+  for (int r = from + 1; r < to; ++r) {
+    int right = element(r, i, turn);
+    function(&result, &right, &length, nullptr);
+    result = right;
+  }
+  return result;
+}
+
+// Operators that are made for a call, whose handles may be the same: one after the other that
+// commute alike, and not.
 void operators() {
-  for (int turn = 0; turn < 24; ++turn) {
-    const bool sums = turn % 2 == 0;
-    const int count = turn / 4 == 2 ? 100000 : 1 + turn * 5 % 4, root = turn / 4 % ranks;
+  MPI_User_function *const functions[] = {sum_of, sum_of, most_of, first_of, first_of};
+  for (int turn = 0; turn < 40; ++turn) {
+    MPI_User_function *const function = functions[turn % 5];
+    const int count = turn / 10 == 2 ? 100000 : 1 + turn * 5 % 4, root = turn / 10 % ranks;
     MPI_Op own;
-    MPI_Op_create(sums ? sum_of : first_of, sums, &own);
+    MPI_Op_create(function, function != first_of, &own);
     const std::vector<int> mine = elements(me, 0, count, turn);
-    std::vector<int> all(std::size_t(count), -1), one = all, until = all;
+    const std::vector<int> rows = elements(me, 0, count * ranks, turn);
+    std::vector<int> all(std::size_t(count), -1), one = all, until = all, before = all, block = all,
+                                                  same = mine;
     MPI_Allreduce(mine.data(), all.data(), count, MPI_INT, own, MPI_COMM_WORLD);
+    MPI_Allreduce(MPI_IN_PLACE, same.data(), count, MPI_INT, own, MPI_COMM_WORLD);
     MPI_Reduce(mine.data(), me == root ? one.data() : nullptr, count, MPI_INT, own, root,
                MPI_COMM_WORLD);
     MPI_Scan(mine.data(), until.data(), count, MPI_INT, own, MPI_COMM_WORLD);
+    MPI_Exscan(mine.data(), before.data(), count, MPI_INT, own, MPI_COMM_WORLD);
+    MPI_Reduce_scatter_block(rows.data(), block.data(), count, MPI_INT, own, MPI_COMM_WORLD);
     for (int i = 0; i < count; ++i) {
-      int sum = 0, prefix = 0;
-      for (int r = 0; r < ranks; ++r) {
-        sum += element(r, i, turn);
-        if (r <= me) prefix += element(r, i, turn);
-      }
       const std::size_t at = std::size_t(i);
-      const int wanted = sums ? sum : element(0, i, turn);
+      const int wanted = of_ranks(function, 0, ranks, i, turn);
       expect(all[at] == wanted, "allreduce by an own operator, turn %d: %d", turn, all[at]);
+      expect(same[at] == wanted, "in place, turn %d: %d", turn, same[at]);
       expect(one[at] == (me == root ? wanted : -1), "reduce, turn %d: %d", turn, one[at]);
-      expect(until[at] == (sums ? prefix : element(0, i, turn)), "scan, turn %d: %d", turn,
-             until[at]);
+      const int prefix = of_ranks(function, 0, me + 1, i, turn);
+      expect(until[at] == prefix, "scan, turn %d: %d", turn, until[at]);
+      const int short_of = me ? of_ranks(function, 0, me, i, turn) : -1;
+      expect(before[at] == short_of, "exscan, turn %d: %d", turn, before[at]);
+      const int own_block = of_ranks(function, 0, ranks, me * count + i, turn);
+      expect(block[at] == own_block, "reduce_scatter_block, turn %d: %d", turn, block[at]);
     }
     MPI_Op_free(&own);
   }
