@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "tools/overlap/algorithms.h"
+#include "tools/overlap/argument_lists.h"
 #include "tools/overlap/buffers.h"
 #include "tools/overlap/collectives.h"
 #include "tools/overlap/streams.h"
@@ -45,7 +46,8 @@ static bool toTerminal(const CallExpr &call) {
   const FunctionDecl *f = call.getDirectCallee();
   for (unsigned i = 0; i < f->getNumParams() && i < call.getNumArgs(); ++i) {
     const QualType type = f->getParamDecl(i)->getType();
-    const bool stream = type->isPointerType() && type->getPointeeType()->isRecordType();
+    const bool stream = type->isPointerType() && type->getPointeeType()->isRecordType() &&
+                        !isArgumentList(type, f->getASTContext());
     const auto *ref = dyn_cast<DeclRefExpr>(call.getArg(i)->IgnoreParenCasts());
     const llvm::StringRef name =
         ref && ref->getDecl()->getIdentifier() ? ref->getDecl()->getName() : "";
@@ -276,6 +278,11 @@ void Walk::call(const CallExpr *call) {
       add(Effect::reads, argument, text(argument), given(argument));
     return add(Effect::reads, call, name, Objects::anything());
   }
+  if (isOfArgumentLists(*f) && inCallee_ && onlyPrintsArguments(*memory_.function())) {
+    if (const KnownCall *k = findPrinterOfLists(*f)) return known(call, *k);
+    const Expr *list = call->getArg(0)->IgnoreParenImpCasts();
+    return add(Effect::writes, call, name, memory_.designated(list));
+  }
   const FunctionDecl *definition = program_.bodyAnywhere(*f);
   if (definition && !callees_.contains(definition)) return body(call, *definition);
   if (definition && isGivenTheSame(*call, *definition)) {
@@ -300,8 +307,8 @@ void Walk::call(const CallExpr *call) {
   Objects touched = Objects::anything();
   for (const Expr *argument : call->arguments()) touched.add(given(argument));
   add(Effect::opaque, call, name, touched);
-  out_.all.back().promisable =
-      !program_.definition(*f) && !program_.definedOften(*f) && !isOfSystem(*f);
+  out_.all.back().promisable = !program_.definition(*f) && !program_.definedOften(*f) &&
+                               !isOfSystem(*f) && !f->getBuiltinID();
 }
 
 // Memory of the callee's own is nobody else's business; what its parameters point at is what it was
@@ -373,6 +380,19 @@ Effects Walk::inside(const FunctionDecl &callee) const {
   return inner;
 }
 
+/// What a function of the program's is given to print, behind its parameters.
+void Walk::printsGiven(const CallExpr *call, const FunctionDecl &f) {
+  const Expr *format = call->getArg(f.getNumParams() - 1);
+  const char how = formatMayHold(format, 'n') ? 'u' : 'r';
+  for (unsigned i = f.getNumParams(); i < call->getNumArgs(); ++i)
+    if (const Expr *argument = call->getArg(i); argument->getType()->isPointerType())
+      touches(argument, how, given(argument), from(argument));
+  if (formatMayHold(format, 'm')) add(Effect::orders, call, "errno, by %m,");
+  if (program_.handles(Handles::prints))
+    add(Effect::opaque, call, "a handler of the program's that " + f.getNameAsString() + " may run",
+        Objects::anything());
+}
+
 void Walk::body(const CallExpr *call, const FunctionDecl &f) {
   const Memory &callee = program_.memory(f);
   const auto *method = dyn_cast<CXXMethodDecl>(&f);
@@ -386,6 +406,7 @@ void Walk::body(const CallExpr *call, const FunctionDecl &f) {
   };
   if (program_.isLong(f)) return tooLong();
   if (program_.holdsEmptyMacro(f)) add(Effect::vanishes, call, "a macro in " + name);
+  if (onlyPrintsArguments(f) && call->getNumArgs() >= f.getNumParams()) printsGiven(call, f);
   const Effects inner = inside(f);
   constexpr long kTimes = 100;
   out_.addWork(inner.again ? kTimes * inner.work : inner.work);

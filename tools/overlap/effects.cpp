@@ -229,7 +229,7 @@ static bool isTrivial(QualType type) {
 }
 
 /// Whether what a clause computes is what its operands are, or stands before the directive.
-static bool isFollowed(const OMPClause *clause) {
+static bool isClauseFollowed(const OMPClause *clause) {
   if (const auto *reduction = dyn_cast<OMPReductionClause>(clause)) {
     const DeclarationName by = reduction->getNameInfo().getName();
     return areAll(*reduction, isSummed) && (by.getNameKind() == DeclarationName::CXXOperatorName ||
@@ -251,7 +251,7 @@ void Walk::directive(const OMPExecutableDirective *omp) {
                         return counter->getType()->isScalarType();
                       });
   if (!plain || !counts || !omp->hasAssociatedStmt() ||
-      !std::ranges::all_of(omp->clauses(), isFollowed))
+      !std::ranges::all_of(omp->clauses(), isClauseFollowed))
     add(Effect::opaque, omp, "a directive of OpenMP that is not followed");
   for (const OMPClause *clause : omp->clauses()) {
     const auto *before = OMPClauseWithPreInit::get(clause);  // a chunk, for one
@@ -346,6 +346,44 @@ void Walk::allocates(const CXXNewExpr *made) {
   statements(made);
 }
 
+/// Whether a text, an exception of the library's or a number is made of such, and of what the
+/// program has of them, by no code of its own.
+bool Walk::throwsPlainly(const Expr *e) {
+  const auto areMadePlainly = [this](const auto &parts) {
+    return std::ranges::all_of(parts, [this](const Expr *part) { return throwsPlainly(part); });
+  };
+  e = e->IgnoreParens();
+  const QualType type = e->getType();
+  if (type->isArithmeticType() && !e->isGLValue() && !e->HasSideEffects(context_)) {
+    value(e);
+    return true;
+  }
+  if (isa<StringLiteral, PredefinedExpr, CXXDefaultArgExpr>(e)) return true;
+  if (const auto *made = dyn_cast<CXXConstructExpr>(e))
+    return (isString(type) || isException(type)) && areMadePlainly(made->arguments());
+  if (const auto *bound = dyn_cast<CXXBindTemporaryExpr>(e))
+    return throwsPlainly(bound->getSubExpr());
+  if (const auto *kept = dyn_cast<MaterializeTemporaryExpr>(e))
+    return throwsPlainly(kept->getSubExpr());
+  const auto *cast = dyn_cast<CastExpr>(e);
+  const bool isText =
+      isString(type) || (type->isPointerType() && type->getPointeeType()->isCharType());
+  if (isText && (isa<DeclRefExpr>(e) || (cast && cast->getCastKind() == CK_LValueToRValue))) {
+    if (cast) value(e);
+    const Objects text = e->isGLValue() ? memory_.designated(e) : memory_.pointedAt(e);
+    add(Effect::reads, e, this->text(e), text);
+    return true;
+  }
+  if (cast && cast->getCastKind() != CK_UserDefinedConversion)
+    return throwsPlainly(cast->getSubExpr());
+  const auto *call = dyn_cast<CallExpr>(e);
+  const FunctionDecl *f = call ? call->getDirectCallee() : nullptr;
+  if (!f || !f->isInStdNamespace() || !isOfSystem(*f) || isa<CXXMethodDecl>(f)) return false;
+  const bool joins = f->getOverloadedOperator() == OO_Plus && isString(type);
+  return (joins || (f->getIdentifier() && f->getName() == "to_string")) &&
+         areMadePlainly(call->arguments());
+}
+
 void Walk::value(const Expr *e) {
   e = e->IgnoreParens();
   if (e == but_) return;
@@ -433,7 +471,11 @@ void Walk::value(const Expr *e) {
     if (isConstant(*first->getExpr(), context_)) return;
     return add(Effect::opaque, e, "the first value of " + first->getField()->getNameAsString());
   }
-  if (isa<CXXThrowExpr>(e)) add(Effect::leaves, e, "throw");
+  if (const auto *leaves = dyn_cast<CXXThrowExpr>(e)) {
+    add(Effect::leaves, e, "throw");
+    if (leaves->getSubExpr() && program_.newIsPlain() && throwsPlainly(leaves->getSubExpr()))
+      return;
+  }
   // Lambdas, temporaries with destructors and whatever else there is.
   add(Effect::opaque, e, "'" + text(e) + "'");
   statements(e);

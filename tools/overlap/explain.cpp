@@ -15,7 +15,8 @@ The call
     if, a macro or a function of the program, is repeated behind the wait; whoever else looks at it comes behind
     the wait.
   - Or it is what an if asks about, whether it failed and nothing more: that is repeated with the wait. What stops
-    says so, and returns, ends the rank, or goes forwards to a label behind the call; it has no else.
+    says so, and returns, ends the rank, goes forwards to a label behind the call, or throws what the library has, made
+    of numbers and texts; it has no else. A macro around the call may do so, too, where nothing else leads there.
     What a check that is repeated looks at or changes there, nothing else changes while the call is under way.
     Neither it nor the call says __COUNTER__.
   - Where the program sets error handlers, a start that fails leaves a null request, and a macro that keeps the code

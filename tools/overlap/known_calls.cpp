@@ -258,14 +258,6 @@ bool isOfFiles(const clang::FunctionDecl &f) {
          std::ranges::find(all, std::string_view(name)) != std::end(all);
 }
 
-bool isOfArgumentLists(const clang::FunctionDecl &f) {
-  const llvm::StringRef name = nameOf(f);
-  return !isOwn(f) && (name == "__builtin_va_start" || name == "__builtin_va_end" ||
-                       name == "__builtin_va_copy" ||
-                       (f.isExternC() && (name == "vprintf" || name == "vfprintf" ||
-                                          name == "vsprintf" || name == "vsnprintf")));
-}
-
 bool isExit(const clang::FunctionDecl &f) {
   const llvm::StringRef name = nameOf(f);
   return (f.isExternC() || f.isInStdNamespace()) && !isOwn(f) &&

@@ -99,9 +99,6 @@ bool asksForErrno(const clang::FunctionDecl &);
 /// Of the C library: opens or closes a file, or reads from one into what it is given.
 bool isOfFiles(const clang::FunctionDecl &);
 
-/// va_start() and its like, and what prints such a list: vfprintf().
-bool isOfArgumentLists(const clang::FunctionDecl &);
-
 /// exit() and its like, of the C library.
 bool isExit(const clang::FunctionDecl &);
 

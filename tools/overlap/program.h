@@ -174,7 +174,9 @@ class Program {
   bool ownsNew() const { return ownsNew_; }
   /// Whether memory is allocated as the library does, or the rank ends: nobody catches an
   /// exception, and operator new is nobody's own.
-  bool allocatesPlainly() const { return !catches_ && !ownsNew_ && !promises_.library; }
+  bool allocatesPlainly() const { return !catches_ && newIsPlain(); }
+  /// Of these the latter.
+  bool newIsPlain() const { return !ownsNew_ && !promises_.library; }
 
   /// The body of a function wherever it is; null: it is in no source, or several sources have one
   /// each, and which one runs is decided elsewhere.

@@ -56,6 +56,11 @@ bool leadsOn(const Stmt *s, const Site &site) {
                              [&](const Stmt *child) { return !child || leadsOn(child, site); });
 }
 
+bool isWayOut(const Effect &e) {
+  return e.kind == Effect::leaves && (e.what == "return" || e.what == "goto" || e.what == "throw" ||
+                                      e.what.starts_with("throw in "));
+}
+
 /// Nothing but to look at the code, to say so, and to go. `mayReturn`: nothing is under way where
 /// it does, nor where it goes on behind.
 const Effect *moreThanStop(const Site &site, const Effects &effects, const Memory &memory,
@@ -64,18 +69,22 @@ const Effect *moreThanStop(const Site &site, const Effects &effects, const Memor
     const bool touches = (e.kind == Effect::reads && memory.mayOverlap(e.objects, site.writes)) ||
                          (e.kind == Effect::writes && (memory.mayOverlap(e.objects, site.writes) ||
                                                        memory.mayOverlap(e.objects, site.reads)));
-    const bool harmless =
-        e.kind == Effect::reads || e.kind == Effect::writes || e.kind == Effect::prints ||
-        e.kind == Effect::files || e.kind == Effect::exits || e.kind == Effect::stops ||
-        (mayReturn && e.kind == Effect::leaves && (e.what == "return" || e.what == "goto")) ||
-        (mayReturn && e.kind == Effect::mpi && e.what == "MPI_Finalize");
+    const bool harmless = e.kind == Effect::reads || e.kind == Effect::writes ||
+                          e.kind == Effect::prints || e.kind == Effect::files ||
+                          e.kind == Effect::exits || e.kind == Effect::stops ||
+                          (mayReturn && isWayOut(e)) ||
+                          (mayReturn && e.kind == Effect::mpi && e.what == "MPI_Finalize");
     if (touches || !harmless) return &e;
   }
   return nullptr;
 }
 
 std::string whatOf(const Effect &e) {
-  return e.what + (e.promisable ? ", unless --local names it" : "");
+  const char *how = e.kind == Effect::reads    ? " is read"
+                    : e.kind == Effect::writes ? " is written"
+                    : e.promisable             ? ", unless --local names it"
+                                               : "";
+  return e.what + how;
 }
 
 /// Whether it may lead out of a block; by return, where that is no end.
@@ -96,8 +105,8 @@ bool neverPassed(llvm::ArrayRef<const Stmt *> all, Program &program, bool mayRet
   return false;
 }
 
-/// Whether nothing runs behind a statement: it returns or goes elsewhere, if that is asked for, or
-/// ends the rank.
+/// Whether nothing runs behind a statement: it returns or goes elsewhere, if that is asked for,
+/// throws, or ends the rank.
 bool neverPassed(const Stmt *s, Program &program, bool mayReturn, int depth) {
   constexpr int deep = 8;
   if (!s || depth > deep) return false;
@@ -105,6 +114,8 @@ bool neverPassed(const Stmt *s, Program &program, bool mayReturn, int depth) {
     return neverPassed(inner, program, mayReturn, depth + 1);
   };
   if (isa<ReturnStmt, GotoStmt>(s)) return mayReturn;
+  if (isa<CXXThrowExpr>(s)) return true;
+  if (const auto *full = dyn_cast<FullExpr>(s)) return never(full->getSubExpr());
   if (const auto *within = dyn_cast<StmtExpr>(s)) return never(within->getSubStmt());
   if (const auto *block = dyn_cast<CompoundStmt>(s))
     return neverPassed({block->body_begin(), block->body_end()}, program, mayReturn, depth + 1);
@@ -144,17 +155,20 @@ bool keepsCode(const Effect &e, const Site &site) {
 
 /// What a checking macro does that it would do twice, around the start and around the wait: all but
 /// to look, to keep the code, and what is done once at the most, since the program ends there.
-std::optional<std::string> doneTwice(const Stmt *s, const Site &site, Program &program) {
+std::optional<std::string> doneTwice(const Stmt *s, const Site &site, Program &program,
+                                     bool mayReturn) {
   if (isa<CompoundStmt, DoStmt>(s)) {
     for (const Stmt *child : s->children())
-      if (std::optional<std::string> what = doneTwice(child, site, program)) return what;
+      if (std::optional<std::string> what = doneTwice(child, site, program, mayReturn)) return what;
     return std::nullopt;
   }
   if (const auto *i = dyn_cast<IfStmt>(s); i && !i->getInit() && !i->getConditionVariable()) {
-    if (std::optional<std::string> what = doneTwice(i->getCond(), site, program)) return what;
+    if (std::optional<std::string> what = doneTwice(i->getCond(), site, program, mayReturn))
+      return what;
     for (const Stmt *branch : {i->getThen(), i->getElse()}) {
-      if (!branch || neverPassed(branch, program, false)) continue;
-      if (std::optional<std::string> what = doneTwice(branch, site, program)) return what;
+      if (!branch || neverPassed(branch, program, mayReturn)) continue;
+      if (std::optional<std::string> what = doneTwice(branch, site, program, mayReturn))
+        return what;
     }
     return std::nullopt;
   }
@@ -274,6 +288,9 @@ class Check {
   bool isCode(const Expr *e) const {
     e = e->IgnoreParenImpCasts();
     const auto *ref = dyn_cast<DeclRefExpr>(e);
+    const auto *op = dyn_cast<BinaryOperator>(e);
+    if (op && op->getOpcode() == BO_Assign && op->getRHS()->IgnoreParenImpCasts() == call_)
+      return isKept(op->getLHS());
     return e == call_ || (ref && codes_.contains(dyn_cast<VarDecl>(ref->getDecl())));
   }
 
@@ -338,21 +355,27 @@ class Check {
   bool declares(const DeclStmt &s) {
     return std::ranges::all_of(s.decls(), [this](const Decl *d) {
       const auto *v = dyn_cast<VarDecl>(d);
+      const bool isResult = v && v->getInit() && v->getInit()->IgnoreParenImpCasts() == call_;
       if (!v || v->hasGlobalStorage() || v->getType().isDestructedType() ||
-          v->hasAttr<CleanupAttr>() || (v->getInit() && v->getInit()->HasSideEffects(*context_)))
+          v->hasAttr<CleanupAttr>() ||
+          (v->getInit() && !isResult && v->getInit()->HasSideEffects(*context_)))
         return false;
       if (v->getInit() && isCopy(*v) && isCode(v->getInit())) codes_.insert(v);
       return true;
     });
   }
 
-  /// rc = MPI_...
-  bool keeps(const Expr *e) {
+  /// rc of rc = MPI_...
+  static const VarDecl *isKept(const Expr *e) {
     const auto *ref = dyn_cast<DeclRefExpr>(e->IgnoreParens());
     const auto *v = ref ? dyn_cast<VarDecl>(ref->getDecl()) : nullptr;
-    if (!v || !isCopy(*v)) return false;
-    codes_.insert(v);
-    return true;
+    return v && isCopy(*v) ? v : nullptr;
+  }
+
+  bool keeps(const Expr *e) {
+    const VarDecl *v = isKept(e);
+    if (v) codes_.insert(v);
+    return v;
   }
 
   static bool isCopy(const VarDecl &v) {
@@ -423,17 +446,20 @@ void readCheckingMacro(Site &site, Program &program) {
   if (!runsOnce(site))
     site.against.push_back(
         {site.call->getBeginLoc(), site.checkedBy + "() may run the call more than once, or not"});
-  const Effects effects = effectsOf(site.statement(site.index), *site.in, program, site.call);
-  if (const Effect *e = moreThanStop(site, effects, program.memory(*site.in), false))
+  const Stmt *all = site.statement(site.index);
+  const Effects effects = effectsOf(all, *site.in, program, site.call);
+  const bool stops = Check(site, program).of(all, true) == Check::stops;
+  const bool mayReturn = stops && leadsOn(all, site);
+  if (const Effect *e = moreThanStop(site, effects, program.memory(*site.in), mayReturn))
     site.against.push_back({site.call->getBeginLoc(),
                             site.checkedBy + "() does more than stop at an error: " + whatOf(*e)});
-  if (const std::optional<std::string> what = doneTwice(site.statement(site.index), site, program))
+  if (const std::optional<std::string> what = doneTwice(all, site, program, mayReturn))
     site.against.push_back({site.call->getBeginLoc(), site.checkedBy + "() would do " + *what +
                                                           " twice, for the start and the wait"});
   takeHandled(site, effects);
   for (const Effect &e : effects.all) {  // who looks at the code wants that of the wait
     if (!keepsCode(e, site) || staysWithin(e, site)) continue;
-    if (site.mayFail && Check(site, program).of(site.statement(site.index), true) != Check::stops)
+    if (site.mayFail && !stops)
       site.against.push_back(
           {site.call->getBeginLoc(),
            site.checkedBy + "() keeps the code of a start that has failed for the wait's alone"});
@@ -481,10 +507,15 @@ void readCheck(Site &site, Program &program) {
   const ASTContext &context = site.context();
   const std::optional<Extent> call = extentOf(*site.statement(site.index), context);
   const std::optional<Extent> text = next ? extentOf(*next, context) : std::nullopt;
-  if (call && text && call->end <= text->begin && !directive(context, call->begin, text->end) &&
-      Check(site, program).of(next, true) == Check::stops) {
+  if (call && text && call->end <= text->begin && !directive(context, call->begin, text->end)) {
     const Effects effects = effectsOf(next, *site.in, program);
-    if (!moreThanStop(site, effects, program.memory(*site.in), true) && leadsOn(next, site)) {
+    const Effect *more = moreThanStop(site, effects, program.memory(*site.in), true);
+    const bool reads = std::ranges::any_of(effects.all, [&](const Effect &e) {
+      return e.kind == Effect::reads && program.memory(*site.in).mayOverlap(e.objects, code);
+    });
+    if (more) {
+      if (reads) site.notRepeated = whatOf(*more);
+    } else if (Check(site, program).of(next, true) == Check::stops && leadsOn(next, site)) {
       takeHandled(site, effects);
       site.check = next;
       site.behind = site.index + 2;

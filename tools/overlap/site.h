@@ -33,9 +33,10 @@ struct Site {
   std::string checkedBy;  // CHECK of CHECK(MPI_...); empty: it stands alone
   // rc of rc = MPI_..., or of its declaration; null: what the call returns goes nowhere.
   const clang::VarDecl *result = nullptr;
-  bool keepsCode = false;               // CHECK() does, in a variable that is there behind it, too
-  bool mayFail = false;                 // and what it does then goes on behind the start
-  const clang::Stmt *check = nullptr;   // stops where rc is an error, and stands next to the call
+  bool keepsCode = false;              // CHECK() does, in a variable that is there behind it, too
+  bool mayFail = false;                // and what it does then goes on behind the start
+  const clang::Stmt *check = nullptr;  // stops where rc is an error, and stands next to the call
+  std::string notRepeated;  // what a check that stands there does beside; empty: it is none
   const clang::IfStmt *asks = nullptr;  // if (MPI_... != MPI_SUCCESS), which stops at an error
   unsigned behind = 0;                  // the first statement that may be in the way
   Objects handled;  // what a check, which is repeated with the wait, reads or changes at an error

@@ -113,6 +113,17 @@ bool isString(QualType type) {
   return of && ofStandard(of->getTemplateArgs()[1].getAsType(), "char_traits");
 }
 
+bool isException(QualType type) {
+  const CXXRecordDecl *record = type->getAsCXXRecordDecl();
+  if (!record || !record->isInStdNamespace() || !record->getIdentifier() || !isOfSystem(*record))
+    return false;
+  for (const char *name :
+       {"exception", "runtime_error", "logic_error", "domain_error", "invalid_argument",
+        "length_error", "out_of_range", "range_error", "overflow_error", "underflow_error"})
+    if (record->getName() == name) return true;
+  return false;
+}
+
 QualType elementOf(QualType type) {
   const auto *of = isContainer(type) ? ofStandard(type, "vector") : nullptr;
   return of ? of->getTemplateArgs()[0].getAsType() : QualType();

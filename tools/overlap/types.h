@@ -30,6 +30,7 @@ bool anyTypeArgument(const clang::ClassTemplateSpecializationDecl &,
 bool mayKnowItself(clang::QualType);
 bool isComplex(clang::QualType);             // std::complex of floating-point numbers
 bool isString(clang::QualType);              // of characters that the library compares and copies
+bool isException(clang::QualType);           // std::runtime_error and its like
 clang::QualType elementOf(clang::QualType);  // of a std::vector; null: it is none
 bool isContainerOfNumbers(clang::QualType);  // a vector, whose elements are copied without more ado
 bool isArrayOfNumbers(clang::QualType);      // std::array

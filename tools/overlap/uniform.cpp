@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "tools/overlap/argument_lists.h"
 #include "tools/overlap/changes.h"
 #include "tools/overlap/known_calls.h"
 

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 
+#include "tools/overlap/argument_lists.h"
 #include "tools/overlap/buffers.h"
 #include "tools/overlap/changes.h"
 #include "tools/overlap/filling.h"
@@ -300,59 +301,14 @@ static bool onlyReads(const FunctionDecl &f, unsigned i) {
          pointee->isCharType() && !keeps && (result.isNull() || result->isRecordType());
 }
 
-/// Whether an expression is a list of arguments, or leads to one.
-static bool isArgumentList(QualType type, const ASTContext &context) {
-  for (QualType inner = type; !inner.isNull(); inner = inner->getPointeeType())
-    type = QualType(inner->getBaseElementTypeUnsafe(), 0);
-  const QualType list = context.getBuiltinVaListType();
-  return type->getAsRecordDecl() ? type->getAsRecordDecl() == context.getVaListTagDecl()
-                                 : context.hasSameType(type, list);
-}
-
-/// Whether a function does no more with a list of arguments, its own, than to print it by its last
-/// parameter, the format.
-static bool printsArguments(const FunctionDecl &f, const Stmt *s) {
-  if (!s) return true;
-  const ASTContext &context = f.getASTContext();
-  const auto *call = dyn_cast<CallExpr>(s);
-  const FunctionDecl *by = call ? call->getDirectCallee() : nullptr;
-  if (by && isOfArgumentLists(*by)) {
-    const bool prints = by->isExternC() && by->getName().starts_with("v");
-    for (unsigned i = 0; i < call->getNumArgs(); ++i) {
-      const Expr *e = call->getArg(i)->IgnoreParenImpCasts();
-      const VarDecl *named = namedVariable(e);
-      if (isArgumentList(e->getType(), context) ? !named || !named->hasLocalStorage()
-                                                : !named && !printsArguments(f, e))
-        return false;
-      if (prints && i + 2 == call->getNumArgs() && named != f.getParamDecl(f.getNumParams() - 1))
-        return false;
-    }
-    return true;
-  }
-  if (isa<VAArgExpr>(s) || (by && by->getIdentifier() && by->getName().starts_with("__builtin_va")))
-    return false;
-  const auto *cast = dyn_cast<CastExpr>(s);
-  if (cast && cast->getCastKind() == CK_LValueToRValue && namedVariable(cast->getSubExpr()) &&
-      !isArgumentList(cast->getType(), context))
-    return true;  // it is read
-  const auto *e = dyn_cast<Expr>(s);
-  const auto *ref = dyn_cast<DeclRefExpr>(s);
-  return !(e && isArgumentList(e->getType(), context)) &&
-         !(ref && ref->getDecl() == f.getParamDecl(f.getNumParams() - 1)) &&
-         std::ranges::all_of(s->children(),
-                             [&](const Stmt *child) { return printsArguments(f, child); });
-}
-
 /// Whether argument i is one of those of a function of the program's own that only prints them.
 static bool isPrinted(const CallExpr &call, unsigned i, Program &program) {
   const FunctionDecl *callee = call.getDirectCallee();
   const FunctionDecl *f = callee ? program.bodyAnywhere(*callee) : nullptr;
-  if (!f || !f->isVariadic() || isa<CXXMethodDecl>(f) || f->getNumParams() == 0 ||
-      i < f->getNumParams() || program.handles(Handles::prints))
+  if (!f || i < f->getNumParams() || program.handles(Handles::prints) || !onlyPrintsArguments(*f))
     return false;
   const Expr *format = call.getArg(f->getNumParams() - 1);
-  return !formatMayHold(format, 'n') && !formatMayHold(format, 'p') &&
-         printsArguments(*f, f->getBody());
+  return !formatMayHold(format, 'n') && !formatMayHold(format, 'p');
 }
 
 /// A call that is given a variable, or its address, does not change it.

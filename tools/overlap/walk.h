@@ -58,6 +58,7 @@ class Walk {
   void directive(const clang::OMPExecutableDirective *);
   void copies(const clang::Expr *argument, clang::QualType vector);
   void constructs(const clang::CXXConstructExpr *);
+  bool throwsPlainly(const clang::Expr *thrown);
   bool beginsByParts(const clang::CXXConstructorDecl &) const;
   bool beginsByParts(clang::QualType) const;
 
@@ -72,6 +73,7 @@ class Walk {
   void touches(const clang::Expr *, char how, const Objects &, const Access &);
   bool collective(const clang::CallExpr *, const clang::FunctionDecl &);
   void body(const clang::CallExpr *, const clang::FunctionDecl &);
+  void printsGiven(const clang::CallExpr *, const clang::FunctionDecl &);
   Effects inside(const clang::FunctionDecl &callee) const;
   bool isGivenTheSame(const clang::CallExpr &, const clang::FunctionDecl &) const;
   void arguments(const clang::CallExpr *);

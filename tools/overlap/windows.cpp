@@ -101,8 +101,9 @@ class Obstacle {
         shareObject(e.objects, memory_.variable(*site_.result)))
       return {e.at,
               e.what + " is read, in which is what " + name_ +
-                  " returns: a check stands behind the call, and does no more than stop at an "
-                  "error"};
+                  " returns: only a check right behind the call that does no more than stop at an "
+                  "error is repeated behind the wait" +
+                  (site_.notRepeated.empty() ? "" : ", and this one does: " + site_.notRepeated)};
     if (shareObject(e.objects, ours))
       return {e.at, e.what + " is " + how + ", which " + name_ + " " + does};
     return {e.at, e.what + " is " + how + ", and may be memory that " + name_ + " " + does};

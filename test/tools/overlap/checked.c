@@ -30,8 +30,9 @@ int main(int argc, char **argv) {
   // CHECKS-NEXT: CHECK(MPI_Wait(&allreduce_request, MPI_STATUS_IGNORE));
   CHECK(MPI_Allreduce(in, out, N, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD));
   for (int i = 0; i < N; ++i) other[i] = i;
-  // CHECKS-NEXT: RETURN(MPI_Allreduce(
-  // NOTES: not changed: RETURN() does more than stop at an error: return
+  // CHECKS: RETURN(MPI_Iallreduce(
+  // CHECKS-NEXT: for
+  // CHECKS-NEXT: RETURN(MPI_Wait(
   RETURN(MPI_Allreduce(in, out, N, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD));
   for (int i = 0; i < N; ++i) other[i] = i;
   // NOTES: not changed: MAYBE() may run the call more than once, or not

@@ -2,7 +2,7 @@
 // macro, a function of the program. What does more ends the window.
 // REQUIRES: openmpi
 // RUN: grep -v "CHECK\|RUN:" %s > %t.c && nbc-overlap --fix %t.c -- mpicc.openmpi 2>&1 | FileCheck %s --check-prefix=WHY
-// WHY-COUNT-6: is read, in which is what MPI_Allreduce returns: a check stands behind the call, and does no more than stop at an error
+// WHY-COUNT-6: is read, in which is what MPI_Allreduce returns: only a check right behind the call that does no more than stop at an error
 // RUN: FileCheck %s --input-file=%t.c
 #include <assert.h>
 #include <mpi.h>
