@@ -10,12 +10,13 @@ import re
 import shutil
 import sys
 
-import lit.formats
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from lit_format import Apart
 
 LLVM = "/usr/lib/llvm-19/bin"
 
 config.name = "nbcc"
-config.test_format = lit.formats.ShTest(execute_external=True)
+config.test_format = Apart(execute_external=True)
 config.suffixes = [".nbc", ".sched", ".test"]
 config.excludes = ["Inputs"]
 
