@@ -167,6 +167,7 @@ class Collector : public RecursiveASTVisitor<Collector> {
       if (f->getName() == "MPI_Comm_free" && call->getNumArgs() == 1)
         freed_.insert(call->getArg(0)->IgnoreParenCasts());
       if (findCollective(f->getName().str())) program_.collectives_.push_back({call, in_});
+      program_.givesFunctionsToMpi_ = program_.givesFunctionsToMpi_ || givesFunction(*call, *f);
     }
     const KnownCall *known = findKnownCall(*f);
     if (known && formatMayHold(*call, *known, 'm')) program_.asksForErrno_ = "%m";
@@ -557,6 +558,23 @@ class Collector : public RecursiveASTVisitor<Collector> {
                    std::vector<const Expr *> arguments) {
     program_.constructions_[nameInAll(constructorOf(made))].push_back(
         {&at, std::move(arguments), in_, &made.getConstructor()->getASTContext()});
+  }
+
+  /// Whether MPI is given a function of the program's, or a pointer to one, that it calls when the
+  /// program does not know; an operator is none that could do more than compute.
+  bool givesFunction(const CallExpr &call, const FunctionDecl &f) const {
+    if (f.getName().contains("Op_create")) return false;
+    return std::ranges::any_of(call.arguments(), [&](const Expr *e) {
+      if (!e->getType()->isFunctionPointerType()) return false;
+      const auto *ref = dyn_cast<DeclRefExpr>(e->IgnoreParenCasts());
+      const auto *given = ref ? dyn_cast<FunctionDecl>(ref->getDecl()) : nullptr;
+      if (given)
+        return !isOfSystem(*given) &&
+               !comesWithMpi(files_.getFileID(files_.getExpansionLoc(given->getLocation())),
+                             files_);
+      return !e->IgnoreParenCasts()->isNullPointerConstant(f.getASTContext(),
+                                                           Expr::NPC_ValueDependentIsNotNull);
+    });
   }
 
   /// setvbuf(stdout, buffer, ...), but not one of the library's own.

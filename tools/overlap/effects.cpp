@@ -70,7 +70,7 @@ void Walk::access(const Expr *e, bool read, bool write) {
   if (write) add(Effect::writes, e, text(e), objects, here);
 }
 
-static bool holdsLabel(const Stmt *s) {
+bool holdsLabel(const Stmt *s) {
   return isa<LabelStmt, SwitchCase>(s) ||
          llvm::any_of(s->children(), [](const Stmt *child) { return child && holdsLabel(child); });
 }

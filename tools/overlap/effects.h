@@ -71,6 +71,9 @@ struct Effects {
 Effects effectsOf(const clang::Stmt *, const clang::FunctionDecl &inside, Program &,
                   const clang::CallExpr *but = nullptr);
 
+/// Whether a jump may lead to it, or to what it holds.
+bool holdsLabel(const clang::Stmt *);
+
 /// Whether a jump may lead into a statement, past what stands in front of it.
 bool isEntered(const clang::Stmt *, const clang::FunctionDecl &inside, Program &);
 /// The same of a block; but nothing leads into a function but by its beginning.

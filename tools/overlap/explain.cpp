@@ -59,6 +59,9 @@ All ranks
     sources call collectives on the program's communicators; --whole promises it. Then each call is
     compared with the others of its kind, and if none may have the same communicator, root and operator, it can
     only meet itself, and ranks may come to it as they like.
+  - Calls in the branches of an if, as many of the kind in each, each made once and on one communicator, meet each other
+    one by one if all ranks reach the if alike, and none leaves it before. Two that meet are changed together, and
+    not to persistent ones, or neither is.
   - No rank leaves earlier by return, break, continue, exit() or a goto forwards to what stands behind the call, unless
     it ends without a collective. A continue behind the call is none: the next turn comes to it all the same. That
     a call of MPI fails is no way to differ: nothing can be relied on then, unless it is one of files, infos, names,

@@ -234,8 +234,11 @@ bool isCollectiveByOtherName(const clang::FunctionDecl &f) {
       method ? llvm::dyn_cast<clang::NamespaceDecl>(method->getParent()->getDeclContext())
              : nullptr;
   if (names && names->getName() == "MPI") return true;
-  llvm::StringRef name = nameOf(f);
-  return isMpi(f) ? name.consume_front("P") && findCollective(name.str()) : isFortrans(name);
+  llvm::StringRef name = nameOf(f), symbol = symbolOf(f);
+  if (isMpi(f)) return name.consume_front("P") && findCollective(name.str());
+  symbol.consume_front("\1");
+  symbol.consume_front("P");
+  return isFortrans(name) || (symbol != name && findCollective(symbol.str()));
 }
 
 bool isErrno(const clang::FunctionDecl &f) {

@@ -154,7 +154,8 @@ void fix(Finding &f, Program &program, const Options &o, const std::vector<Findi
     f.unchanged = "there is too little to do meanwhile (--least=" + std::to_string(o.least) + ")";
     return;
   }
-  if (o.persistent != Persistent::none && behind)
+  // One that is persistent meets no other kind.
+  if (o.persistent != Persistent::none && behind && !f.site.with)
     if (const clang::Stmt *loop = invariantIn(f.site, program, o.persistent, f.notPersistent)) {
       f.fix = persistInLoop(f.site, *f.window, loop, o.persistent, fresh);
       return;
@@ -162,10 +163,35 @@ void fix(Finding &f, Program &program, const Options &o, const std::vector<Findi
   f.fix = overlapInBlock(f.site, *f.window, early, fresh);
 }
 
+/// Of two that meet each other, in whatever way a source is compiled, both are changed, or none.
+void changeTogether(std::vector<Finding> &findings,
+                    const std::vector<std::pair<size_t, size_t>> &meetings) {
+  for (bool again = true; again;) {
+    again = false;
+    for (const auto &[one, other] : meetings) {
+      Finding &f = findings[one];
+      if (!f.fix || findings[other].fix) continue;
+      const Site &met = findings[other].site;
+      f.fix.reset();
+      f.unchanged = "it meets the one of " + placeOf(*met.call, *met.in) + ", which is not changed";
+      again = true;
+    }
+  }
+  for (Finding &f : findings) {
+    const Site &s = f.site;
+    if (f.fix || !s.with || !s.uneven) continue;
+    f.site.against.push_back({s.uneven->at, s.uneven->text + "; so it meets the one of " +
+                                                placeOf(*s.with, *s.in) +
+                                                ", and both change or neither"});
+  }
+}
+
 std::vector<Finding> look(Program &program, const Options &o) {
   AllNames names;
   std::map<const clang::CompoundStmt *, std::vector<Finding>> earlier;  // with a fix
   std::map<std::string, size_t> seen;
+  std::map<const clang::CallExpr *, size_t> found;
+  std::map<const clang::CallExpr *, const clang::CallExpr *> met;
   std::vector<Finding> findings;
   for (Site &site : findSites(program)) {
     Finding f{.site = std::move(site)};
@@ -191,6 +217,8 @@ std::vector<Finding> look(Program &program, const Options &o) {
     // A source that is compiled twice is changed if both ways agree.
     const std::string place = placeOf(f.site);
     const auto [at, first] = seen.emplace(place, findings.size());
+    found[f.site.call] = at->second;
+    met[f.site.call] = f.site.with;
     if (first) {
       findings.push_back(std::move(f));
     } else if (Finding &other = findings[at->second]; !sameEdits(f.fix, other.fix)) {
@@ -198,6 +226,10 @@ std::vector<Finding> look(Program &program, const Options &o) {
       other.unchanged = "the source is compiled in several ways, and they differ here";
     }
   }
+  std::vector<std::pair<size_t, size_t>> meetings;
+  for (const auto &[call, with] : met)
+    if (with) meetings.emplace_back(found.at(call), found.at(with));  // each call has a place
+  changeTogether(findings, meetings);
   return findings;
 }
 

@@ -140,6 +140,8 @@ class Program {
   bool lendsMemory() const { return lendsMemory_; }
 
   /// Some function is called by the library where one of its calls ends, fails, or prints.
+  /// Whether MPI is given functions that it calls: by keyvals, error handlers, requests.
+  bool givesFunctionsToMpi() const { return givesFunctionsToMpi_; }
   bool handles(Handles what) const { return handles_.contains(what); }
 
   /// What it prints may go to a file, which another rank reads.
@@ -300,7 +302,7 @@ class Program {
   bool sharesMemory_ = false, takesAddresses_ = false, catches_ = false, ownsNew_ = false,
        hasSides_ = false, joinsOthers_ = false, writesStreams_ = false, redirects_ = false,
        changesStreams_ = false, lendsMemory_ = false, goesBack_ = false, hasDirectives_ = false,
-       handlesErrors_ = false;
+       handlesErrors_ = false, givesFunctionsToMpi_ = false;
   std::set<Handles> handles_;
 };
 

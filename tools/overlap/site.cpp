@@ -280,6 +280,11 @@ Site makeSite(const Collective &collective, const CallExpr *call, const Function
   site.byAll = !uneven;
   if (uneven)
     if (const std::optional<std::string> other = mayMeet(*call, collective, in, program)) {
+      site.with = Uniform(program, *call, collective).metInOtherBranch();
+      if (site.with) {
+        site.uneven = std::move(uneven);
+        return site;
+      }
       uneven->text += "; so it may meet " + *other + ", which need not change with it";
       site.against.push_back(*uneven);
     }

@@ -48,10 +48,12 @@ struct Site {
     Access access;  // of nothing: any part of it
   };
   std::vector<Buffer> buffers;
-  Objects reads, writes;        // all of them
-  Effects naming;               // what the arguments themselves do when they are evaluated
-  bool byAll = true;            // all ranks reach it alike
-  std::vector<Remark> against;  // why it is not to be changed; none: it may be
+  Objects reads, writes;  // all of them
+  Effects naming;         // what the arguments themselves do when they are evaluated
+  bool byAll = true;      // all ranks reach it alike
+  const clang::CallExpr *with = nullptr;  // the others reach this one, which has to change with it
+  std::optional<Remark> uneven;           // why not, where there is one
+  std::vector<Remark> against;            // why it is not to be changed; none: it may be
 
   const clang::ASTContext &context() const { return in->getASTContext(); }
   const clang::Stmt *statement(unsigned i) const;

@@ -251,12 +251,15 @@ bool Uniform::no(const Stmt *at, const FunctionDecl *in, std::string why) {
   return false;
 }
 
-std::optional<Remark> Uniform::whyNot() {
-  const FunctionDecl *in = nullptr;
+const FunctionDecl *Uniform::findHome() {
   for (const CallSite &site : program_.callers(*call_.getDirectCallee()))
-    if (site.call == &call_) in = site.in;
+    if (site.call == &call_) home_ = site.in;
+  return home_;
+}
+
+std::optional<Remark> Uniform::whyNot() {
+  const FunctionDecl *in = findHome();
   if (!in) return Remark{call_.getBeginLoc(), "it stands in no function"};
-  home_ = in;
   Ordered seen;
   if (reached(&call_, in) && entered(in) && onOneCommunicator() && inOrderFrom(&call_, in, seen))
     return std::nullopt;

@@ -6,7 +6,9 @@
 // is decides which of the two it reaches. So, unless there is no such place (meetings.h), every
 // condition on the way, in the function and in those that call it, back to main(), must be one that
 // is the same on all ranks: constants, the command line, the number of ranks, what a broadcast or
-// an allreduce left in a variable, and what is computed from these.
+// an allreduce left in a variable, and what is computed from these. Or an if sends some ranks to
+// one call and the others to another, and all reach the if alike: then these two may change
+// together.
 
 #pragma once
 
@@ -31,10 +33,15 @@ class Uniform {
   /// None: all ranks reach it alike.
   std::optional<Remark> whyNot();
 
+  /// The one in the other branch of an if that it meets, and nothing else; null: it may meet
+  /// others.
+  const clang::CallExpr *metInOtherBranch();
+
  private:
   /// How long what is learned of a communicator is remembered.
   enum Kept { atOnce, inFunction, ever };
 
+  const clang::FunctionDecl *findHome();
   bool same(const clang::Expr *, const clang::FunctionDecl *in);
   bool sameValue(const clang::VarDecl *);
   bool hasOneValue(const clang::VarDecl *);
@@ -125,6 +132,8 @@ class Uniform {
   bool inOrder(const clang::Stmt *before, const clang::FunctionDecl *in, Ordered &);
   bool inOrderFrom(const clang::Stmt *, const clang::FunctionDecl *in, Ordered &);
   bool isOneCall(const clang::CallExpr &, const Collective &, const clang::FunctionDecl *in);
+  std::optional<int> callsInEach(const clang::IfStmt &, const clang::FunctionDecl *in);
+  const clang::Stmt *branchOf(const clang::CallExpr &, const clang::FunctionDecl *in);
 
   // uniform_ranks.cpp
   using Seen = std::set<std::string>;

@@ -19,6 +19,7 @@
 #include <clang/AST/ExprCXX.h>
 #include <clang/AST/RecursiveASTVisitor.h>
 #include <clang/AST/StmtCXX.h>
+#include <clang/Basic/Builtins.h>
 #include <clang/Basic/SourceManager.h>
 
 #include <algorithm>
@@ -56,10 +57,17 @@ bool bringsCode(QualType type) {
   });
 }
 
+/// Whether a method stands for one of a library's class, which the library calls.
+bool overridesLibrarys(const CXXMethodDecl &m) {
+  return std::ranges::any_of(m.overridden_methods(), [](const CXXMethodDecl *base) {
+    return isOfSystem(*base) || overridesLibrarys(*base);
+  });
+}
+
 /// Whether a function of a library may call one of the program's.
 bool callsBack(const CallExpr &call, const FunctionDecl &f, const Program &program) {
-  if (isMpi(f) || findKnownCall(f) || isMathematics(f) || isChoice(f) || program.isLocal(f))
-    return false;
+  if (isMpi(f)) return program.givesFunctionsToMpi();
+  if (findKnownCall(f) || isMathematics(f) || isChoice(f) || program.isLocal(f)) return false;
   if (!isOfSystem(f)) return true;
   if (const TemplateArgumentList *types = f.getTemplateSpecializationArgs())
     for (const TemplateArgument &a : types->asArray())
@@ -75,9 +83,67 @@ bool callsBack(const CallExpr &call, const FunctionDecl &f, const Program &progr
 /// What stands in it, and what fills the rest of an array.
 std::vector<const Stmt *> allPartsOf(const Stmt *s) {
   std::vector<const Stmt *> parts(s->child_begin(), s->child_end());
+  if (const auto *first = dyn_cast<CXXDefaultInitExpr>(s)) parts.push_back(first->getExpr());
   if (const auto *list = dyn_cast<InitListExpr>(s); list && list->hasArrayFiller())
     parts.push_back(list->getArrayFiller());
   return parts;
+}
+
+/// Whether what stands in it need not run, or what is not seen there may.
+bool mayNotRun(const Stmt *s) {
+  const auto *call = dyn_cast<CallExpr>(s);
+  if (call && call->getBuiltinCallee()) {
+    const unsigned id = call->getBuiltinCallee();
+    if (id == Builtin::BI__builtin_constant_p || id == Builtin::BI__builtin_classify_type ||
+        id == Builtin::BI__builtin_object_size || id == Builtin::BI__builtin_dynamic_object_size)
+      return true;
+  }
+  return isa<UnaryExprOrTypeTraitExpr, CXXNoexceptExpr, CXXTypeidExpr, GenericSelectionExpr,
+             ChooseExpr>(s);
+}
+
+/// Whether the length of an array that is a part of a type may take a call to compute.
+bool callsForLength(QualType type, const ASTContext &context) {
+  while (type->isVariablyModifiedType() && !isa<TypedefType>(type)) {  // a name was made elsewhere
+    if (const auto *array = dyn_cast<ArrayType>(type)) {
+      const auto *variable = dyn_cast<VariableArrayType>(array);
+      if (variable && variable->getSizeExpr() && variable->getSizeExpr()->HasSideEffects(context))
+        return true;
+      type = array->getElementType();
+    } else if (isa<PointerType, ReferenceType>(type)) {
+      type = type->getPointeeType();
+    } else {
+      const QualType inner = type.getSingleStepDesugaredType(context);
+      if (isa<TypeOfExprType>(type) || inner == type) return true;
+      type = inner;
+    }
+  }
+  return false;
+}
+
+/// (int (*)[f()])p; of a variable that is such an array itself the length is seen.
+bool hidesCall(const Stmt *s, const ASTContext &context) {
+  const auto hides = [&](QualType type) { return callsForLength(type, context); };
+  if (const auto *cast = dyn_cast<ExplicitCastExpr>(s)) return hides(cast->getTypeAsWritten());
+  if (const auto *literal = dyn_cast<CompoundLiteralExpr>(s)) return hides(literal->getType());
+  if (const auto *size = dyn_cast<UnaryExprOrTypeTraitExpr>(s))
+    return size->isArgumentType() && hides(size->getArgumentType());
+  const auto *declared = dyn_cast<DeclStmt>(s);
+  return declared && std::ranges::any_of(declared->decls(), [&](const Decl *d) {
+           const auto *v = dyn_cast<VarDecl>(d);
+           const auto *named = dyn_cast<TypedefNameDecl>(d);
+           return (v && !isa<VariableArrayType>(v->getType()) && hides(v->getType())) ||
+                  (named && hides(named->getUnderlyingType()));
+         });
+}
+
+/// Whether something begins there once, whoever comes again.
+bool beginsOnce(const Stmt *s) {
+  const auto *declared = dyn_cast<DeclStmt>(s);
+  return declared && std::ranges::any_of(declared->decls(), [](const Decl *d) {
+           const auto *v = dyn_cast<VarDecl>(d);
+           return v && v->hasGlobalStorage();
+         });
 }
 
 /// Calls of the kind: on the communicator that is asked about, and on those that may be the same
@@ -104,6 +170,10 @@ class Count {
       if (const std::optional<Calls> n = ofBody(f); !n || !n->none()) unseen.push_back(f);
     known_.clear();
     unseen_ = std::move(unseen);
+    overridesLibrarys_ = std::ranges::any_of(unseen_, [](const FunctionDecl *f) {
+      const auto *method = dyn_cast<CXXMethodDecl>(f);
+      return method && overridesLibrarys(*method);
+    });
   }
 
   /// Functions with calls of the kind that may be called where no call is written.
@@ -117,7 +187,8 @@ class Count {
     if (unseen_.empty()) return false;
     const auto *method = f ? dyn_cast<CXXMethodDecl>(f) : nullptr;
     return !f || (method && method->isVirtual()) ||
-           (!program_.definition(*f) && callsBack(call, *f, program_));
+           (!program_.definition(*f) &&
+            (callsBack(call, *f, program_) || (overridesLibrarys_ && !f->isExternC())));
   }
 
   /// Or, where objects come and go, a constructor or destructor that is one.
@@ -130,12 +201,34 @@ class Count {
       });
     const auto *made = dyn_cast<CXXConstructExpr>(s);
     return (made && !made->getConstructor()->isTrivial()) ||
-           isa<CXXInheritedCtorInitExpr, CXXDeleteExpr, CXXBindTemporaryExpr>(s);
+           isa<CXXInheritedCtorInitExpr, CXXNewExpr, CXXDeleteExpr, CXXBindTemporaryExpr>(s);
+  }
+
+  /// Whether there may be one before main().
+  bool mayBeginWithOne() {
+    beforeMain_ = true;
+    const bool begins = std::ranges::any_of(program_.globals(),
+                                            [&](const VarDecl *v) {
+                                              return v->getASTContext().getLangOpts().CPlusPlus &&
+                                                     any(v->getInit(), nullptr);
+                                            }) ||
+                        std::ranges::any_of(program_.bodies(), [&](const FunctionDecl *f) {
+                          const std::optional<Calls> n = f->hasAttr<ConstructorAttr>()
+                                                             ? ofFunction(f)
+                                                             : std::optional(Calls());
+                          return !n || !n->none();
+                        });
+    beforeMain_ = false;
+    return begins;
   }
 
   std::optional<Calls> operator()(const Stmt *s, const FunctionDecl *in) {
     if (!s) return Calls();
-    if (mayRunUnseen(s)) return std::nullopt;
+    if (!beforeMain_ && mayRunUnseen(s)) return std::nullopt;
+    if (in && hidesCall(s, in->getASTContext())) return std::nullopt;
+    if (const auto *made = dyn_cast<CXXConstructExpr>(s))
+      if (const std::optional<Calls> n = ofConstructor(*made); !n || !n->none())
+        return std::nullopt;
     if (const auto *made = dyn_cast<LambdaExpr>(s))  // its body runs where it is called
       return of(made->capture_inits(), in);
     if (const auto *standing = dyn_cast<CXXDefaultArgExpr>(s))
@@ -158,7 +251,7 @@ class Count {
     const auto *op = dyn_cast<BinaryOperator>(s);
     const bool depends = isa<ForStmt, WhileStmt, CXXForRangeStmt, DoStmt, SwitchStmt,
                              AbstractConditionalOperator, CXXTryStmt>(s) ||
-                         (op && op->isLogicalOp());
+                         (op && op->isLogicalOp()) || mayNotRun(s) || beginsOnce(s);
     return depends && !sum->none() ? std::nullopt : sum;
   }
 
@@ -200,7 +293,18 @@ class Count {
     if (const Collective *c = f && isMpi(*f) ? findCollective(f->getNameAsString()) : nullptr)
       return ofCollective(*call, *c, in);
     const FunctionDecl *body = f ? program_.definition(*f) : nullptr;
-    if (!body) return Calls();
+    return body ? ofFunction(body) : Calls();
+  }
+
+  /// One that is written nowhere, or runs before main().
+  std::optional<Calls> ofConstructor(const CXXConstructExpr &made) {
+    const CXXConstructorDecl *by = made.getConstructor();
+    if (by->isTrivial() || (by->isUserProvided() && !beforeMain_)) return Calls();
+    const FunctionDecl *body = by->isUserProvided() ? program_.definition(*by) : by;
+    return body ? ofFunction(body) : Calls();
+  }
+
+  std::optional<Calls> ofFunction(const FunctionDecl *body) {
     const auto at = known_.find(body);
     if (at != known_.end()) return at->second;
     // Where it calls itself, it may make as many as it likes.
@@ -213,6 +317,7 @@ class Count {
   std::optional<Calls> ofCollective(const CallExpr &call, const Collective &c,
                                     const FunctionDecl *in) {
     if (c.name != kind_.name || c.arguments.size() != call.getNumArgs()) return Calls();
+    if (!in) return std::nullopt;
     const Communicators on = communicatorsOf(call, c, in, program_);
     if (!on.mayBe(own_)) return Calls();
     if (on.areConstantOf(own_) || on.areOneWith(own_, program_)) return Calls{1, {}};
@@ -246,6 +351,8 @@ class Count {
   const Communicators &own_;
   std::map<const FunctionDecl *, std::optional<Calls>> known_;
   std::vector<const FunctionDecl *> unseen_;
+  bool overridesLibrarys_ = false;  // one of these does
+  bool beforeMain_ = false;         // what is being counted runs there
 };
 
 }  // namespace
@@ -347,11 +454,77 @@ bool Uniform::inOrder(const Stmt *before, const FunctionDecl *in, Ordered &seen)
   return true;
 }
 
+/// How many calls of the kind each branch of an if makes; none: that may differ, or something else
+/// within makes one or leads into a branch.
+std::optional<int> Uniform::callsInEach(const IfStmt &i, const FunctionDecl *in) {
+  const Communicators own = communicatorsOf(call_, collective_, home_, program_);
+  Count count(program_, collective_, own);
+  const std::optional<Calls> yes = count(i.getThen(), in), no = count(i.getElse(), in);
+  const bool more = count.any(i.getInit(), in) || count.any(i.getCond(), in) ||
+                    count.any(i.getConditionVariableDeclStmt(), in);
+  if (!yes || yes != no || !yes->others.empty() || holdsLabel(&i) || more) return std::nullopt;
+  return yes->own;
+}
+
+/// The branch of an if that decides whether a rank comes to a call, once; null: something else
+/// does.
+const Stmt *Uniform::branchOf(const CallExpr &call, const FunctionDecl *in) {
+  ASTContext &context = in->getASTContext();
+  const Stmt *from = &call;
+  for (const Stmt *p = parentOf(from, context); p; from = p, p = parentOf(p, context)) {
+    const auto *i = dyn_cast<IfStmt>(p);
+    const auto *op = dyn_cast<BinaryOperator>(p);
+    if (i && from != i->getCond())
+      return from != i->getInit() && i->getElse() && !i->getBeginLoc().isMacroID() ? from : nullptr;
+    const bool once = i || isa<CompoundStmt, DeclStmt, ParenExpr, CastExpr>(p) ||
+                      (op && !op->isLogicalOp()) || (isa<DoStmt>(p) && turnsOnce(p, *in, program_));
+    if (!once) return nullptr;
+  }
+  return nullptr;
+}
+
+const CallExpr *Uniform::metInOtherBranch() {
+  const FunctionDecl *in = findHome();
+  const Stmt *branch = in && !program_.hasSides() ? branchOf(call_, in) : nullptr;
+  const auto *i = branch ? dyn_cast<IfStmt>(parentOf(branch, in->getASTContext())) : nullptr;
+  const std::optional<int> each = i ? callsInEach(*i, in) : std::nullopt;
+  if (!each) return nullptr;
+  std::vector<const CallExpr *> here, there;  // in their order
+  for (const CallSite &other : program_.collectives()) {
+    const std::string name = other.call->getDirectCallee()->getName().str();
+    if (other.in != in || name != collective_.blocking()) continue;
+    const Stmt *at = branchOf(*other.call, in);
+    if (at == branch)
+      here.push_back(other.call);
+    else if (at && (at == i->getThen() || at == i->getElse()))
+      there.push_back(other.call);
+  }
+  const auto all = static_cast<std::size_t>(*each);
+  if (here.size() != all || there.size() != all) return nullptr;
+  const SourceManager &files = in->getASTContext().getSourceManager();
+  const auto isBefore = [&](const CallExpr *a, const CallExpr *b) {
+    return files.isBeforeInTranslationUnit(a->getBeginLoc(), b->getBeginLoc());
+  };
+  std::ranges::sort(here, isBefore);
+  std::ranges::sort(there, isBefore);
+  const CallExpr *met =
+      there[static_cast<std::size_t>(std::ranges::find(here, &call_) - here.begin())];
+  Ordered seen;
+  const bool alike = reached(i, in) && exitsAlike(&call_, in) && exitsAlike(met, in) &&
+                     entered(in) && onOneCommunicator() && inOrderFrom(i, in, seen);
+  return alike ? met : nullptr;
+}
+
 /// The same on the way from main().
 bool Uniform::inOrderFrom(const Stmt *s, const FunctionDecl *in, Ordered &seen) {
   if (seen.contains({s, in})) return true;
   if (!inOrder(s, in, seen)) return false;
-  if (in->isMain()) return true;
+  if (in->isMain()) {
+    const Communicators own = communicatorsOf(call_, collective_, home_, program_);
+    return !Count(program_, collective_, own).mayBeginWithOne() ||
+           no(in->getBody(), in,
+              collective_.blocking() + " may be called before main(), as objects begin");
+  }
   return std::ranges::all_of(program_.callers(*in), [&](const CallSite &at) {
     return !at.in || inOrderFrom(at.call, at.in, seen);
   });
