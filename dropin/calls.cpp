@@ -144,21 +144,24 @@ int run(Lock &lock, Communicator &c, Plan &plan, const Operation &o, const Outli
   return error ? raise(o.comm, error) : MPI_SUCCESS;
 }
 
+int run_with_others(Lock &lock, const Habit &h, MPI_Comm comm) {
+  nbc_request request;
+  const std::shared_ptr<const void> held = h.held;
+  int error = start_call(*h.plan, h.call, h.bytes, &request, true);
+  if (!error) error = wait_for(lock, request);
+  return error ? raise(comm, error) : MPI_SUCCESS;
+}
+
 int run_again(Lock &lock, Habit &h, const Operation &o) {
   if (h.alone) {
     copy_alone(*h.plan, h.call, h.bytes);
     return MPI_SUCCESS;
   }
+  if (!h.own) return run_with_others(lock, h, o.comm);
   UserOperator user;
-  if (h.own) {
-    user.set(o.op, h.commutes, o.receive.type, type_of(o.receive.type), o.receive.count);
-    h.call.user_context = &user;
-  }
-  nbc_request request;
-  const std::shared_ptr<const void> held = h.held;
-  int error = start_call(*h.plan, h.call, h.bytes, &request, true);
-  if (!error) error = wait_for(lock, request);
-  return error ? raise(o.comm, error) : MPI_SUCCESS;
+  user.set(o.op, h.commutes, o.receive.type, type_of(o.receive.type), o.receive.count);
+  h.call.user_context = &user;
+  return run_with_others(lock, h, o.comm);
 }
 
 // Inside the MPI nobody moves our calls on, for which another rank may wait before it comes here.

@@ -191,7 +191,7 @@ std::vector<Finding> look(Program &program, const Options &o) {
   std::map<const clang::CompoundStmt *, std::vector<Finding>> earlier;  // with a fix
   std::map<std::string, size_t> seen;
   std::map<const clang::CallExpr *, size_t> found;
-  std::map<const clang::CallExpr *, const clang::CallExpr *> met;
+  std::vector<std::pair<size_t, const clang::CallExpr *>> met;
   std::vector<Finding> findings;
   for (Site &site : findSites(program)) {
     Finding f{.site = std::move(site)};
@@ -218,7 +218,7 @@ std::vector<Finding> look(Program &program, const Options &o) {
     const std::string place = placeOf(f.site);
     const auto [at, first] = seen.emplace(place, findings.size());
     found[f.site.call] = at->second;
-    met[f.site.call] = f.site.with;
+    if (f.site.with) met.emplace_back(at->second, f.site.with);
     if (first) {
       findings.push_back(std::move(f));
     } else if (Finding &other = findings[at->second]; !sameEdits(f.fix, other.fix)) {
@@ -227,8 +227,7 @@ std::vector<Finding> look(Program &program, const Options &o) {
     }
   }
   std::vector<std::pair<size_t, size_t>> meetings;
-  for (const auto &[call, with] : met)
-    if (with) meetings.emplace_back(found.at(call), found.at(with));  // each call has a place
+  for (const auto &[place, with] : met) meetings.emplace_back(place, found.at(with));
   changeTogether(findings, meetings);
   return findings;
 }

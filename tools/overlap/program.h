@@ -139,9 +139,9 @@ class Program {
   /// Some memory was given to streams, or to what makes random numbers, which write there later.
   bool lendsMemory() const { return lendsMemory_; }
 
-  /// Some function is called by the library where one of its calls ends, fails, or prints.
   /// Whether MPI is given functions that it calls: by keyvals, error handlers, requests.
   bool givesFunctionsToMpi() const { return givesFunctionsToMpi_; }
+  /// Some function is called by the library where one of its calls ends, fails, or prints.
   bool handles(Handles what) const { return handles_.contains(what); }
 
   /// What it prints may go to a file, which another rank reads.

@@ -288,10 +288,7 @@ class Check {
   bool isCode(const Expr *e) const {
     e = e->IgnoreParenImpCasts();
     const auto *ref = dyn_cast<DeclRefExpr>(e);
-    const auto *op = dyn_cast<BinaryOperator>(e);
-    if (op && op->getOpcode() == BO_Assign && op->getRHS()->IgnoreParenImpCasts() == call_)
-      return isKept(op->getLHS());
-    return e == call_ || (ref && codes_.contains(dyn_cast<VarDecl>(ref->getDecl())));
+    return e == call_ || keptBy(e) || (ref && codes_.contains(dyn_cast<VarDecl>(ref->getDecl())));
   }
 
   /// true: an error, false: none; none: it asks for something else.
@@ -338,8 +335,10 @@ class Check {
     if (const auto *either = dyn_cast<ConditionalOperator>(e))
       return choice(either->getCond(), either->getTrueExpr(), either->getFalseExpr(), mayReturn);
     const auto *op = dyn_cast<BinaryOperator>(e);
-    if (op && op->getOpcode() == BO_Assign && op->getRHS()->IgnoreParenImpCasts() == call_)
-      return keeps(op->getLHS()) ? nothing : more;
+    if (const VarDecl *code = keptBy(e)) {
+      codes_.insert(code);
+      return nothing;
+    }
     if (op && op->getOpcode() == BO_LAnd)
       return choice(op->getLHS(), op->getRHS(), nullptr, mayReturn);
     if (op && op->getOpcode() == BO_LOr)
@@ -366,16 +365,13 @@ class Check {
   }
 
   /// rc of rc = MPI_...
-  static const VarDecl *isKept(const Expr *e) {
-    const auto *ref = dyn_cast<DeclRefExpr>(e->IgnoreParens());
+  const VarDecl *keptBy(const Expr *e) const {
+    const auto *op = dyn_cast<BinaryOperator>(e);
+    if (!op || op->getOpcode() != BO_Assign || op->getRHS()->IgnoreParenImpCasts() != call_)
+      return nullptr;
+    const auto *ref = dyn_cast<DeclRefExpr>(op->getLHS()->IgnoreParens());
     const auto *v = ref ? dyn_cast<VarDecl>(ref->getDecl()) : nullptr;
     return v && isCopy(*v) ? v : nullptr;
-  }
-
-  bool keeps(const Expr *e) {
-    const VarDecl *v = isKept(e);
-    if (v) codes_.insert(v);
-    return v;
   }
 
   static bool isCopy(const VarDecl &v) {
