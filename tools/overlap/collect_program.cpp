@@ -23,6 +23,7 @@
 #include "tools/overlap/known_calls.h"
 #include "tools/overlap/points_to.h"
 #include "tools/overlap/program.h"
+#include "tools/overlap/site.h"
 #include "tools/overlap/streams.h"
 
 namespace nbcc::overlap {
