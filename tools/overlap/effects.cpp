@@ -265,27 +265,8 @@ void Walk::directive(const OMPExecutableDirective *omp) {
   if (omp->hasAssociatedStmt()) statement(omp->getRawStmt());
 }
 
-/// What the lengths of a type are computed from, where it is made: double row[n], double (*)[n].
 void Walk::lengths(QualType type) {
-  while (type->isVariablyModifiedType() && !isa<TypedefType>(type)) {  // a name was made elsewhere
-    if (const auto *array = dyn_cast<ArrayType>(type)) {
-      const auto *variable = dyn_cast<VariableArrayType>(array);
-      if (variable && variable->getSizeExpr()) value(variable->getSizeExpr());
-      type = array->getElementType();
-    } else if (const auto *pointer = dyn_cast<PointerType>(type)) {
-      type = pointer->getPointeeType();
-    } else if (const auto *reference = dyn_cast<ReferenceType>(type)) {
-      type = reference->getPointeeType();
-    } else if (const auto *function = dyn_cast<FunctionType>(type)) {
-      type = function->getReturnType();
-    } else if (const auto *same = dyn_cast<TypeOfExprType>(type)) {
-      return value(same->getUnderlyingExpr());
-    } else {
-      const QualType inner = type.getSingleStepDesugaredType(context_);
-      if (inner == type) return;
-      type = inner;
-    }
-  }
+  for (const Expr *length : lengthsOf(type)) value(length);
 }
 
 void Walk::declares(const VarDecl *v) {

@@ -224,6 +224,31 @@ const CXXRecordDecl *endOf(QualType type) {
   return endOf(type, seen);
 }
 
+std::vector<const Expr *> lengthsOf(QualType type) {
+  std::vector<const Expr *> lengths;
+  while (type->isVariablyModifiedType() && !isa<TypedefType, DecltypeType, AutoType>(type)) {
+    if (const auto *array = dyn_cast<ArrayType>(type)) {
+      const auto *variable = dyn_cast<VariableArrayType>(array);
+      if (variable && variable->getSizeExpr()) lengths.push_back(variable->getSizeExpr());
+      type = array->getElementType();
+    } else if (const auto *function = dyn_cast<FunctionType>(type)) {
+      type = function->getReturnType();
+    } else if (const auto *same = dyn_cast<TypeOfExprType>(type)) {
+      lengths.push_back(same->getUnderlyingExpr());
+      break;
+    } else if (isa<PointerType, ReferenceType, BlockPointerType, MemberPointerType>(type)) {
+      type = type->getPointeeType();
+    } else if (const auto *atomic = dyn_cast<AtomicType>(type)) {
+      type = atomic->getValueType();
+    } else {
+      const QualType inner = type->getLocallyUnqualifiedSingleStepDesugaredType();
+      if (inner == type.getLocalUnqualifiedType()) break;
+      type = inner;
+    }
+  }
+  return lengths;
+}
+
 bool changesContainer(llvm::StringRef method) {
   return method == "resize" || method == "assign" || method == "push_back" || method == "reserve" ||
          method == "clear" || method == "pop_back";

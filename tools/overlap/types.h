@@ -6,6 +6,7 @@
 #include <clang/AST/Type.h>
 
 #include <functional>
+#include <vector>
 
 namespace clang {
 class ClassTemplateSpecializationDecl;
@@ -47,6 +48,9 @@ bool assignsByParts(const clang::CXXOperatorCallExpr &);
 /// The class whose destructor runs where an object ends, or those that it holds; null: that does
 /// nothing but to free memory.
 const clang::CXXRecordDecl *endOf(clang::QualType);
+/// What the lengths of a type are computed from, where it is written: double row[n], double (*)[n].
+/// Nothing of a typedef's, which were computed where that was made.
+std::vector<const clang::Expr *> lengthsOf(clang::QualType);
 bool changesContainer(llvm::StringRef method);  // and nothing else: resize() and such
 bool pointsIntoContainer(llvm::StringRef method);
 bool readsShapeOfContainer(llvm::StringRef method);  // size() and such, which touch no element
