@@ -26,6 +26,8 @@
 
 namespace nbcc::overlap {
 
+class Count;
+
 class Uniform {
  public:
   Uniform(Program &program, const clang::CallExpr &call, const Collective &);
@@ -128,6 +130,7 @@ class Uniform {
   bool optionsAreSame(const clang::ASTContext &);
 
   // uniform_order.cpp
+  Count counts() const;  // calls that the call may be taken for
   using Ordered = std::set<std::pair<const clang::Stmt *, const clang::FunctionDecl *>>;
   bool inOrder(const clang::Stmt *before, const clang::FunctionDecl *in, Ordered &);
   bool inOrderFrom(const clang::Stmt *, const clang::FunctionDecl *in, Ordered &);

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// count.cpp - calls that are written, and those that are written nowhere.
+
+#include "tools/overlap/count.h"
+
+#include <clang/AST/ASTContext.h>
+#include <clang/AST/Attr.h>
+#include <clang/AST/DeclTemplate.h>
+#include <clang/AST/ExprCXX.h>
+#include <clang/AST/StmtCXX.h>
+#include <clang/Basic/Builtins.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "tools/overlap/changes.h"
+#include "tools/overlap/known_calls.h"
+#include "tools/overlap/types.h"
+
+namespace nbcc::overlap {
+
+using namespace clang;
+using llvm::dyn_cast;
+using llvm::isa;
+
+void Calls::add(const Calls &more) {
+  own += more.own;
+  for (const auto &[on, n] : more.others) others[on] += n;
+}
+
+std::vector<const Stmt *> allPartsOf(const Stmt *s) {
+  std::vector<const Stmt *> parts;
+  const auto addLengths = [&](QualType type) {
+    const std::vector<const Expr *> lengths = lengthsOf(type);
+    parts.insert(parts.end(), lengths.begin(), lengths.end());
+  };
+  if (const auto *declared = dyn_cast<DeclStmt>(s)) {
+    for (const Decl *d : declared->decls()) {
+      if (const auto *named = dyn_cast<TypedefNameDecl>(d)) addLengths(named->getUnderlyingType());
+      if (const auto *v = dyn_cast<VarDecl>(d)) {
+        addLengths(v->getType());
+        parts.push_back(v->getInit());
+      }
+    }
+    return parts;
+  }
+  if (const auto *size = dyn_cast<UnaryExprOrTypeTraitExpr>(s); size && size->isArgumentType()) {
+    addLengths(size->getArgumentType());
+    return parts;
+  }
+  parts.assign(s->child_begin(), s->child_end());
+  if (const auto *cast = dyn_cast<ExplicitCastExpr>(s)) addLengths(cast->getTypeAsWritten());
+  if (isa<CompoundLiteralExpr, VAArgExpr>(s)) addLengths(llvm::cast<Expr>(s)->getType());
+  if (const auto *first = dyn_cast<CXXDefaultInitExpr>(s)) parts.push_back(first->getExpr());
+  if (const auto *list = dyn_cast<InitListExpr>(s); list && list->hasArrayFiller())
+    parts.push_back(list->getArrayFiller());
+  return parts;
+}
+
+/// Whether what a type has of its own may run where a library is given a value of it.
+static bool bringsCode(QualType type) {
+  type = type.getCanonicalType();
+  while (!type->getPointeeType().isNull()) type = type->getPointeeType();
+  type = QualType(type->getBaseElementTypeUnsafe(), 0);
+  const CXXRecordDecl *record = type->getAsCXXRecordDecl();
+  if (!record) return type->isFunctionType();
+  if (!isOfSystem(*record)) return true;
+  // They end what they hold, whatever that is.
+  const bool holdsAny = record->getName() == "any" || record->getName().ends_with("_ptr");
+  const auto *of = dyn_cast<ClassTemplateSpecializationDecl>(record);
+  if (!of) return holdsAny;
+  return std::ranges::any_of(of->getTemplateArgs().asArray(), [&](const TemplateArgument &a) {
+    if (a.getKind() != TemplateArgument::Type) return a.getKind() != TemplateArgument::Integral;
+    return (holdsAny && a.getAsType()->isVoidType()) || bringsCode(a.getAsType());
+  });
+}
+
+/// Whether a method stands for one of a library's class, which the library calls.
+static bool overridesLibrarys(const CXXMethodDecl &m) {
+  return std::ranges::any_of(m.overridden_methods(), [](const CXXMethodDecl *base) {
+    return isOfSystem(*base) || overridesLibrarys(*base);
+  });
+}
+
+/// Whether a function of a library may call one of the program's.
+static bool callsBack(const CallExpr &call, const FunctionDecl &f, const Program &program) {
+  if (isMpi(f)) return program.givesFunctionsToMpi();
+  if (findKnownCall(f) || isMathematics(f) || isChoice(f) || program.isLocal(f)) return false;
+  if (!isOfSystem(f)) return true;
+  if (const TemplateArgumentList *types = f.getTemplateSpecializationArgs())
+    for (const TemplateArgument &a : types->asArray())
+      if (a.getKind() == TemplateArgument::Pack ||
+          (a.getKind() == TemplateArgument::Type && bringsCode(a.getAsType())))
+        return true;
+  const auto *method = dyn_cast<CXXMemberCallExpr>(&call);
+  return (method && bringsCode(method->getObjectType())) ||
+         std::ranges::any_of(call.arguments(),
+                             [](const Expr *argument) { return bringsCode(argument->getType()); });
+}
+
+/// Whether what stands in it need not run, or what is not seen there may.
+static bool mayNotRun(const Stmt *s) {
+  const auto *call = dyn_cast<CallExpr>(s);
+  if (call && call->getBuiltinCallee()) {
+    const unsigned id = call->getBuiltinCallee();
+    if (id == Builtin::BI__builtin_constant_p || id == Builtin::BI__builtin_classify_type ||
+        id == Builtin::BI__builtin_object_size || id == Builtin::BI__builtin_dynamic_object_size)
+      return true;
+  }
+  return isa<UnaryExprOrTypeTraitExpr, CXXNoexceptExpr, CXXTypeidExpr, GenericSelectionExpr,
+             ChooseExpr>(s);
+}
+
+/// Whether something begins there once, whoever comes again.
+static bool beginsOnce(const Stmt *s) {
+  const auto *declared = dyn_cast<DeclStmt>(s);
+  return declared && std::ranges::any_of(declared->decls(), [](const Decl *d) {
+           const auto *v = dyn_cast<VarDecl>(d);
+           return v && v->hasGlobalStorage();
+         });
+}
+
+Count::Count(Program &program, const Collective &kind, Communicators own)
+    : program_(program), kind_(kind), own_(std::move(own)) {
+  std::vector<const FunctionDecl *> unseen;
+  for (const FunctionDecl *f : program.unseenCollectives())
+    if (const std::optional<Calls> n = ofBody(f); !n || !n->none()) unseen.push_back(f);
+  known_.clear();
+  unseen_ = std::move(unseen);
+  overridesLibrarys_ = std::ranges::any_of(unseen_, [](const FunctionDecl *f) {
+    const auto *method = dyn_cast<CXXMethodDecl>(f);
+    return method && overridesLibrarys(*method);
+  });
+}
+
+bool Count::mayCallUnseen(const CallExpr &call) const {
+  const FunctionDecl *f = call.getDirectCallee();
+  if (f && program_.definedOften(*f) && !program_.definition(*f)) return true;
+  if (!program_.hidden().empty() && (!f || isCollectiveByOtherName(*f))) return true;
+  if (unseen_.empty()) return false;
+  const auto *method = f ? dyn_cast<CXXMethodDecl>(f) : nullptr;
+  return !f || (method && method->isVirtual()) ||
+         (!program_.definition(*f) &&
+          (callsBack(call, *f, program_) || (overridesLibrarys_ && !f->isExternC())));
+}
+
+bool Count::mayRunUnseen(const Stmt *s) const {
+  if (unseen_.empty()) return false;
+  if (const auto *declared = dyn_cast<DeclStmt>(s))
+    return std::ranges::any_of(declared->decls(), [](const Decl *d) {
+      const auto *v = dyn_cast<VarDecl>(d);
+      return v && (v->getType().isDestructedType() || v->hasAttr<CleanupAttr>());
+    });
+  const auto *made = dyn_cast<CXXConstructExpr>(s);
+  return (made && !made->getConstructor()->isTrivial()) ||
+         isa<CXXInheritedCtorInitExpr, CXXNewExpr, CXXDeleteExpr, CXXBindTemporaryExpr>(s);
+}
+
+bool Count::mayBeginWithOne() {
+  beforeMain_ = true;
+  const bool begins = std::ranges::any_of(program_.globals(),
+                                          [&](const VarDecl *v) {
+                                            return v->getASTContext().getLangOpts().CPlusPlus &&
+                                                   any(v->getInit(), nullptr);
+                                          }) ||
+                      std::ranges::any_of(program_.bodies(), [&](const FunctionDecl *f) {
+                        const std::optional<Calls> n =
+                            f->hasAttr<ConstructorAttr>() ? ofFunction(f) : std::optional(Calls());
+                        return !n || !n->none();
+                      });
+  beforeMain_ = false;
+  return begins;
+}
+
+std::optional<Calls> Count::operator()(const Stmt *s, const FunctionDecl *in) {
+  if (!s) return Calls();
+  if (!beforeMain_ && mayRunUnseen(s)) return std::nullopt;
+  if (const auto *made = dyn_cast<CXXConstructExpr>(s))
+    if (const std::optional<Calls> n = ofConstructor(*made); !n || !n->none()) return std::nullopt;
+  if (const auto *made = dyn_cast<LambdaExpr>(s))  // its body runs where it is called
+    return of(made->capture_inits(), in);
+  if (const auto *standing = dyn_cast<CXXDefaultArgExpr>(s))
+    return (*this)(standing->getExpr(), in);
+  if (const auto *call = dyn_cast<CallExpr>(s))
+    if (const std::optional<Calls> n = ofCall(*call, in); !n || !n->none()) return n;
+  const auto *i = dyn_cast<IfStmt>(s);
+  std::vector<const Stmt *> always = allPartsOf(s);
+  std::erase_if(always, [&](const Stmt *child) {
+    return i && (child == i->getThen() || child == i->getElse());
+  });
+  std::optional<Calls> sum = of(always, in);
+  if (!sum) return std::nullopt;
+  if (i) {
+    const std::optional<Calls> yes = (*this)(i->getThen(), in), no = (*this)(i->getElse(), in);
+    if (!yes || yes != no) return std::nullopt;
+    sum->add(*yes);
+    return sum;
+  }
+  const auto *op = dyn_cast<BinaryOperator>(s);
+  const bool depends = isa<ForStmt, WhileStmt, CXXForRangeStmt, DoStmt, SwitchStmt,
+                           AbstractConditionalOperator, CXXTryStmt>(s) ||
+                       (op && op->isLogicalOp()) || mayNotRun(s) || beginsOnce(s);
+  return depends && !sum->none() ? std::nullopt : sum;
+}
+
+bool Count::mayBeOnAnother(const CallExpr &call, const FunctionDecl *in) {
+  const FunctionDecl *f = call.getDirectCallee();
+  const Collective *c = f && isMpi(*f) ? findCollective(f->getNameAsString()) : nullptr;
+  const std::optional<Calls> n = c ? ofCollective(call, *c, in) : Calls();
+  return !n || !n->others.empty();
+}
+
+bool Count::any(const Stmt *s, const FunctionDecl *in) {
+  const std::optional<Calls> n = (*this)(s, in);
+  return !n || !n->none();
+}
+
+std::optional<Calls> Count::of(const auto &statements, const FunctionDecl *in) {
+  Calls sum;
+  for (const Stmt *s : statements) {
+    const std::optional<Calls> n = (*this)(s, in);
+    if (!n) return std::nullopt;
+    sum.add(*n);
+  }
+  return sum;
+}
+
+std::optional<Calls> Count::ofBody(const FunctionDecl *f) {
+  std::vector<const Stmt *> all{f->getBody()};
+  for (const ParmVarDecl *p : f->parameters())
+    for (const Expr *length : lengthsOf(p->getOriginalType())) all.push_back(length);
+  if (const auto *makes = dyn_cast<CXXConstructorDecl>(f))
+    for (const CXXCtorInitializer *i : makes->inits()) all.push_back(i->getInit());
+  return of(all, f);
+}
+
+std::optional<Calls> Count::ofCall(const CallExpr &call, const FunctionDecl *in) {
+  const FunctionDecl *f = call.getDirectCallee();
+  if (mayCallUnseen(call)) return std::nullopt;
+  if (const Collective *c = f && isMpi(*f) ? findCollective(f->getNameAsString()) : nullptr)
+    return ofCollective(call, *c, in);
+  const FunctionDecl *body = f ? program_.definition(*f) : nullptr;
+  return body ? ofFunction(body) : Calls();
+}
+
+/// One that is written nowhere, or runs before main().
+std::optional<Calls> Count::ofConstructor(const CXXConstructExpr &made) {
+  const CXXConstructorDecl *by = made.getConstructor();
+  if (by->isTrivial() || (by->isUserProvided() && !beforeMain_)) return Calls();
+  const FunctionDecl *body = by->isUserProvided() ? program_.definition(*by) : by;
+  return body ? ofFunction(body) : Calls();
+}
+
+std::optional<Calls> Count::ofFunction(const FunctionDecl *body) {
+  const auto at = known_.find(body);
+  if (at != known_.end()) return at->second;
+  // Where it calls itself, it may make as many as it likes.
+  known_[body] = mayCome(*body) ? std::nullopt : std::optional(Calls());
+  std::optional<Calls> n = ofBody(body);
+  if (n && !n->others.empty()) n.reset();  // its own variables
+  return known_[body] = n;
+}
+
+std::optional<Calls> Count::ofCollective(const CallExpr &call, const Collective &c,
+                                         const FunctionDecl *in) {
+  if (c.name != kind_.name || c.arguments.size() != call.getNumArgs()) return Calls();
+  if (!in) return std::nullopt;
+  const Communicators on = communicatorsOf(call, c, in, program_);
+  if (!on.mayBe(own_)) return Calls();
+  if (on.areConstantOf(own_) || on.areOneWith(own_, program_)) return Calls{1, {}};
+  const VarDecl *v = namedVariable(
+      call.getArg(static_cast<unsigned>(c.arguments.find('c')))->IgnoreParenImpCasts());
+  if (v && !v->hasGlobalStorage() && v->getDeclContext() == in && program_.changes(*in).never(*v))
+    return Calls{0, {{v, 1}}};
+  return std::nullopt;
+}
+
+/// Whether a function may come to a call of the kind, on whatever communicator.
+bool Count::mayCome(const FunctionDecl &body) {
+  std::set<const FunctionDecl *> seen{&body};
+  std::vector<const FunctionDecl *> left{&body};
+  while (!left.empty()) {
+    const FunctionDecl *f = left.back();
+    left.pop_back();
+    for (const CallSite &at : program_.callsIn(*f)) {
+      const FunctionDecl &callee = *at.call->getDirectCallee();
+      const Collective *c = isMpi(callee) ? findCollective(callee.getNameAsString()) : nullptr;
+      if (c && c->name == kind_.name) return true;
+      const FunctionDecl *inner = program_.definition(callee);
+      if (inner && seen.insert(inner).second) left.push_back(inner);
+    }
+  }
+  return false;
+}
+
+}  // namespace nbcc::overlap
