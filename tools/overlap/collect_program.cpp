@@ -8,8 +8,6 @@
 #include <clang/AST/RecursiveASTVisitor.h>
 #include <clang/AST/StmtOpenMP.h>
 #include <clang/Basic/SourceManager.h>
-#include <clang/Basic/SourceManagerInternals.h>
-#include <llvm/Support/Path.h>
 
 #include <algorithm>
 #include <utility>
@@ -20,6 +18,7 @@
 #include "tools/overlap/collect_given.h"
 #include "tools/overlap/collect_unseen.h"
 #include "tools/overlap/collectives.h"
+#include "tools/overlap/headers.h"
 #include "tools/overlap/known_calls.h"
 #include "tools/overlap/points_to.h"
 #include "tools/overlap/program.h"
@@ -30,95 +29,6 @@ namespace nbcc::overlap {
 
 using namespace clang;
 using llvm::dyn_cast;
-
-static bool namesCollective(llvm::StringRef text) {
-  const llvm::StringRef word = "MPI_";
-  for (size_t at = text.find(word); at != llvm::StringRef::npos; at = text.find(word, at + 1)) {
-    const llvm::StringRef name =
-        text.substr(at).take_while([](char c) { return llvm::isAlnum(c) || c == '_'; });
-    if (name == word || findCollective(name.str())) return true;  // MPI_##kind
-  }
-  return false;
-}
-
-/// All files of a source, and where they begin.
-static std::vector<FileID> filesOf(const SourceManager &files) {
-  std::vector<FileID> all;
-  for (unsigned i = 0; i < files.local_sloc_entry_size(); ++i) {
-    const SrcMgr::SLocEntry &entry = files.getLocalSLocEntry(i);
-    if (entry.isFile() && entry.getFile().getContentCache().OrigEntry)
-      all.push_back(files.getFileID(SourceLocation::getFromRawEncoding(entry.getOffset())));
-  }
-  return all;
-}
-
-/// From its beginning on, or from its last #line or #pragma GCC system_header on.
-static void count(SourceManager &files, FileID file, SrcMgr::CharacteristicKind as) {
-  const auto bytes = static_cast<unsigned>(files.getBufferData(file).size());
-  const bool noted = files.getSLocEntry(file).getFile().hasLineDirectives();
-  const LineEntry *last = noted ? files.getLineTable().FindNearestLineEntry(file, bytes) : nullptr;
-  files.AddLineNote(files.getLocForStartOfFile(file).getLocWithOffset(
-                        last ? static_cast<int>(last->FileOffset) + 1 : 0),
-                    last ? last->LineNo : 2, last ? last->FilenameID : -1, false, false, as);
-}
-
-/// The headers of a library whose text names a collective, and those that include one, are looked
-/// into as the program's own: from here on they are no headers of the system.
-static void lookInto(SourceManager &files) {
-  std::vector<FileID> left = filesOf(files);
-  std::erase_if(left, [&](FileID file) {
-    return !files.isInSystemHeader(files.getLocForEndOfFile(file)) || comesWithMpi(file, files);
-  });
-  std::vector<std::string> opened;  // their names, as an #include ends
-  for (bool more = true; std::exchange(more, false);)
-    std::erase_if(left, [&](FileID file) {
-      const llvm::StringRef text = files.getBufferData(file);
-      if (!namesCollective(text) && std::ranges::none_of(opened, [&](const std::string &name) {
-            return text.contains(name);
-          }))
-        return false;
-      const llvm::StringRef path = files.getFileEntryRefForID(file)->getName();
-      for (const char *end : {"\"", ">"})
-        opened.push_back((llvm::sys::path::filename(path) + end).str());
-      count(files, file, SrcMgr::C_User);
-      return more = true;
-    });
-}
-
-/// An MPI's own headers are of the system, however the compiler was told where they are.
-static void leaveToMpi(SourceManager &files) {
-  const auto isMpis = [&](FileID file) {
-    const llvm::StringRef text = files.getBufferData(file);
-    return comesWithMpi(file, files) && (text.contains("#define OMPI_MAJOR_VERSION") ||
-                                         text.contains("#define MPICH_NUMVERSION"));
-  };
-  for (const FileID file : filesOf(files)) {
-    FileID by = file;
-    while (by.isValid() && by != files.getMainFileID() && !isMpis(by))
-      by = files.getFileID(files.getIncludeLoc(by));
-    if (by.isValid() && by != files.getMainFileID() &&
-        !files.isInSystemHeader(files.getLocForEndOfFile(file)))
-      count(files, file, SrcMgr::C_System);
-  }
-}
-
-/// Functions with bodies, or other names for these, that other sources may call by their names.
-static void findOwn(const DeclContext &in, std::set<std::string> &names) {
-  for (const Decl *d : in.decls()) {
-    const auto *f = dyn_cast<FunctionDecl>(d);
-    if (const auto *assembly = dyn_cast<FileScopeAsmDecl>(d)) {  // any name in it may be one
-      llvm::StringRef left = assembly->getAsmString()->getString();
-      const auto isPart = [](char c) { return llvm::isAlnum(c) || c == '_'; };
-      while (!(left = left.drop_until(isPart)).empty()) {
-        names.insert(left.take_while(isPart).str());
-        left = left.drop_while(isPart);
-      }
-    }
-    if (isa<LinkageSpecDecl, NamespaceDecl>(d)) findOwn(*Decl::castToDeclContext(d), names);
-    if (f && f->isThisDeclarationADefinition() && f->isExternC() && !isOfSystem(*f))
-      names.insert({f->getNameAsString(), symbolOf(*f).str()});
-  }
-}
 
 class Collector : public RecursiveASTVisitor<Collector> {
  public:
@@ -161,7 +71,7 @@ class Collector : public RecursiveASTVisitor<Collector> {
       program_.hasSides_ = true;
       program_.joinsOthers_ = program_.joinsOthers_ || !f->getName().contains("Intercomm");
     }
-    program_.lendsMemory_ = program_.lendsMemory_ || lends(*call, *f);
+    program_.lendsMemory_ = program_.lendsMemory_ || lendsMemory(*call, *f);
     if (in_) program_.calls_[in_].push_back({call, in_});
     if (isMpi(*f)) {
       toMpi_.insert(call->arg_begin(), call->arg_end());
@@ -353,8 +263,8 @@ class Collector : public RecursiveASTVisitor<Collector> {
   bool VisitStmt(Stmt *s) {
     program_.catches_ = program_.catches_ || isa<CXXTryStmt>(s);
     program_.hasDirectives_ = program_.hasDirectives_ || isa<OMPExecutableDirective>(s);
-    if (changesStream(s)) program_.redirects_ = program_.lendsMemory_ = true;
-    program_.redirects_ = program_.redirects_ || closesStandard(s);
+    if (changesStandardStream(s)) program_.redirects_ = program_.lendsMemory_ = true;
+    program_.redirects_ = program_.redirects_ || closesStandardStream(s);
     const auto *member = dyn_cast<MemberExpr>(s);
     const auto *ref = dyn_cast<DeclRefExpr>(s);
     program_.changesStreams_ = program_.changesStreams_ ||
@@ -484,40 +394,6 @@ class Collector : public RecursiveASTVisitor<Collector> {
     return std::ranges::find(others, std::string_view(name)) == std::end(others);
   }
 
-  /// stdout = f; &stdout
-  static bool changesStream(const Stmt *s) {
-    const auto *set = dyn_cast<BinaryOperator>(s);
-    const auto *op = dyn_cast<UnaryOperator>(s);
-    const Expr *changed = set && set->isAssignmentOp()         ? set->getLHS()
-                          : op && op->getOpcode() == UO_AddrOf ? op->getSubExpr()
-                                                               : nullptr;
-    const auto *ref = changed ? dyn_cast<DeclRefExpr>(changed->IgnoreParens()) : nullptr;
-    const auto *v = ref ? dyn_cast<VarDecl>(ref->getDecl()) : nullptr;
-    return v && isStandardStream(*v);
-  }
-
-  static bool isStandardStream(const VarDecl &v) {
-    return v.hasGlobalStorage() && v.isExternC() &&
-           (v.getName() == "stdout" || v.getName() == "stderr" || v.getName() == "stdin");
-  }
-
-  /// close(1), close(fileno(stdout)), fclose(stdout): what is opened next has its descriptor.
-  static bool closesStandard(const Stmt *s) {
-    const auto *call = dyn_cast<CallExpr>(s);
-    const FunctionDecl *f = call ? call->getDirectCallee() : nullptr;
-    if (!f || !f->getIdentifier() || call->getNumArgs() != 1) return false;
-    const Expr *what = call->getArg(0);
-    if (f->getName() == "fclose") {
-      const auto *ref = dyn_cast<DeclRefExpr>(what->IgnoreParenImpCasts());
-      const auto *v = ref ? dyn_cast<VarDecl>(ref->getDecl()) : nullptr;
-      return v && isStandardStream(*v);
-    }
-    if (f->getName() != "close" || what->isValueDependent()) return false;
-    const std::optional<llvm::APSInt> number = what->getIntegerConstantExpr(f->getASTContext());
-    const auto *asked = dyn_cast<CallExpr>(what->IgnoreParenImpCasts());
-    return number ? *number <= 2 : asked != nullptr;
-  }
-
   /// Whether what is behind its arguments is reached by them alone: memcpy() copies addresses,
   /// memset() returns one.
   static bool changesNoHandle(const CallExpr &call, const KnownCall &known) {
@@ -576,28 +452,6 @@ class Collector : public RecursiveASTVisitor<Collector> {
       return !e->IgnoreParenCasts()->isNullPointerConstant(f.getASTContext(),
                                                            Expr::NPC_ValueDependentIsNotNull);
     });
-  }
-
-  /// setvbuf(stdout, buffer, ...), but not one of the library's own.
-  static bool lends(const CallExpr &call, const FunctionDecl &f) {
-    const llvm::StringRef name = f.getIdentifier() ? f.getName() : "";
-    if (!keepsMemory(name)) return false;
-    return !name.starts_with("set") || call.getNumArgs() < 2 ||
-           !call.getArg(1)->isNullPointerConstant(f.getASTContext(),
-                                                  Expr::NPC_ValueDependentIsNotNull);
-  }
-  static bool keepsMemory(llvm::StringRef function) {
-    static constexpr std::string_view all[] = {"setvbuf",
-                                               "setbuf",
-                                               "setbuffer",
-                                               "fmemopen",
-                                               "open_memstream",
-                                               "fopencookie",
-                                               "initstate",
-                                               "setstate",
-                                               "register_printf_function",
-                                               "register_printf_specifier"};
-    return std::ranges::find(all, std::string_view(function)) != std::end(all);
   }
 
   /// A function, or what may hold one.

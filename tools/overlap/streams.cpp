@@ -3,6 +3,7 @@
 
 #include "tools/overlap/streams.h"
 
+#include <clang/AST/ASTContext.h>
 #include <clang/AST/DeclCXX.h>
 #include <clang/AST/ExprCXX.h>
 #include <llvm/ADT/STLExtras.h>
@@ -33,6 +34,13 @@ bool isTerminal(const Expr *stream) {
   const auto *ref = dyn_cast<DeclRefExpr>(stream);
   return ref && ref->getDecl()->isInStdNamespace() && isOfSystem(*ref->getDecl()) &&
          isOneOf(nameOf(*ref->getDecl()), {"cout", "cerr", "clog"});
+}
+
+bool isStandardStream(const Expr *e) {
+  const auto *ref = dyn_cast<DeclRefExpr>(e->IgnoreParenImpCasts());
+  const auto *v = ref ? dyn_cast<VarDecl>(ref->getDecl()) : nullptr;
+  return v && v->hasGlobalStorage() && v->isExternC() &&
+         isOneOf(nameOf(*v), {"stdout", "stderr", "stdin"});
 }
 
 bool isText(QualType type) {
@@ -85,6 +93,38 @@ bool mayChangeStreams(const NamedDecl &d) {
   return isOneOf(nameOf(d), {"imbue", "global", "pubsetbuf", "setbuf", "register_callback",
                              "copyfmt", "set_rdbuf", "init", "swap", "move", "setp", "setg"}) ||
          (method->getNumParams() > 0 && isOneOf(nameOf(d), {"rdbuf", "exceptions", "tie"}));
+}
+
+bool changesStandardStream(const Stmt *s) {
+  const auto *set = dyn_cast<BinaryOperator>(s);
+  const auto *op = dyn_cast<UnaryOperator>(s);
+  const bool sets = set && set->isAssignmentOp();
+  return (sets && isStandardStream(set->getLHS())) ||
+         (op && op->getOpcode() == UO_AddrOf && isStandardStream(op->getSubExpr()));
+}
+
+bool closesStandardStream(const Stmt *s) {
+  const auto *call = dyn_cast<CallExpr>(s);
+  const FunctionDecl *f = call ? call->getDirectCallee() : nullptr;
+  if (!f || call->getNumArgs() != 1) return false;
+  const Expr *what = call->getArg(0);
+  if (nameOf(*f) == "fclose") return isStandardStream(what);
+  if (nameOf(*f) != "close" || what->isValueDependent()) return false;
+  const std::optional<llvm::APSInt> number = what->getIntegerConstantExpr(f->getASTContext());
+  return number ? *number <= 2 : isa<CallExpr>(what->IgnoreParenImpCasts());
+}
+
+bool keepsMemory(llvm::StringRef function) {
+  return isOneOf(
+      function, {"setvbuf", "setbuf", "setbuffer", "fmemopen", "open_memstream", "fopencookie",
+                 "initstate", "setstate", "register_printf_function", "register_printf_specifier"});
+}
+
+bool lendsMemory(const CallExpr &call, const FunctionDecl &called) {
+  const llvm::StringRef name = nameOf(called);
+  return keepsMemory(name) && !(name.starts_with("set") && call.getNumArgs() >= 2 &&
+                                call.getArg(1)->isNullPointerConstant(
+                                    called.getASTContext(), Expr::NPC_ValueDependentIsNotNull));
 }
 
 }  // namespace nbcc::overlap
