@@ -84,7 +84,8 @@ unsigned sizeOfType(std::string_view name) {
 namespace {
 
 /// Whether a count says how much there is at the argument, rather than how much for each rank.
-bool countsAll(const Collective &c, char what) {
+bool countsAll(const Signature &c, char what) {
+  if (c.arguments.find('d') != std::string_view::npos) return true;  // a message
   const std::string_view name = c.name;
   if (name == "Bcast" || name == "Reduce" || name == "Allreduce" || name == "Scan" ||
       name == "Exscan")
@@ -95,7 +96,7 @@ bool countsAll(const Collective &c, char what) {
   return name.starts_with("Scatter") && what == 'r';
 }
 
-bool fits(const CallExpr &call, const Collective &c, unsigned i, const ASTContext &context) {
+bool fits(const CallExpr &call, const Signature &c, unsigned i, const ASTContext &context) {
   const size_t count = c.arguments.find('n', i), type = c.arguments.find('t', i);
   if (!countsAll(c, c.arguments[i]) || count == std::string_view::npos) return false;
   const auto *op = dyn_cast<UnaryOperator>(call.getArg(i)->IgnoreParenCasts());
@@ -131,7 +132,7 @@ bool isOfVector(const Expr *e) {
 
 }  // namespace
 
-Objects bufferOf(const CallExpr &call, const Collective &c, unsigned i, const Memory &memory,
+Objects bufferOf(const CallExpr &call, const Signature &c, unsigned i, const Memory &memory,
                  const Program &program) {
   const ASTContext &context = memory.function()->getASTContext();
   Objects all = memory.pointedAt(call.getArg(i));
@@ -146,7 +147,7 @@ Objects bufferOf(const CallExpr &call, const Collective &c, unsigned i, const Me
 
 // With counts for each rank, or places given by displacements, no end is known, or not even the
 // begin.
-Access accessOf(const CallExpr &call, const Collective &c, unsigned i, const ASTContext &context) {
+Access accessOf(const CallExpr &call, const Signature &c, unsigned i, const ASTContext &context) {
   const char what = c.arguments[i];
   Access result{Access::anywhere, call.getArg(i), nullptr, nullptr, 1, {}};
   if (what == 'a' || what == 'T') result.extent = Access::upwards;

@@ -14,17 +14,17 @@
 
 namespace nbcc::overlap {
 
-/// What argument i points at. A field of a structure, where its length can be told and is no more
-/// than that; else the whole structure. With a datatype of the program's own that may hold
-/// addresses, anything that has one.
-Objects bufferOf(const clang::CallExpr &, const Collective &, unsigned i, const Memory &,
+/// What argument i of a collective or a message points at. A field of a structure, where its length
+/// can be told and is no more than that; else the whole structure. With a datatype of the program's
+/// own that may hold addresses, anything that has one.
+Objects bufferOf(const clang::CallExpr &, const Signature &, unsigned i, const Memory &,
                  const Program &);
 
 /// Bytes of a datatype that has the same size everywhere here; 0: it is not known.
 unsigned sizeOfType(std::string_view name);
 
 /// Which part of it, as far as count and datatype say.
-Access accessOf(const clang::CallExpr &, const Collective &, unsigned i, const clang::ASTContext &);
+Access accessOf(const clang::CallExpr &, const Signature &, unsigned i, const clang::ASTContext &);
 
 /// Whether a file is MPI's own header, or is included by it.
 bool comesWithMpi(clang::FileID, const clang::SourceManager &);

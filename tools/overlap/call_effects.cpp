@@ -12,6 +12,7 @@
 #include "tools/overlap/argument_lists.h"
 #include "tools/overlap/buffers.h"
 #include "tools/overlap/collectives.h"
+#include "tools/overlap/messages.h"
 #include "tools/overlap/streams.h"
 #include "tools/overlap/types.h"
 #include "tools/overlap/walk.h"
@@ -192,6 +193,35 @@ bool Walk::collective(const CallExpr *call, const FunctionDecl &f) {
   return true;
 }
 
+/// What a message reads and writes until somebody has waited for it is taken to be touched at once:
+/// until then that memory is nobody else's.
+bool Walk::message(const CallExpr *call, const FunctionDecl &f) {
+  const Signature *m = isMpi(f) ? findMessage(f.getName()) : nullptr;
+  if (!m || call->getNumArgs() != m->arguments.size()) return false;
+  add(Effect::mpi, call, f.getNameAsString());
+  const std::size_t itself = out_.all.size() - 1;
+  bool plain = !program_.handles(Handles::mpi), onlyWaits = true;
+  for (unsigned i = 0; i < call->getNumArgs(); ++i) {
+    const Expr *argument = call->getArg(i);
+    const char what = m->arguments[i];
+    const std::string constant = constantName(argument, context_);
+    plain = plain && constant != "MPI_BOTTOM";
+    onlyWaits = onlyWaits && what != 'd';
+    const bool buffer = what == 's' || what == 'r' || what == 'b';
+    if ((!buffer && what != 'q' && what != 'Q' && what != 'S') || isMpiConstant(constant)) continue;
+    const Objects objects = buffer ? bufferOf(*call, *m, i, memory_, program_) : given(argument);
+    Access here = buffer ? accessOf(*call, *m, i, context_) : from(argument);
+    here.in = memory_.function();
+    if (what != 'r' && what != 'q' && what != 'S')
+      add(Effect::reads, argument, text(argument), objects, here);
+    if (what != 's') add(Effect::writes, argument, text(argument), objects, here);
+  }
+  out_.all[itself].message = plain;
+  constexpr long kMessage = 1000;  // both are under way
+  if (!onlyWaits) out_.addWork(kMessage);
+  return true;
+}
+
 void Walk::prints(const CallExpr *call, const Printed &p) {
   if (p.text && !isa<MaterializeTemporaryExpr>(p.text))
     touches(p.text, 'r', given(p.text), from(p.text));
@@ -267,7 +297,7 @@ void Walk::call(const CallExpr *call) {
       if (!isa<MaterializeTemporaryExpr>(argument)) access(argument, true, false);
     return;
   }
-  if (collective(call, *f) || sorts(call, *f)) return;
+  if (collective(call, *f) || message(call, *f) || sorts(call, *f)) return;
   const std::string name = f->getNameAsString();
   if (isMpi(*f)) return add(Effect::mpi, call, name);
   if (isExit(*f)) return add(Effect::exits, call, name);
@@ -426,7 +456,7 @@ void Walk::body(const CallExpr *call, const FunctionDecl &f) {
     Access place = inner.again ? Access() : e.access;  // other elements each time
     place.through.insert(place.through.begin(), call);
     out_.all.push_back({e.kind, std::move(seen), call->getBeginLoc(), std::move(what),
-                        std::move(place), e.promisable});
+                        std::move(place), e.promisable, e.message});
   }
   // What a structure passed by value points at, or `this`, is unknown to the callee and so unknown
   // here; the object that a method is called for has escaped.

@@ -57,6 +57,7 @@ std::optional<Site> asSite(const Site &site, const CallSite &at, Program &progra
     statement = parent;
   if (!parent) return std::nullopt;
   Site result{site.collective, at.call, at.in};
+  result.ofAll = site.ofAll;
   result.block = llvm::cast<CompoundStmt>(parent);
   const auto found = std::find(result.block->body_begin(), result.block->body_end(), statement);
   if (found == result.block->body_end()) return std::nullopt;

@@ -20,6 +20,7 @@
 #include "tools/overlap/collectives.h"
 #include "tools/overlap/headers.h"
 #include "tools/overlap/known_calls.h"
+#include "tools/overlap/messages.h"
 #include "tools/overlap/points_to.h"
 #include "tools/overlap/program.h"
 #include "tools/overlap/site.h"
@@ -78,7 +79,10 @@ class Collector : public RecursiveASTVisitor<Collector> {
       if (f->getName() == "MPI_Comm_free" && call->getNumArgs() == 1)
         freed_.insert(call->getArg(0)->IgnoreParenCasts());
       if (findCollective(f->getName().str())) program_.collectives_.push_back({call, in_});
+      if (findMaker(f->getName().str())) program_.makers_.push_back({call, in_});
       program_.givesFunctionsToMpi_ = program_.givesFunctionsToMpi_ || givesFunction(*call, *f);
+      if (namesAnyByNumber(*call, *f)) program_.seesMessagesEarlier_ = "a rank below 0";
+      if (asksForThreads(*call, *f)) program_.seesMessagesEarlier_ = "threads that call MPI";
     }
     const KnownCall *known = findKnownCall(*f);
     if (known && formatMayHold(*call, *known, 'm')) program_.asksForErrno_ = "%m";
@@ -309,6 +313,7 @@ class Collector : public RecursiveASTVisitor<Collector> {
     if (f && isMpi(*f) && f->getName().ends_with("ddress")) program_.takesAddresses_ = true;
     if (f && !called_.contains(ref)) program_.addressTaken_.insert(nameInAll(*f));
     if (f && isMpi(*f)) {
+      if (seesEarlier(f->getName())) program_.seesMessagesEarlier_ = f->getName().str() + "()";
       if (!called_.contains(ref) && findCollective(f->getName().str()))
         program_.hidden_ = f->getName().str() + "()";
     }
@@ -492,6 +497,8 @@ Program::Program(std::vector<std::unique_ptr<ASTUnit>> sources, Promises promise
     leaveToMpi(source->getSourceManager());
     lookInto(source->getSourceManager());
     findOwn(*source->getASTContext().getTranslationUnitDecl(), own);
+    if (namesAnySource(source->getSourceManager(), source->getPreprocessor()))
+      seesMessagesEarlier_ = "MPI_ANY_SOURCE";
   }
   setOwnFunctions(std::move(own));
   for (const auto &source : sources_) {

@@ -18,9 +18,9 @@ std::string small(std::string_view name) {
 std::vector<Collective> table() {
   constexpr bool yes = true, no = false;
   std::vector<Collective> all;
-#define COLLECTIVE(name, arguments, same)      \
-  all.push_back({#name, arguments, same, no}); \
-  if (std::string_view(#name) != "Barrier") all.push_back({#name, arguments, same, yes});
+#define COLLECTIVE(name, arguments, same)        \
+  all.push_back({{#name, arguments}, same, no}); \
+  if (std::string_view(#name) != "Barrier") all.push_back({{#name, arguments}, same, yes});
 #include "tools/overlap/collectives.def"
   return all;
 }
@@ -41,6 +41,26 @@ std::string Collective::persistent() const {
 
 std::string Collective::request() const {
   return small(name) + "_request";
+}
+
+const Collective *findMaker(std::string_view function) {
+  constexpr bool no = false;
+  static constexpr Collective all[] = {
+      {{"Comm_dup", "c-"}, no},
+      {{"Comm_dup_with_info", "c--"}, no},
+      {{"Comm_split", "c---"}, no},
+      {{"Comm_split_type", "c----"}, no},
+      {{"Comm_create", "c--"}, no},
+      {{"Comm_create_group", "c---"}, no},
+      {{"Cart_create", "c-----"}, no},
+      {{"Cart_sub", "c--"}, no},
+      {{"Graph_create", "c-----"}, no},
+      {{"Dist_graph_create", "c--------"}, no},
+      {{"Dist_graph_create_adjacent", "c---------"}, no},
+  };
+  for (const Collective &c : all)
+    if (function == c.blocking()) return &c;
+  return nullptr;
 }
 
 const Collective *findCollective(std::string_view function) {

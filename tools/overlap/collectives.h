@@ -8,11 +8,15 @@
 
 namespace nbcc::overlap {
 
-struct Collective {
+/// What each argument of a function of MPI is.
+struct Signature {
   std::string_view name;       // "Allreduce"
-  std::string_view arguments;  // a letter for each: collectives.def
-  bool sameOnAll;              // what it writes is the same on all ranks of the communicator
-  bool large = false;          // MPI_Allreduce_c
+  std::string_view arguments;  // a letter for each: collectives.def, messages.def
+};
+
+struct Collective : Signature {
+  bool sameOnAll;      // what it writes is the same on all ranks of the communicator
+  bool large = false;  // MPI_Allreduce_c
 
   bool isBarrier() const { return name == "Barrier"; }
   std::string blocking() const;     // "MPI_Allreduce"
@@ -23,5 +27,9 @@ struct Collective {
 
 /// By the name of the function; null: it is none.
 const Collective *findCollective(std::string_view function);
+
+/// Likewise, of those that make a communicator, by the one that they are given. All its ranks call
+/// them, in one order, as they call collectives.
+const Collective *findMaker(std::string_view function);
 
 }  // namespace nbcc::overlap

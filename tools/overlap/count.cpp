@@ -53,9 +53,59 @@ std::vector<const Stmt *> allPartsOf(const Stmt *s) {
   if (const auto *cast = dyn_cast<ExplicitCastExpr>(s)) addLengths(cast->getTypeAsWritten());
   if (isa<CompoundLiteralExpr, VAArgExpr>(s)) addLengths(llvm::cast<Expr>(s)->getType());
   if (const auto *first = dyn_cast<CXXDefaultInitExpr>(s)) parts.push_back(first->getExpr());
+  if (const auto *standing = dyn_cast<CXXDefaultArgExpr>(s)) parts.push_back(standing->getExpr());
   if (const auto *list = dyn_cast<InitListExpr>(s); list && list->hasArrayFiller())
     parts.push_back(list->getArrayFiller());
   return parts;
+}
+
+/// What runs when a function does: lengths of its parameters, and what a constructor gives members.
+static std::vector<const Stmt *> bodyOf(const FunctionDecl &f) {
+  std::vector<const Stmt *> all{f.getBody()};
+  for (const ParmVarDecl *p : f.parameters())
+    for (const Expr *length : lengthsOf(p->getOriginalType())) all.push_back(length);
+  if (const auto *makes = dyn_cast<CXXConstructorDecl>(&f))
+    for (const CXXCtorInitializer *i : makes->inits()) all.push_back(i->getInit());
+  return all;
+}
+
+/// A collective, or what makes a communicator.
+static const Collective *findOrdered(const FunctionDecl *f) {
+  if (!f || !isMpi(*f)) return nullptr;
+  const Collective *c = findCollective(f->getName().str());
+  return c ? c : findMaker(f->getName().str());
+}
+
+/// The constructor that an object is made by, with a body; null: it has none that is seen.
+static const FunctionDecl *constructorBody(const CXXConstructExpr &made, const Program &program) {
+  const CXXConstructorDecl *by = made.getConstructor();
+  return by->isUserProvided() ? program.definition(*by) : by;
+}
+
+static bool comes(const Stmt *s, const Program &program, const Collective *kind,
+                  std::set<const FunctionDecl *> &seen) {
+  const auto into = [&](const FunctionDecl *body) {
+    return body && seen.insert(body).second &&
+           std::ranges::any_of(bodyOf(*body), [&](const Stmt *part) {
+             return part && comes(part, program, kind, seen);
+           });
+  };
+  const auto *call = dyn_cast<CallExpr>(s);
+  if (const FunctionDecl *f = call ? call->getDirectCallee() : nullptr) {
+    const Collective *c = findOrdered(f);
+    if ((c && (!kind || c->name == kind->name)) || into(program.definition(*f))) return true;
+  }
+  if (const auto *made = dyn_cast<CXXConstructExpr>(s);
+      made && into(constructorBody(*made, program)))
+    return true;
+  return std::ranges::any_of(
+      allPartsOf(s), [&](const Stmt *part) { return part && comes(part, program, kind, seen); });
+}
+
+bool comesTo(const FunctionDecl &withBody, const Program &program, const Collective *kind) {
+  std::set<const FunctionDecl *> seen{&withBody};
+  return std::ranges::any_of(
+      bodyOf(withBody), [&](const Stmt *part) { return part && comes(part, program, kind, seen); });
 }
 
 /// Whether what a type has of its own may run where a library is given a value of it.
@@ -66,8 +116,10 @@ static bool bringsCode(QualType type) {
   const CXXRecordDecl *record = type->getAsCXXRecordDecl();
   if (!record) return type->isFunctionType();
   if (!isOfSystem(*record)) return true;
-  // They end what they hold, whatever that is.
-  const bool holdsAny = record->getName() == "any" || record->getName().ends_with("_ptr");
+  // They end what they hold, whatever that is, and however they were told to.
+  const llvm::StringRef name = record->getIdentifier() ? record->getName() : "";
+  if (name.contains("shared_ptr") || name.contains("weak_ptr")) return true;
+  const bool holdsAny = name == "any" || name.ends_with("_ptr");
   const auto *of = dyn_cast<ClassTemplateSpecializationDecl>(record);
   if (!of) return holdsAny;
   return std::ranges::any_of(of->getTemplateArgs().asArray(), [&](const TemplateArgument &a) {
@@ -86,6 +138,7 @@ static bool overridesLibrarys(const CXXMethodDecl &m) {
 /// Whether a function of a library may call one of the program's.
 static bool callsBack(const CallExpr &call, const FunctionDecl &f, const Program &program) {
   if (isMpi(f)) return program.givesFunctionsToMpi();
+  if (f.isExternC() && isOfSystem(f) && program.handles(Handles::prints)) return true;
   if (findKnownCall(f) || isMathematics(f) || isChoice(f) || program.isLocal(f)) return false;
   if (!isOfSystem(f)) return true;
   if (const TemplateArgumentList *types = f.getTemplateSpecializationArgs())
@@ -142,7 +195,8 @@ bool Count::mayCallUnseen(const CallExpr &call) const {
   const auto *method = f ? dyn_cast<CXXMethodDecl>(f) : nullptr;
   return !f || (method && method->isVirtual()) ||
          (!program_.definition(*f) &&
-          (callsBack(call, *f, program_) || (overridesLibrarys_ && !f->isExternC())));
+          (callsBack(call, *f, program_) ||
+           ((overridesLibrarys_ || program_.ownsNew()) && !f->isExternC())));
 }
 
 bool Count::mayRunUnseen(const Stmt *s) const {
@@ -206,7 +260,7 @@ std::optional<Calls> Count::operator()(const Stmt *s, const FunctionDecl *in) {
 
 bool Count::mayBeOnAnother(const CallExpr &call, const FunctionDecl *in) {
   const FunctionDecl *f = call.getDirectCallee();
-  const Collective *c = f && isMpi(*f) ? findCollective(f->getNameAsString()) : nullptr;
+  const Collective *c = findOrdered(f);
   const std::optional<Calls> n = c ? ofCollective(call, *c, in) : Calls();
   return !n || !n->others.empty();
 }
@@ -227,19 +281,13 @@ std::optional<Calls> Count::of(const auto &statements, const FunctionDecl *in) {
 }
 
 std::optional<Calls> Count::ofBody(const FunctionDecl *f) {
-  std::vector<const Stmt *> all{f->getBody()};
-  for (const ParmVarDecl *p : f->parameters())
-    for (const Expr *length : lengthsOf(p->getOriginalType())) all.push_back(length);
-  if (const auto *makes = dyn_cast<CXXConstructorDecl>(f))
-    for (const CXXCtorInitializer *i : makes->inits()) all.push_back(i->getInit());
-  return of(all, f);
+  return of(bodyOf(*f), f);
 }
 
 std::optional<Calls> Count::ofCall(const CallExpr &call, const FunctionDecl *in) {
   const FunctionDecl *f = call.getDirectCallee();
   if (mayCallUnseen(call)) return std::nullopt;
-  if (const Collective *c = f && isMpi(*f) ? findCollective(f->getNameAsString()) : nullptr)
-    return ofCollective(call, *c, in);
+  if (const Collective *c = findOrdered(f)) return ofCollective(call, *c, in);
   const FunctionDecl *body = f ? program_.definition(*f) : nullptr;
   return body ? ofFunction(body) : Calls();
 }
@@ -248,7 +296,7 @@ std::optional<Calls> Count::ofCall(const CallExpr &call, const FunctionDecl *in)
 std::optional<Calls> Count::ofConstructor(const CXXConstructExpr &made) {
   const CXXConstructorDecl *by = made.getConstructor();
   if (by->isTrivial() || (by->isUserProvided() && !beforeMain_)) return Calls();
-  const FunctionDecl *body = by->isUserProvided() ? program_.definition(*by) : by;
+  const FunctionDecl *body = constructorBody(made, program_);
   return body ? ofFunction(body) : Calls();
 }
 
@@ -256,7 +304,7 @@ std::optional<Calls> Count::ofFunction(const FunctionDecl *body) {
   const auto at = known_.find(body);
   if (at != known_.end()) return at->second;
   // Where it calls itself, it may make as many as it likes.
-  known_[body] = mayCome(*body) ? std::nullopt : std::optional(Calls());
+  known_[body] = comesTo(*body, program_, &kind_) ? std::nullopt : std::optional(Calls());
   std::optional<Calls> n = ofBody(body);
   if (n && !n->others.empty()) n.reset();  // its own variables
   return known_[body] = n;
@@ -274,24 +322,6 @@ std::optional<Calls> Count::ofCollective(const CallExpr &call, const Collective 
   if (v && !v->hasGlobalStorage() && v->getDeclContext() == in && program_.changes(*in).never(*v))
     return Calls{0, {{v, 1}}};
   return std::nullopt;
-}
-
-/// Whether a function may come to a call of the kind, on whatever communicator.
-bool Count::mayCome(const FunctionDecl &body) {
-  std::set<const FunctionDecl *> seen{&body};
-  std::vector<const FunctionDecl *> left{&body};
-  while (!left.empty()) {
-    const FunctionDecl *f = left.back();
-    left.pop_back();
-    for (const CallSite &at : program_.callsIn(*f)) {
-      const FunctionDecl &callee = *at.call->getDirectCallee();
-      const Collective *c = isMpi(callee) ? findCollective(callee.getNameAsString()) : nullptr;
-      if (c && c->name == kind_.name) return true;
-      const FunctionDecl *inner = program_.definition(callee);
-      if (inner && seen.insert(inner).second) left.push_back(inner);
-    }
-  }
-  return false;
 }
 
 }  // namespace nbcc::overlap

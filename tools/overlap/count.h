@@ -25,9 +25,12 @@ struct Calls {
   friend bool operator==(const Calls &, const Calls &) = default;
 };
 
-/// What stands in a statement and runs with it: also what fills the rest of an array, first values
-/// of members, and the lengths of types.
+/// What stands in a statement and runs with it: also what fills the rest of an array, arguments
+/// that stand for themselves, first values of members, and the lengths of types.
 std::vector<const clang::Stmt *> allPartsOf(const clang::Stmt *);
+
+/// Whether a function may come to a call of the kind, on whatever communicator; null: of any.
+bool comesTo(const clang::FunctionDecl &withBody, const Program &, const Collective *kind);
 
 class Count {
  public:
@@ -64,7 +67,6 @@ class Count {
   std::optional<Calls> ofFunction(const clang::FunctionDecl *body);
   std::optional<Calls> ofCollective(const clang::CallExpr &, const Collective &,
                                     const clang::FunctionDecl *in);
-  bool mayCome(const clang::FunctionDecl &);
 
   Program &program_;
   const Collective &kind_;

@@ -55,6 +55,7 @@ struct Effect {
   std::string what;  // the variable or the function, as the source has it
   Access access = {};
   bool promisable = false;  // opaque, being a function in no source: --local may name it
+  bool message = false;     // mpi: between two ranks, or a wait for some
 };
 
 struct Effects {

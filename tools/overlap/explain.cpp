@@ -56,7 +56,7 @@ All ranks
     given. What is copied with a structure, or reached by iterators, is not. Whether there was memory each rank knows
     for itself.
   - Where all that is called has a body in these sources, or is one of C's, C++'s or POSIX's functions, only these
-    sources call collectives on the program's communicators; --whole promises it. Then each call is
+    sources communicate on the program's communicators; --whole promises it. Then each call is
     compared with the others of its kind, and if none may have the same communicator, root and operator, it can
     only meet itself, and ranks may come to it as they like.
   - Calls in the branches of an if, as many of the kind in each, each made once and on one communicator, meet each other
@@ -71,7 +71,8 @@ All ranks
     fields, of all structures of their type, are given nothing but that and duplicates of it; as one that MPI has made
     once, likewise; or else as one where its variable is given one at a single place, and what was learned of it is not
     asked for in another turn or call, where the variable may be another one.
-  - The communicator is one of MPI's own, was made at one place, or all ranks have chosen it alike.
+  - The communicator is one of MPI's own, was made once, at a place that all ranks come to as the same one in their
+    order, or all ranks have chosen it alike.
   - Nor may some ranks have made more calls of the same kind before: of a condition that may differ both sides make as
     many, surely on the call's communicator or in one variable that does not change. A loop is taken to turn as often
     everywhere, if it can turn more than once, unless its
@@ -124,8 +125,16 @@ What stands between start and wait
     branch only. The request is null where the other branch was taken, and nothing waits: MPI may not be
     initialised there, or another thread's to call.
   - It may hold other blocking collectives, since all ranks start them in the same order as before, but no
-    operator of the program's own, and no other communication: messages could meet receives that they could not
-    meet before.
+    operator of the program's own. Where the program writes files or reaches other programs, and not all ranks take part
+    in the call, it holds none: another rank could be told by one that the call is complete.
+  - It may hold MPI_Send, MPI_Ssend, MPI_Recv, MPI_Sendrecv, MPI_Isend and such, and waits for all of some, behind a
+    call that all ranks of the program take part in. Receives that name who sends take messages in their order, and who
+    waits for one that is sent behind the call comes to the call first, or would have waited for ever. So nowhere in the
+    sources is MPI_ANY_SOURCE, MPI_Test(), MPI_Waitany(), MPI_Waitsome(), MPI_Iprobe() or their like; nor MPI_Bsend(),
+    whose buffer may be full; MPI_Rsend(), whose receive has to be there; MPI_Cancel(); a window, a file of MPI's or a
+    communicator with two sides; nor threads that call MPI; and all that receives is seen, or --whole promises it.
+    What a message reads and writes is touched from its start on. MPI_BOTTOM may be any memory.
+  - It holds no other call of MPI that is not local. A call that moves up passes no messages.
   - It asks for no errno, which the wait may set, by its name or by %m, nor sets it by malloc() or strtol() where a
     source asks for it, and declares nothing by a name that the call's check says, or that ## makes there.
   - #if and the like end it: other code may stand there in another configuration, an else for one, so that an if in

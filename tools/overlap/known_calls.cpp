@@ -139,7 +139,7 @@ std::optional<Handles> handled(const clang::FunctionDecl &f) {
     if (name == sets) return Handles::abort;
   for (const char *sets : {"atexit", "on_exit", "at_quick_exit"})
     if (name == sets) return Handles::exit;
-  if (name.starts_with("register_printf_")) return Handles::prints;
+  if (name.starts_with("register_printf_") || name == "fopencookie") return Handles::prints;
   return std::nullopt;
 }
 

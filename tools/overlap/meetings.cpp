@@ -43,9 +43,9 @@ std::optional<std::string> mayMeet(const CallExpr &call, const Collective &c,
                                    const FunctionDecl *in, Program &program) {
   if (program.hasSides()) return "one of another group";  // of other roots, too
   const Communicators own = communicatorsOf(call, c, in, program);
-  for (const CallSite &other : program.collectives()) {
-    const Collective *kind = findCollective(other.call->getDirectCallee()->getName().str());
-    if (other.call == &call || kind->name != c.name) continue;
+  const bool makes = findMaker(c.blocking()) != nullptr;
+  for (const CallSite &other : makes ? program.makers() : program.collectives()) {
+    if (other.call == &call || other.call->getDirectCallee()->getName() != c.blocking()) continue;
     if (!other.in || other.call->getNumArgs() != c.arguments.size())
       return "one that is not understood";
     if (!differs(call, in, *other.call, other.in, c) &&

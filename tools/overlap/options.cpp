@@ -95,7 +95,7 @@ std::optional<int> readOptions(int argc, char **argv, Options &o) {
       ->delimiter(',')
       ->allow_extra_args(false);
   app.add_flag("--whole", o.promises.whole,
-               "No code but these sources calls collectives on the program's communicators");
+               "No code but these sources communicates on the program's communicators");
   app.add_flag("--library", o.promises.library,
                "What no source here calls is called from elsewhere, on all ranks alike")
       ->excludes("--whole");

@@ -19,6 +19,7 @@
 #include "tools/overlap/changes.h"
 #include "tools/overlap/collect_given.h"
 #include "tools/overlap/collectives.h"
+#include "tools/overlap/count.h"
 #include "tools/overlap/known_calls.h"
 #include "tools/overlap/points_to.h"
 #include "tools/overlap/site.h"
@@ -229,18 +230,6 @@ bool Program::definedOften(const FunctionDecl &f) const {
   return found != definitions_.end() && !found->second;
 }
 
-bool Program::comesToCollective(const Stmt *s, std::set<const FunctionDecl *> &seen) const {
-  if (!s) return false;
-  const auto *call = dyn_cast<CallExpr>(s);
-  if (const FunctionDecl *f = call ? call->getDirectCallee() : nullptr) {
-    if (isMpi(*f) && findCollective(f->getName().str())) return true;
-    const FunctionDecl *body = definition(*f);
-    if (body && seen.insert(body).second && comesToCollective(body->getBody(), seen)) return true;
-  }
-  return std::ranges::any_of(s->children(),
-                             [&](const Stmt *child) { return comesToCollective(child, seen); });
-}
-
 const std::vector<const FunctionDecl *> &Program::unseenCollectives() {
   if (unseenCollectives_) return *unseenCollectives_;
   unseenCollectives_.emplace();
@@ -248,12 +237,7 @@ const std::vector<const FunctionDecl *> &Program::unseenCollectives() {
     const auto *method = dyn_cast<CXXMethodDecl>(f);  // a library may have a class's name
     const bool given = method && givenToLibrary_.contains(method->getParent()->getCanonicalDecl());
     if (!given && !calledByLanguage(*f) && !addressTaken(*f)) return;
-    std::set<const FunctionDecl *> seen{f};
-    bool comes = comesToCollective(f->getBody(), seen);
-    if (const auto *makes = dyn_cast<CXXConstructorDecl>(f))
-      for (const CXXCtorInitializer *i : makes->inits())
-        comes = comes || comesToCollective(i->getInit(), seen);
-    if (comes) unseenCollectives_->push_back(f);
+    if (comesTo(*f, *this, nullptr)) unseenCollectives_->push_back(f);
   };
   if (!collectives_.empty()) {
     std::ranges::for_each(bodies_, add);
@@ -390,13 +374,22 @@ std::optional<CallSite> Program::madeAt(const ValueDecl &d) const {
   return CallSite{llvm::cast<CallExpr>(parentOf(given.at, given.in->getASTContext())), given.in};
 }
 
+/// Whether it has a label in front of something, to which a goto may lead back.
+static bool hasLabelBefore(const Stmt *s, SourceLocation at, const SourceManager &files) {
+  return (isa<LabelStmt>(s) && files.isBeforeInTranslationUnit(s->getBeginLoc(), at)) ||
+         std::ranges::any_of(s->children(), [&](const Stmt *child) {
+           return child && hasLabelBefore(child, at, files);
+         });
+}
+
 bool Program::once(const Stmt *s, const FunctionDecl *in, int depth) const {
   if (!in || depth == 0 || addressTaken(*in) || mayBeCalledUnseen(*in)) return false;
   ASTContext &context = in->getASTContext();
   for (const Stmt *at = s; at;) {
-    if (isLoop(at) || isa<LabelStmt, LambdaExpr, OMPExecutableDirective>(at)) return false;
+    if (isLoop(at) || isa<LambdaExpr, OMPExecutableDirective>(at)) return false;
     at = parentOf(at, context);
   }
+  if (hasLabelBefore(in->getBody(), s->getEndLoc(), context.getSourceManager())) return false;
   if (const auto *constructor = dyn_cast<CXXConstructorDecl>(in)) {
     const std::vector<Construction> &all = constructions(*constructor);
     return all.size() == 1 && all.front().in && !addressTaken(*in) &&

@@ -57,7 +57,7 @@ struct Promises {
       local;  // functions that touch what their arguments point at, keep nothing, use no MPI
   bool library = false;  // whoever calls a function from elsewhere does so on all ranks alike
   std::set<std::string> alike;  // variables and fields that are the same on all ranks
-  bool whole = false;         // there is no other code that calls collectives on its communicators
+  bool whole = false;         // there is no other code that communicates on its communicators
   bool acrossClocks = false;  // what the program measures of itself may become something else
 };
 
@@ -103,6 +103,8 @@ class Program {
 
   /// Of what other sources can name: those in all of them.
   const std::vector<Use> &uses(const clang::ValueDecl &) const;
+  /// Calls that make communicators, in all sources.
+  const std::vector<CallSite> &makers() const { return makers_; }
   const std::vector<CallSite> &callsIn(const clang::FunctionDecl &) const;
 
   /// The body that a call in the same source runs, if it is that one for sure; null: it is not
@@ -123,6 +125,12 @@ class Program {
     return at == inOrder_.end() ? std::nullopt : std::optional(at->second);
   }
   void setInOrder(const clang::CallExpr &call, bool is) { inOrder_[&call] = is; }
+  /// The same of one that makes a communicator.
+  std::optional<bool> isKnownMadeAsOne(const clang::CallExpr &call) const {
+    const auto at = madeAsOne_.find(&call);
+    return at == madeAsOne_.end() ? std::nullopt : std::optional(at->second);
+  }
+  void setMadeAsOne(const clang::CallExpr &call, bool is) { madeAsOne_[&call] = is; }
 
   /// Whether a call of it may end the rank, in whatever it calls in turn; not whether it aborts
   /// them all.
@@ -168,6 +176,10 @@ class Program {
 
   /// Whether another source includes the main file of this one, and has its functions once more.
   bool isIncluded(const clang::ASTContext &) const;
+
+  /// By what a message that is sent earlier may come to another receive, or be seen earlier, in
+  /// words; empty: by nothing (messages.h).
+  const std::string &seesMessagesEarlier() const { return seesMessagesEarlier_; }
 
   /// Datatypes may be made of addresses, and reach from the buffer to any memory that has one.
   bool takesAddresses() const { return takesAddresses_; }
@@ -258,7 +270,6 @@ class Program {
   const clang::Decl *inAll(const clang::ValueDecl &) const;
   bool keeps(const clang::FunctionDecl &, unsigned argument);
   bool once(const clang::Stmt *, const clang::FunctionDecl *in, int depth) const;
-  bool comesToCollective(const clang::Stmt *, std::set<const clang::FunctionDecl *> &seen) const;
 
   std::vector<std::unique_ptr<clang::ASTUnit>> sources_;
   Promises promises_;
@@ -267,7 +278,7 @@ class Program {
   std::map<std::string, std::vector<Construction>> constructions_;  // by USR
   std::set<std::string> addressTaken_, calledUnseen_;
   std::vector<std::string> otherNames_;  // texts that name what has one
-  std::vector<CallSite> collectives_;
+  std::vector<CallSite> collectives_, makers_;
   std::string hidden_;
   std::map<const clang::Decl *, std::vector<Use>> uses_;  // by inAll()
   mutable std::map<const clang::Decl *, const clang::Decl *> inAll_;
@@ -278,7 +289,7 @@ class Program {
   std::map<std::string, const clang::FunctionDecl *> definitions_;  // by USR; null: of several
   std::map<const clang::FunctionDecl *, bool> mayEndRank_, makes_;  // by the body
   std::set<const clang::FunctionDecl *> long_;
-  std::map<const clang::CallExpr *, bool> inOrder_;
+  std::map<const clang::CallExpr *, bool> inOrder_, madeAsOne_;
   std::map<const clang::FunctionDecl *, bool> emptyMacros_;
   std::vector<const clang::FunctionDecl *>
       bodies_;  // a function of a header has one in each source
@@ -294,7 +305,7 @@ class Program {
   std::optional<std::vector<const clang::FunctionDecl *>> unseenCollectives_;
   std::set<const clang::FunctionDecl *> outside_;       // used, and maybe defined in another source
   std::vector<const clang::CXXMethodDecl *> declared_;  // of classes, maybe likewise
-  std::string missing_, foreign_, asksForErrno_;
+  std::string missing_, foreign_, asksForErrno_, seesMessagesEarlier_;
   std::set<llvm::sys::fs::UniqueID> included_;
   std::map<std::string, std::vector<Given>> given_;  // by USR: variables and fields
   ElementUses elements_;

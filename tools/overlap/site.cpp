@@ -12,6 +12,7 @@
 #include <algorithm>
 
 #include "tools/overlap/buffers.h"
+#include "tools/overlap/communicators.h"
 #include "tools/overlap/known_faults.h"
 #include "tools/overlap/meetings.h"
 #include "tools/overlap/returned_code.h"
@@ -276,6 +277,7 @@ Site makeSite(const Collective &collective, const CallExpr *call, const Function
   for (const std::string &name : {collective.nonblocking(), std::string("MPI_Wait")})
     if (program.ownsName(name, in->getASTContext()))
       refuse("the program has a " + name + "() of its own, which would be called");
+  site.ofAll = communicatorsOf(*call, collective, in, program).areOfAllRanks();
   std::optional<Remark> uneven = Uniform(program, *call, collective).whyNot();
   site.byAll = !uneven;
   if (uneven)

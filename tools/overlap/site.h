@@ -51,6 +51,7 @@ struct Site {
   Objects reads, writes;  // all of them
   Effects naming;         // what the arguments themselves do when they are evaluated
   bool byAll = true;      // all ranks reach it alike
+  bool ofAll = true;      // and take part in it, wherever it is
   const clang::CallExpr *with = nullptr;  // the others reach this one, which has to change with it
   std::optional<Remark> uneven;           // why not, where there is one
   std::vector<Remark> against;            // why it is not to be changed; none: it may be

@@ -25,8 +25,8 @@ using namespace clang;
 using llvm::dyn_cast;
 using llvm::isa;
 
-const Stmt *parentOf(const Stmt *s, const FunctionDecl *in) {
-  return overlap::parentOf(s, in->getASTContext());
+const Stmt *parentIn(const Stmt *s, const FunctionDecl *in) {
+  return parentOf(s, in->getASTContext());
 }
 
 /// Ways out of a function, or out of what encloses them.
@@ -120,7 +120,7 @@ const Stmt *lastWithout(const Stmt *end, const FunctionDecl *in,
                         const std::set<const Stmt *> &around, Program &program) {
   const Stmt *largest = nullptr;
   for (const Stmt *at = end; at && !around.contains(at) && !mayCommunicate(at, program);
-       at = parentOf(at, in))
+       at = parentIn(at, in))
     largest = at;
   return largest;
 }
@@ -128,9 +128,9 @@ const Stmt *lastWithout(const Stmt *end, const FunctionDecl *in,
 /// Whether a jump leads forwards, to its own block or one around it.
 bool goesOn(const GotoStmt &jump, const FunctionDecl *in) {
   const LabelStmt *label = jump.getLabel()->getStmt();
-  const Stmt *block = parentOf(label, in);
+  const Stmt *block = parentIn(label, in);
   const Stmt *around = &jump;
-  while (around && around != block) around = parentOf(around, in);
+  while (around && around != block) around = parentIn(around, in);
   const SourceManager &files = in->getASTContext().getSourceManager();
   return around && isa<CompoundStmt>(block) &&
          files.isBeforeInTranslationUnit(jump.getBeginLoc(), label->getBeginLoc());
@@ -139,7 +139,7 @@ bool goesOn(const GotoStmt &jump, const FunctionDecl *in) {
 /// Whether a return leaves a lambda that a statement does not stand in.
 bool leavesLambda(const Stmt *exit, const std::set<const Stmt *> &around, const FunctionDecl *in) {
   const Stmt *p = isa<ReturnStmt>(exit) ? exit : nullptr;
-  while (p && !isa<LambdaExpr>(p)) p = parentOf(p, in);
+  while (p && !isa<LambdaExpr>(p)) p = parentIn(p, in);
   return p && !around.contains(p);
 }
 
@@ -147,7 +147,7 @@ bool leavesLambda(const Stmt *exit, const std::set<const Stmt *> &around, const 
 bool staysIn(const Stmt *exit, const std::set<const Stmt *> &loops, const FunctionDecl *in) {
   const auto *jump = dyn_cast<GotoStmt>(exit);
   const Stmt *p = jump ? jump->getLabel()->getStmt() : nullptr;
-  while (p && !loops.contains(p)) p = parentOf(p, in);
+  while (p && !loops.contains(p)) p = parentIn(p, in);
   return p;
 }
 
@@ -323,7 +323,7 @@ bool Uniform::reached(const Stmt *s, const FunctionDecl *in) {
 bool Uniform::isReached(const Stmt *s, const FunctionDecl *in) {
   bool alike = true;
   const Stmt *from = s;
-  for (const Stmt *p = parentOf(s, in); p && alike; from = p, p = parentOf(p, in)) {
+  for (const Stmt *p = parentIn(s, in); p && alike; from = p, p = parentIn(p, in)) {
     if (const auto *i = dyn_cast<IfStmt>(p)) {
       if (from != i->getCond() && from != i->getInit()) alike = condition(i->getCond(), in);
     } else if (const auto *f = dyn_cast<ForStmt>(p)) {
@@ -360,7 +360,7 @@ bool Uniform::isReached(const Stmt *s, const FunctionDecl *in) {
 bool Uniform::exitsAlike(const Stmt *s, const FunctionDecl *in) {
   const SourceManager &files = in->getASTContext().getSourceManager();
   std::set<const Stmt *> loops, turning, around;
-  for (const Stmt *p = parentOf(s, in); p; p = parentOf(p, in)) {
+  for (const Stmt *p = parentIn(s, in); p; p = parentIn(p, in)) {
     around.insert(p);
     if (isLoop(p)) loops.insert(p);
     if (isLoop(p) && !turnsOnce(p, *in, program_)) turning.insert(p);
@@ -382,7 +382,7 @@ bool Uniform::exitsAlike(const Stmt *s, const FunctionDecl *in) {
     }
     bool sharesLoop = false, endsTurns = false;
     const Stmt *target = nullptr;
-    for (const Stmt *p = parentOf(exit, in); p; p = parentOf(p, in)) {
+    for (const Stmt *p = parentIn(exit, in); p; p = parentIn(p, in)) {
       if (!target && isa<StmtExpr>(p) && isa<BreakStmt, ContinueStmt>(exit))
         return no(exit, in, "a jump out of an expression is not followed");
       sharesLoop = sharesLoop || loops.contains(p);
@@ -399,7 +399,7 @@ bool Uniform::exitsAlike(const Stmt *s, const FunctionDecl *in) {
     }
     // What ends a loop decides how often it turns, and nothing else.
     const auto isChosenByRank = [&] {
-      for (const Stmt *p = parentOf(exit, in); p && !loops.contains(p); p = parentOf(p, in))
+      for (const Stmt *p = parentIn(exit, in); p && !loops.contains(p); p = parentIn(p, in))
         if (const auto *i = dyn_cast<IfStmt>(p); i && namesRank(i->getCond(), in)) return true;
       return false;
     };

@@ -102,6 +102,7 @@ class Uniform {
 
   // uniform_communicators.cpp
   bool onOneCommunicator();
+  bool isMadeAsOne(const clang::CallExpr &, const clang::FunctionDecl *in);
   bool chosenAlike(const clang::Expr *, const clang::FunctionDecl *in, const clang::ASTContext &);
   bool returnsAlike(const clang::CallExpr &);
   bool passedAlike(const clang::ParmVarDecl &, const clang::FunctionDecl &in);

@@ -5,8 +5,14 @@
 //   if (rank == 0) comm = MPI_COMM_SELF;
 //   MPI_Bcast(data, n, MPI_INT, 0, comm);   rank 0 is alone, and the others wait for its next one
 //
-// What MPI makes at one place all ranks have from there, whatever group they are in. Of several,
-// all have to have chosen alike.
+// What MPI makes at one place all ranks have from there, whatever group they are in, if all come to
+// that place as the same one in their order:
+//
+//   if (rank == 0) MPI_Comm_dup(MPI_COMM_WORLD, &a);
+//   MPI_Comm_dup(MPI_COMM_WORLD, &b);                  what rank 0 has in a the others have in b
+//   if (rank != 0) MPI_Comm_dup(MPI_COMM_WORLD, &c);
+//
+// Of several, all have to have chosen alike.
 
 #include <clang/AST/ASTContext.h>
 #include <clang/AST/ExprCXX.h>
@@ -19,11 +25,13 @@
 #include "tools/overlap/changes.h"
 #include "tools/overlap/communicators.h"
 #include "tools/overlap/known_calls.h"
+#include "tools/overlap/meetings.h"
 #include "tools/overlap/uniform.h"
 
 namespace nbcc::overlap {
 
 using namespace clang;
+using llvm::cast;
 using llvm::dyn_cast;
 using llvm::isa;
 
@@ -48,8 +56,10 @@ bool Uniform::chosenAlike(const Expr *e, const FunctionDecl *in, const ASTContex
     const Communicators those = communicatorsOf(*e, *in, program_);
     const bool one = those.constants.size() + those.made.size() <= 1;
     // What is made more than once is several, by one name.
+    const std::optional<CallSite> made =
+        those.made.size() == 1 ? program_.madeAt(*those.made.begin()->second) : std::nullopt;
     if (!those.unknown && one &&
-        (those.made.empty() || program_.givenOnce(*those.made.begin()->second, true)))
+        (those.made.empty() || (made && isMadeAsOne(*made->call, made->in))))
       return true;
   }
   if (const auto *chosen = dyn_cast<ConditionalOperator>(e))
@@ -81,6 +91,19 @@ bool Uniform::chosenAlike(const Expr *e, const FunctionDecl *in, const ASTContex
       v &&
       (!v->getInit() || (made && made->getConstructor()->isTrivial() && made->getNumArgs() == 0));
   return empty && v->getType()->isRecordType() && isFollowed(*v, program_) && partsAlike(*v, field);
+}
+
+/// Whether all ranks have a call that makes a communicator as the same one: two that are made at
+/// two places may be each other on another rank.
+bool Uniform::isMadeAsOne(const CallExpr &call, const FunctionDecl *in) {
+  const Collective *kind = findMaker(call.getDirectCallee()->getName().str());
+  if (!kind || call.getNumArgs() != kind->arguments.size()) return false;
+  if (const std::optional<bool> known = program_.isKnownMadeAsOne(call)) return *known;
+  program_.setMadeAsOne(call, false);  // while it is asked
+  const bool alike =
+      !mayMeet(call, *kind, in, program_) || !Uniform(program_, call, *kind).whyNot();
+  program_.setMadeAsOne(call, alike);
+  return alike;
 }
 
 /// With what it is declared.
@@ -117,7 +140,9 @@ bool Uniform::partsAlike(const VarDecl &v, const FieldDecl *field) {
     const auto *call = address && address->getOpcode() == UO_AddrOf
                            ? dyn_cast_or_null<CallExpr>(parentOf(by, context))
                            : nullptr;
-    if (!set && !(call && call->getDirectCallee() && isMpi(*call->getDirectCallee()))) return false;
+    if (!set && !(call && call->getDirectCallee() && isMpi(*call->getDirectCallee()) &&
+                  isMadeAsOne(*call, use.in)))
+      return false;
     if (member && member->getMemberDecl()->getCanonicalDecl() != field->getCanonicalDecl())
       return !field->getParent()->isUnion();
     return (!sub || same(sub->getIdx(), use.in)) && reached(at, use.in) &&
@@ -164,7 +189,8 @@ bool Uniform::givenAlike(const ValueDecl &d) {
     const auto *value = dyn_cast_or_null<Expr>(g.at);
     if (g.at && g.in && !reached(g.at, g.in)) return false;
     if (g.in && (!v || v->hasGlobalStorage()) && !entered(g.in)) return false;
-    if (isMadeByMpi(g)) return true;
+    if (isMadeByMpi(g))
+      return isMadeAsOne(*cast<CallExpr>(parentOf(g.at, g.in->getASTContext())), g.in);
     if (g.in && set && set->getOpcode() == BO_Assign)
       return chosenAlike(set->getRHS(), g.in, g.in->getASTContext());
     return g.source && value && chosenAlike(value, g.in, *g.source);

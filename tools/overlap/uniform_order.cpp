@@ -168,11 +168,13 @@ const CallExpr *Uniform::metInOtherBranch() {
   const auto *i = branch ? dyn_cast<IfStmt>(parentOf(branch, in->getASTContext())) : nullptr;
   const std::optional<int> each = i ? callsInEach(*i, in) : std::nullopt;
   if (!each) return nullptr;
+  Count count = counts();
   std::vector<const CallExpr *> here, there;  // in their order
   for (const CallSite &other : program_.collectives()) {
     const std::string name = other.call->getDirectCallee()->getName().str();
     if (other.in != in || name != collective_.blocking()) continue;
     const Stmt *at = branchOf(*other.call, in);
+    if (count(other.call, in) != Calls{1, {}}) continue;  // on another communicator
     if (at == branch)
       here.push_back(other.call);
     else if (at && (at == i->getThen() || at == i->getElse()))
@@ -226,7 +228,7 @@ bool Uniform::isOneCall(const CallExpr &call, const Collective &kind, const Func
   asks.home_ = in;
   asks.asker_ = this;
   Ordered seen;
-  const bool is = asks.inOrderFrom(&call, in, seen);
+  const bool is = asks.inOrderFrom(&call, in, seen) && asks.onOneCommunicator();
   if (!is || !asks.assumes_) program_.setInOrder(call, is);
   return is;
 }

@@ -72,6 +72,7 @@ class Walk {
   void setsErrno(const clang::CallExpr *, const std::string &name);
   void touches(const clang::Expr *, char how, const Objects &, const Access &);
   bool collective(const clang::CallExpr *, const clang::FunctionDecl &);
+  bool message(const clang::CallExpr *, const clang::FunctionDecl &);
   void body(const clang::CallExpr *, const clang::FunctionDecl &);
   void printsGiven(const clang::CallExpr *, const clang::FunctionDecl &);
   Effects inside(const clang::FunctionDecl &callee) const;

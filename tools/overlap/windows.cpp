@@ -40,6 +40,12 @@ class Obstacle {
 
   /// Behind the call: it must be complete before this. None: it may be under way.
   std::optional<Remark> below(const Effect &e) {
+    if (e.message && !site_.collective->isBarrier()) {
+      const std::string by = orderOfMessages();
+      std::optional<Remark> why = by.empty() ? std::nullopt : otherwise(e);
+      if (why) why->text += ": " + by;
+      return why;
+    }
     if (e.kind == Effect::reads) {
       if (meets(e, true)) return touches(e, "read", site_.writes, "writes");
       return seenByOthers(e);
@@ -157,6 +163,10 @@ class Obstacle {
                                 " may be what orders who writes and who reads"};
       case Effect::collective:
         if (barrier) return Remark{e.at, e.what + " comes behind the barrier for a reason"};
+        // Who takes no part in the call may read what a rank has written before it.
+        if (program_.actsOutside() && !site_.ofAll)
+          return Remark{e.at, e.what + " may reach ranks that take no part in " + name_ +
+                                  ", before others have done what they did in front of it"};
         return std::nullopt;
       case Effect::vanishes:
         return Remark{e.at, e.what +
@@ -172,6 +182,20 @@ class Obstacle {
         break;
     }
     return std::nullopt;
+  }
+
+  /// Why messages in front of the wait may be another thing than behind it; empty: they are not.
+  std::string orderOfMessages() const {
+    if (!site_.ofAll) return "some ranks may take no part in " + name_;
+    if (program_.sharesMemory()) return "ranks share memory";
+    if (program_.hasSides()) return "a communicator may have two sides";
+    if (const std::string &by = program_.seesMessagesEarlier(); !by.empty())
+      return "messages may be seen earlier, by " + by;
+    if (!program_.hidden().empty()) return "some may be received by " + program_.hidden();
+    const std::string &unseen =
+        program_.missing().empty() ? program_.foreign() : program_.missing();
+    if (program_.promises().whole || unseen.empty()) return {};
+    return "some may be received in code that is not seen, " + unseen + " for one, unless --whole";
   }
 
   const Site &site_;

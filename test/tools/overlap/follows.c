@@ -4,7 +4,7 @@
 // RUN: FileCheck %s --input-file=%t.out --check-prefix=OUT
 // RUN: cp %t.c %t.again.c && nbc-overlap --fix %t.again.c -- mpicc.openmpi > %t.out && cmp %t.c %t.again.c
 // OUT: note: fix: MPI_Ireduce before line [[#]], MPI_Wait behind line [[#]]
-// OUT: note: fix: MPI_Iallreduce before line [[#]], MPI_Wait here
+// OUT: note: fix: MPI_Iallreduce before line [[#]], MPI_Wait behind line [[#]]
 #include <mpi.h>
 
 int main(int argc, char **argv) {
@@ -13,8 +13,8 @@ int main(int argc, char **argv) {
   // CHECK: MPI_Ireduce(
   // CHECK: MPI_Iallreduce(
   // CHECK: for (
-  // CHECK: MPI_Wait(&allreduce_request
   // CHECK: MPI_Wait(&reduce_request
+  // CHECK: MPI_Wait(&allreduce_request
   for (int i = 0; i < 1000; ++i) x[i] = i;
   MPI_Reduce(&a, &m, 1, MPI_DOUBLE, MPI_MIN, 0, MPI_COMM_WORLD);
   MPI_Allreduce(&a, &s, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
