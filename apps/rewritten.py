@@ -24,8 +24,10 @@ APPS = {
                     ["--alike=variant,parts", "--local=ZSTD_compress,ZSTD_decompress,ZSTD_isError,ZSTD_getErrorName"]),
     "fft": ("fft/fft.c", ["run_blocking"], ["--alike=variant,tiles,repeats"]),
     "pcg": ("pcg/pcg.c", ["dot"], ["--alike=variant,algorithm,most"]),
+    "pipecg": ("pipecg/pipecg.c", ["run_blocking"], ["--alike=variant,most"]),
     "radixsort": ("radixsort/radixsort.cpp", ["gatherBlocking", "moveThere"], ["--alike=variant"]),
 }
+SHARED = {"pcg": ["laplace.c"], "pipecg": ["laplace.c"]}  # by several of them
 LIBRARIES = {"compression": ["-lzstd"], "fft": ["-lfftw3"]}
 
 
@@ -56,8 +58,8 @@ def rewrite(build, app, mpi, folder):
     """Rewrites a copy in `folder`. Returns (its source, what nbc-overlap said)."""
     source = folder / pathlib.Path(APPS[app][0]).name
     source.write_text((HERE / APPS[app][0]).read_text(encoding="utf-8"), encoding="utf-8")
-    common = ["app.c"] if source.suffix == ".c" else []
-    for name in ("app.c", "app.h", "persistent.h"):
+    common = ["app.c", *SHARED.get(app, [])] if source.suffix == ".c" else []
+    for name in ("app.c", "app.h", "laplace.c", "laplace.h", "persistent.h"):
         (folder / name).write_text((HERE / name).read_text(encoding="utf-8"), encoding="utf-8")
     promises = APPS[app][2]  # app.c is C: a program in C++ is looked at by itself
     said = subprocess.run(
@@ -93,9 +95,11 @@ def count(app, said):
 def make(build, app, mpi, folder):
     """The rewritten program, built as the applications are. Returns (program, calls, fixed, notes)."""
     source, said = rewrite(build, app, mpi, folder)
-    program, common = folder / app, folder / "app.o"
-    subprocess.run([f"mpicc.{mpi}", "-O2", "-c", "-std=c11", "-D_GNU_SOURCE", "-o", common, folder / "app.c"], check=True)
-    subprocess.run([compiler(app, mpi), "-O2", *flags(app), f"-I{folder}", "-o", program, source, common,
+    program, objects = folder / app, []
+    for name in ("app.c", *SHARED.get(app, [])):
+        objects.append((folder / name).with_suffix(".o"))
+        subprocess.run([f"mpicc.{mpi}", "-O2", "-c", "-std=c11", "-D_GNU_SOURCE", "-o", objects[-1], folder / name], check=True)
+    subprocess.run([compiler(app, mpi), "-O2", *flags(app), f"-I{folder}", "-o", program, source, *objects,
                     *LIBRARIES.get(app, []), "-lm"], check=True)
     return program, *count(app, said)
 

@@ -39,6 +39,7 @@ APPS = {
     "compression": ["--size=16384", "--parts=64"],
     "fft": ["--size=32"],
     "pcg": ["--size=32"],
+    "pipecg": ["--size=32"],
     "radixsort": ["--size=20000"],
 }
 RANKS = [16, 32, 64, 128, 256, 512]

@@ -41,6 +41,7 @@ APPS = {
     "compression": ["--parts=64"],
     "fft": ["--size=128"],
     "pcg": ["--size=80"],
+    "pipecg": ["--size=80"],
     "radixsort": ["--size=2000000"],
     "hypre": ["--size=80"],
 }
@@ -56,6 +57,7 @@ NETWORK_APPS = {
     "compression": ["--size=1048576", "--parts=64"],
     "fft": ["--size=96", "--tests=0"],
     "pcg": ["--size=48"],
+    "pipecg": ["--size=48"],
     "radixsort": ["--size=500000"],
     "hypre": ["--size=48"],
 }

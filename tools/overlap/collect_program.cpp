@@ -81,8 +81,8 @@ class Collector : public RecursiveASTVisitor<Collector> {
       if (findCollective(f->getName().str())) program_.collectives_.push_back({call, in_});
       if (findMaker(f->getName().str())) program_.makers_.push_back({call, in_});
       program_.givesFunctionsToMpi_ = program_.givesFunctionsToMpi_ || givesFunction(*call, *f);
-      if (namesAnyByNumber(*call, *f)) program_.seesMessagesEarlier_ = "a rank below 0";
-      if (asksForThreads(*call, *f)) program_.seesMessagesEarlier_ = "threads that call MPI";
+      if (namesAnyByNumber(*call, *f)) program_.looks_.emplace_back("a rank below 0", in_);
+      if (asksForThreads(*call, *f)) program_.looks_.emplace_back("threads that call MPI", in_);
     }
     const KnownCall *known = findKnownCall(*f);
     if (known && formatMayHold(*call, *known, 'm')) program_.asksForErrno_ = "%m";
@@ -313,7 +313,7 @@ class Collector : public RecursiveASTVisitor<Collector> {
     if (f && isMpi(*f) && f->getName().ends_with("ddress")) program_.takesAddresses_ = true;
     if (f && !called_.contains(ref)) program_.addressTaken_.insert(nameInAll(*f));
     if (f && isMpi(*f)) {
-      if (seesEarlier(f->getName())) program_.seesMessagesEarlier_ = f->getName().str() + "()";
+      if (seesEarlier(f->getName())) program_.looks_.emplace_back(f->getName().str() + "()", in_);
       if (!called_.contains(ref) && findCollective(f->getName().str()))
         program_.hidden_ = f->getName().str() + "()";
     }
@@ -498,7 +498,7 @@ Program::Program(std::vector<std::unique_ptr<ASTUnit>> sources, Promises promise
     lookInto(source->getSourceManager());
     findOwn(*source->getASTContext().getTranslationUnitDecl(), own);
     if (namesAnySource(source->getSourceManager(), source->getPreprocessor()))
-      seesMessagesEarlier_ = "MPI_ANY_SOURCE";
+      looks_.emplace_back("MPI_ANY_SOURCE", nullptr);
   }
   setOwnFunctions(std::move(own));
   for (const auto &source : sources_) {

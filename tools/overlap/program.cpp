@@ -251,6 +251,15 @@ bool Program::actsOutside() const {
          std::ranges::any_of(outside_, [&](const FunctionDecl *f) { return !definition(*f); });
 }
 
+// A header may have functions that nothing here calls.
+std::string Program::seesMessagesEarlier() const {
+  for (const auto &[what, in] : looks_)
+    if (!in || in->isExternallyVisible() || isa<CXXMethodDecl>(in) || addressTaken(*in) ||
+        !callers(*in).empty())
+      return what;
+  return {};
+}
+
 bool Program::isIncluded(const ASTContext &context) const {
   const SourceManager &files = context.getSourceManager();
   const OptionalFileEntryRef main = files.getFileEntryRefForID(files.getMainFileID());

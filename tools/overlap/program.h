@@ -57,8 +57,8 @@ struct Promises {
       local;  // functions that touch what their arguments point at, keep nothing, use no MPI
   bool library = false;  // whoever calls a function from elsewhere does so on all ranks alike
   std::set<std::string> alike;  // variables and fields that are the same on all ranks
-  bool whole = false;         // there is no other code that communicates on its communicators
-  bool acrossClocks = false;  // what the program measures of itself may become something else
+  bool whole = false;           // there is no other code that communicates on its communicators
+  bool acrossClocks = false;    // what the program measures of itself may become something else
 };
 
 class PointsTo;
@@ -179,7 +179,7 @@ class Program {
 
   /// By what a message that is sent earlier may come to another receive, or be seen earlier, in
   /// words; empty: by nothing (messages.h).
-  const std::string &seesMessagesEarlier() const { return seesMessagesEarlier_; }
+  std::string seesMessagesEarlier() const;
 
   /// Datatypes may be made of addresses, and reach from the buffer to any memory that has one.
   bool takesAddresses() const { return takesAddresses_; }
@@ -305,7 +305,8 @@ class Program {
   std::optional<std::vector<const clang::FunctionDecl *>> unseenCollectives_;
   std::set<const clang::FunctionDecl *> outside_;       // used, and maybe defined in another source
   std::vector<const clang::CXXMethodDecl *> declared_;  // of classes, maybe likewise
-  std::string missing_, foreign_, asksForErrno_, seesMessagesEarlier_;
+  std::string missing_, foreign_, asksForErrno_;
+  std::vector<std::pair<std::string, const clang::FunctionDecl *>> looks_;  // and in what
   std::set<llvm::sys::fs::UniqueID> included_;
   std::map<std::string, std::vector<Given>> given_;  // by USR: variables and fields
   ElementUses elements_;

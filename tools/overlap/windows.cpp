@@ -189,7 +189,7 @@ class Obstacle {
     if (!site_.ofAll) return "some ranks may take no part in " + name_;
     if (program_.sharesMemory()) return "ranks share memory";
     if (program_.hasSides()) return "a communicator may have two sides";
-    if (const std::string &by = program_.seesMessagesEarlier(); !by.empty())
+    if (const std::string by = program_.seesMessagesEarlier(); !by.empty())
       return "messages may be seen earlier, by " + by;
     if (!program_.hidden().empty()) return "some may be received by " + program_.hidden();
     const std::string &unseen =

@@ -3,7 +3,7 @@
 // REQUIRES: openmpi
 // RUN: grep -v "CHECK\|RUN:" %s > %t.c && nbc-overlap --fix %t.c -- mpicc.openmpi 2>&1 | FileCheck %s --check-prefix=WHY
 // RUN: FileCheck %s --input-file=%t.c
-// RUN: mpicc.openmpi -Wall -Wextra -Werror %t.c -o %t.changed && mpicc.openmpi %s -o %t.original
+// RUN: mpicc.openmpi -Wall -Wextra -Werror -Wno-unused-function %t.c -o %t.changed && mpicc.openmpi %s -o %t.original
 // RUN: for n in 1 2 3 5; do %run_openmpi $n %t.original | sort > %t.out && %run_openmpi $n %t.changed | sort | diff %t.out - || exit 1; done
 // RUN: cp %t.c %t.twice.c && nbc-overlap --fix %t.twice.c -- mpicc.openmpi > /dev/null && diff %t.c %t.twice.c
 #include <mpi.h>
@@ -16,6 +16,13 @@ static MPI_Comm half;
 
 static void work(void) {
   for (int i = 0; i < N; ++i) other[i] += i;
+}
+
+/// As headers have it; nothing here calls it.
+static inline int isThere(MPI_Request *request) {
+  int there;
+  MPI_Test(request, &there, MPI_STATUS_IGNORE);
+  return there;
 }
 
 static void exchange(double *from, double *to) {
