@@ -16,7 +16,7 @@
 
 #include "tools/overlap/changes.h"
 #include "tools/overlap/known_calls.h"
-#include "tools/overlap/types.h"
+#include "tools/overlap/parts.h"
 
 namespace nbcc::overlap {
 
@@ -27,85 +27,6 @@ using llvm::isa;
 void Calls::add(const Calls &more) {
   own += more.own;
   for (const auto &[on, n] : more.others) others[on] += n;
-}
-
-std::vector<const Stmt *> allPartsOf(const Stmt *s) {
-  std::vector<const Stmt *> parts;
-  const auto addLengths = [&](QualType type) {
-    const std::vector<const Expr *> lengths = lengthsOf(type);
-    parts.insert(parts.end(), lengths.begin(), lengths.end());
-  };
-  if (const auto *declared = dyn_cast<DeclStmt>(s)) {
-    for (const Decl *d : declared->decls()) {
-      if (const auto *named = dyn_cast<TypedefNameDecl>(d)) addLengths(named->getUnderlyingType());
-      if (const auto *v = dyn_cast<VarDecl>(d)) {
-        addLengths(v->getType());
-        parts.push_back(v->getInit());
-      }
-    }
-    return parts;
-  }
-  if (const auto *size = dyn_cast<UnaryExprOrTypeTraitExpr>(s); size && size->isArgumentType()) {
-    addLengths(size->getArgumentType());
-    return parts;
-  }
-  parts.assign(s->child_begin(), s->child_end());
-  if (const auto *cast = dyn_cast<ExplicitCastExpr>(s)) addLengths(cast->getTypeAsWritten());
-  if (isa<CompoundLiteralExpr, VAArgExpr>(s)) addLengths(llvm::cast<Expr>(s)->getType());
-  if (const auto *first = dyn_cast<CXXDefaultInitExpr>(s)) parts.push_back(first->getExpr());
-  if (const auto *standing = dyn_cast<CXXDefaultArgExpr>(s)) parts.push_back(standing->getExpr());
-  if (const auto *list = dyn_cast<InitListExpr>(s); list && list->hasArrayFiller())
-    parts.push_back(list->getArrayFiller());
-  return parts;
-}
-
-/// What runs when a function does: lengths of its parameters, and what a constructor gives members.
-static std::vector<const Stmt *> bodyOf(const FunctionDecl &f) {
-  std::vector<const Stmt *> all{f.getBody()};
-  for (const ParmVarDecl *p : f.parameters())
-    for (const Expr *length : lengthsOf(p->getOriginalType())) all.push_back(length);
-  if (const auto *makes = dyn_cast<CXXConstructorDecl>(&f))
-    for (const CXXCtorInitializer *i : makes->inits()) all.push_back(i->getInit());
-  return all;
-}
-
-/// A collective, or what makes a communicator.
-static const Collective *findOrdered(const FunctionDecl *f) {
-  if (!f || !isMpi(*f)) return nullptr;
-  const Collective *c = findCollective(f->getName().str());
-  return c ? c : findMaker(f->getName().str());
-}
-
-/// The constructor that an object is made by, with a body; null: it has none that is seen.
-static const FunctionDecl *constructorBody(const CXXConstructExpr &made, const Program &program) {
-  const CXXConstructorDecl *by = made.getConstructor();
-  return by->isUserProvided() ? program.definition(*by) : by;
-}
-
-static bool comes(const Stmt *s, const Program &program, const Collective *kind,
-                  std::set<const FunctionDecl *> &seen) {
-  const auto into = [&](const FunctionDecl *body) {
-    return body && seen.insert(body).second &&
-           std::ranges::any_of(bodyOf(*body), [&](const Stmt *part) {
-             return part && comes(part, program, kind, seen);
-           });
-  };
-  const auto *call = dyn_cast<CallExpr>(s);
-  if (const FunctionDecl *f = call ? call->getDirectCallee() : nullptr) {
-    const Collective *c = findOrdered(f);
-    if ((c && (!kind || c->name == kind->name)) || into(program.definition(*f))) return true;
-  }
-  if (const auto *made = dyn_cast<CXXConstructExpr>(s);
-      made && into(constructorBody(*made, program)))
-    return true;
-  return std::ranges::any_of(
-      allPartsOf(s), [&](const Stmt *part) { return part && comes(part, program, kind, seen); });
-}
-
-bool comesTo(const FunctionDecl &withBody, const Program &program, const Collective *kind) {
-  std::set<const FunctionDecl *> seen{&withBody};
-  return std::ranges::any_of(
-      bodyOf(withBody), [&](const Stmt *part) { return part && comes(part, program, kind, seen); });
 }
 
 /// Whether what a type has of its own may run where a library is given a value of it.

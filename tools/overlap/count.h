@@ -25,13 +25,6 @@ struct Calls {
   friend bool operator==(const Calls &, const Calls &) = default;
 };
 
-/// What stands in a statement and runs with it: also what fills the rest of an array, arguments
-/// that stand for themselves, first values of members, and the lengths of types.
-std::vector<const clang::Stmt *> allPartsOf(const clang::Stmt *);
-
-/// Whether a function may come to a call of the kind, on whatever communicator; null: of any.
-bool comesTo(const clang::FunctionDecl &withBody, const Program &, const Collective *kind);
-
 class Count {
  public:
   /// Both outlive it. `own`: the communicator that is asked about.

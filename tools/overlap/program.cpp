@@ -19,7 +19,6 @@
 #include "tools/overlap/changes.h"
 #include "tools/overlap/collect_given.h"
 #include "tools/overlap/collectives.h"
-#include "tools/overlap/count.h"
 #include "tools/overlap/known_calls.h"
 #include "tools/overlap/points_to.h"
 #include "tools/overlap/site.h"
@@ -228,6 +227,12 @@ const FunctionDecl *Program::definition(const FunctionDecl &f) const {
 bool Program::definedOften(const FunctionDecl &f) const {
   const auto found = definitions_.find(nameInAll(f));
   return found != definitions_.end() && !found->second;
+}
+
+const Calling &Program::calling(const FunctionDecl &f) const {
+  const auto [at, fresh] = calling_.try_emplace(&f);
+  if (fresh) at->second = callingOf(f, *this);
+  return at->second;
 }
 
 const std::vector<const FunctionDecl *> &Program::unseenCollectives() {

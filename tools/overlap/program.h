@@ -16,6 +16,7 @@
 #include "tools/overlap/elements.h"
 #include "tools/overlap/known_calls.h"
 #include "tools/overlap/memory.h"
+#include "tools/overlap/parts.h"
 
 namespace nbcc::overlap {
 
@@ -105,6 +106,8 @@ class Program {
   const std::vector<Use> &uses(const clang::ValueDecl &) const;
   /// Calls that make communicators, in all sources.
   const std::vector<CallSite> &makers() const { return makers_; }
+  /// What a function calls, by whatever way (parts.h).
+  const Calling &calling(const clang::FunctionDecl &withBody) const;
   const std::vector<CallSite> &callsIn(const clang::FunctionDecl &) const;
 
   /// The body that a call in the same source runs, if it is that one for sure; null: it is not
@@ -287,6 +290,7 @@ class Program {
   std::map<const clang::FunctionDecl *, std::unique_ptr<Memory>> memories_;
   std::map<const clang::FunctionDecl *, std::unique_ptr<VariableChanges>> changes_;
   std::map<std::string, const clang::FunctionDecl *> definitions_;  // by USR; null: of several
+  mutable std::map<const clang::FunctionDecl *, Calling> calling_;
   std::map<const clang::FunctionDecl *, bool> mayEndRank_, makes_;  // by the body
   std::set<const clang::FunctionDecl *> long_;
   std::map<const clang::CallExpr *, bool> inOrder_, madeAsOne_;

@@ -43,7 +43,7 @@ bool isStandardStream(const Expr *e) {
          isOneOf(nameOf(*v), {"stdout", "stderr", "stdin"});
 }
 
-bool isText(QualType type) {
+bool isPrintedText(QualType type) {
   if (type->isPointerType()) return type->getPointeeType()->isCharType();
   return isString(type);
 }
@@ -69,7 +69,7 @@ Printed printed(const CallExpr &call) {
       return {};
     const Expr *operand = op->getArg(1);
     if (operand->getType()->isArithmeticType() || isManipulation(operand)) return {true};
-    if (isText(operand->getType())) return {true, operand};
+    if (isPrintedText(operand->getType())) return {true, operand};
     return {};
   }
   const auto *method = dyn_cast<CXXMemberCallExpr>(&call);

@@ -26,6 +26,7 @@
 #include "tools/overlap/communicators.h"
 #include "tools/overlap/count.h"
 #include "tools/overlap/meetings.h"
+#include "tools/overlap/parts.h"
 #include "tools/overlap/uniform.h"
 
 namespace nbcc::overlap {
