@@ -189,7 +189,8 @@ bool Walk::collective(const CallExpr *call, const FunctionDecl &f) {
   }
   constexpr long kMessages = 1000;  // both are under way
   out_.addWork(kMessages);
-  add(Effect::collective, call, c->blocking());
+  add(Effect::collective, call, c->blocking(), {},
+      {Access::anywhere, call, memory_.function(), nullptr, 1, {}});
   return true;
 }
 

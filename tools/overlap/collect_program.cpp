@@ -33,8 +33,11 @@ using llvm::dyn_cast;
 
 class Collector : public RecursiveASTVisitor<Collector> {
  public:
-  Collector(Program &program, const SourceManager &files)
-      : program_(program), values_(program), files_(files) {}
+  Collector(Program &program, const ASTContext &context)
+      : program_(program),
+        values_(program),
+        context_(context),
+        files_(context.getSourceManager()) {}
 
   bool shouldVisitTemplateInstantiations() const { return true; }
 
@@ -249,6 +252,9 @@ class Collector : public RecursiveASTVisitor<Collector> {
 
   bool VisitExpr(Expr *e) {
     if (e->getType().isNull()) return true;  // in a template
+    if (isa<UnaryOperator, IntegerLiteral>(e) && e->getBeginLoc().isMacroID() &&
+        constantName(e, context_) == "MPI_ANY_SOURCE")
+      program_.looks_.emplace_back("MPI_ANY_SOURCE", in_);
     const RecordDecl *record = e->getType()->getAsRecordDecl();
     if (record && record->isUnion()) values_.underUnion(record);  // of no declaration, maybe
     if (const auto *of = dyn_cast_or_null<CXXRecordDecl>(record)) values_.givesArguments(*of);
@@ -280,6 +286,8 @@ class Collector : public RecursiveASTVisitor<Collector> {
 
   bool VisitDeclRefExpr(DeclRefExpr *ref) {
     program_.uses_[program_.inAll(*ref->getDecl())].push_back({ref, in_});
+    if (ref->getDecl()->getIdentifier() && ref->getDecl()->getName() == "ANY_SOURCE")
+      program_.looks_.emplace_back("MPI::ANY_SOURCE", in_);
     if (isa<VarDecl, BindingDecl>(ref->getDecl()) && !values_.isUnderstood(ref))
       values_.gives(ref, ref, in_);
     const auto *f = dyn_cast<FunctionDecl>(ref->getDecl());
@@ -290,8 +298,8 @@ class Collector : public RecursiveASTVisitor<Collector> {
     if (f && f->getIdentifier()) {
       // mmap64(), shmat(), memfd_create(), process_vm_writev() ... ibv_reg_mr(), fi_mr_reg() ...
       const llvm::StringRef name = f->getName();
-      for (const char *part : {"mmap", "mremap", "shm", "memfd_", "process_vm_", "ibv_reg_",
-                               "fi_mr_", "ucp_mem_", "gaspi_", "xpmem_"})
+      for (const char *part : {"mmap", "mremap", "syscall", "shm", "memfd_", "process_vm_",
+                               "ibv_reg_", "fi_mr_", "ucp_mem_", "gaspi_", "xpmem_"})
         program_.sharesMemory_ = program_.sharesMemory_ || name.starts_with(part);
       for (const char *gives : {"freopen", "freopen64", "dup2", "dup3"})
         program_.redirects_ = program_.redirects_ || name == gives;
@@ -314,8 +322,7 @@ class Collector : public RecursiveASTVisitor<Collector> {
     if (f && !called_.contains(ref)) program_.addressTaken_.insert(nameInAll(*f));
     if (f && isMpi(*f)) {
       if (seesEarlier(f->getName())) program_.looks_.emplace_back(f->getName().str() + "()", in_);
-      if (!called_.contains(ref) && findCollective(f->getName().str()))
-        program_.hidden_ = f->getName().str() + "()";
+      if (!called_.contains(ref) && findOrdered(f)) program_.hidden_ = f->getName().str() + "()";
     }
     if (f && isCollectiveByOtherName(*f)) program_.hidden_ = f->getNameAsString() + "()";
     // What a name leads to is known when the program runs.
@@ -328,6 +335,8 @@ class Collector : public RecursiveASTVisitor<Collector> {
   // Static members are variables and functions like any other, through an object too.
   bool VisitMemberExpr(MemberExpr *e) {
     const ValueDecl *d = e->getMemberDecl();
+    if (d->getIdentifier() && d->getName() == "MPI_SOURCE")  // of an empty status that is any
+      program_.looks_.emplace_back("MPI_SOURCE", in_);
     if (isa<VarDecl>(d)) program_.uses_[program_.inAll(*d)].push_back({e, in_});
     if (isa<VarDecl, FieldDecl>(d) && !values_.isUnderstood(e)) values_.gives(e, e, in_);
     const auto *m = dyn_cast<CXXMethodDecl>(d);
@@ -483,6 +492,7 @@ class Collector : public RecursiveASTVisitor<Collector> {
   std::set<const FunctionDecl *> generic_;  // bodies of lambdas with auto
   Program &program_;
   GivenValues values_;
+  const ASTContext &context_;
   const SourceManager &files_;
   const FunctionDecl *in_ = nullptr;
   std::set<const Expr *> freed_;   // &comm of MPI_Comm_free(&comm)
@@ -497,13 +507,11 @@ Program::Program(std::vector<std::unique_ptr<ASTUnit>> sources, Promises promise
     leaveToMpi(source->getSourceManager());
     lookInto(source->getSourceManager());
     findOwn(*source->getASTContext().getTranslationUnitDecl(), own);
-    if (namesAnySource(source->getSourceManager(), source->getPreprocessor()))
-      looks_.emplace_back("MPI_ANY_SOURCE", nullptr);
   }
   setOwnFunctions(std::move(own));
   for (const auto &source : sources_) {
     ASTContext &context = source->getASTContext();
-    Collector collector(*this, context.getSourceManager());
+    Collector collector(*this, context);
     collector.TraverseDecl(context.getTranslationUnitDecl());
     collector.addUnseen(context);
   }

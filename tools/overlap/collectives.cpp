@@ -18,9 +18,10 @@ std::string small(std::string_view name) {
 std::vector<Collective> table() {
   constexpr bool yes = true, no = false;
   std::vector<Collective> all;
-#define COLLECTIVE(name, arguments, same)        \
-  all.push_back({{#name, arguments}, same, no}); \
-  if (std::string_view(#name) != "Barrier") all.push_back({{#name, arguments}, same, yes});
+#define COLLECTIVE(name, arguments, same, knows)           \
+  all.push_back({{#name, arguments}, same, Knows::knows}); \
+  if (std::string_view(#name) != "Barrier")                \
+    all.push_back({{#name, arguments}, same, Knows::knows, yes});
 #include "tools/overlap/collectives.def"
   return all;
 }

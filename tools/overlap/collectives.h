@@ -14,8 +14,12 @@ struct Signature {
   std::string_view arguments;  // a letter for each: collectives.def, messages.def
 };
 
+/// Of whom a rank knows that they have come to a collective, once it is complete there.
+enum class Knows { all, alike, root, apart };
+
 struct Collective : Signature {
-  bool sameOnAll;      // what it writes is the same on all ranks of the communicator
+  bool sameOnAll;  // what it writes is the same on all ranks of the communicator
+  Knows knows = Knows::apart;
   bool large = false;  // MPI_Allreduce_c
 
   bool isBarrier() const { return name == "Barrier"; }

@@ -47,7 +47,7 @@ struct Effect {
     times,       // asks for the time
     prints,      // output to stdout or stderr, which is in no order among the ranks
     files,       // output that another rank may read, or write behind
-    collective,  // a blocking one; its buffers are effects of their own
+    collective,  // a blocking one, in `access`; its buffers are effects of their own
     mpi,         // any other communication, or a change to what communication needs
   } kind;
   Objects objects;

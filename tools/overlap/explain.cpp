@@ -125,15 +125,20 @@ What stands between start and wait
     branch only. The request is null where the other branch was taken, and nothing waits: MPI may not be
     initialised there, or another thread's to call.
   - It may hold other blocking collectives, since all ranks start them in the same order as before, but no
-    operator of the program's own. Where the program writes files or reaches other programs, and not all ranks take part
-    in the call, it holds none: another rank could be told by one that the call is complete.
-  - It may hold MPI_Send, MPI_Ssend, MPI_Recv, MPI_Sendrecv, MPI_Isend and such, and waits for all of some, behind a
-    call that all ranks of the program take part in. Receives that name who sends take messages in their order, and who
-    waits for one that is sent behind the call comes to the call first, or would have waited for ever. So nowhere in the
-    sources is MPI_ANY_SOURCE, MPI_Test(), MPI_Waitany(), MPI_Waitsome(), MPI_Iprobe() or their like; nor MPI_Bsend(),
-    whose buffer may be full; MPI_Rsend(), whose receive has to be there; MPI_Cancel(); a window, a file of MPI's or a
-    communicator with two sides; nor threads that call MPI; and all that receives is seen, or --whole promises it.
+    operator of the program's own.
+  - It may hold MPI_Send, MPI_Ssend, MPI_Recv, MPI_Sendrecv, MPI_Isend and such, and waits for all of some. Receives that
+    name who sends take messages in their order, and who waits for one that is sent behind the call comes to the call
+    first, or would have waited for ever. So nowhere in the sources is MPI_ANY_SOURCE, the MPI_SOURCE of a status,
+    MPI_Test(), MPI_Waitany(), MPI_Waitsome(), MPI_Iprobe() or their like; nor MPI_Bsend(), whose buffer may be full;
+    MPI_Rsend(), whose receive has to be there; MPI_Cancel(); a window, a file of MPI's or a communicator with two sides;
+    nor threads that call MPI; and all that receives is seen, or --whole promises it.
     What a message reads and writes is touched from its start on. MPI_BOTTOM may be any memory.
+  - A rank that has completed the call may know of others that they have come to it, and let a rank know that does not
+    know it by the call itself: by a message, where the program writes files or reaches other programs; by another
+    collective there, or where ranks look for messages or memory in one of the ways above. Neither is held then, but
+    behind MPI_Allreduce, MPI_Allgather, MPI_Allgatherv, MPI_Alltoall, MPI_Reduce_scatter_block, MPI_Bcast and
+    MPI_Scatter of all ranks, of which all know as much; nor does a collective of all ranks that tells all of all, or
+    one whose root is that of the call, tell more.
   - It holds no other call of MPI that is not local. A call that moves up passes no messages.
   - It asks for no errno, which the wait may set, by its name or by %m, nor sets it by malloc() or strtol() where a
     source asks for it, and declares nothing by a name that the call's check says, or that ## makes there.

@@ -5,8 +5,6 @@
 
 #include <clang/AST/ASTContext.h>
 #include <clang/AST/Expr.h>
-#include <clang/Basic/SourceManager.h>
-#include <clang/Lex/Preprocessor.h>
 
 #include <algorithm>
 #include <string>
@@ -55,19 +53,6 @@ bool asksForThreads(const CallExpr &call, const FunctionDecl &called) {
   if (!called.getName().ends_with("MPI_Init_thread") || call.getNumArgs() != 4) return false;
   const std::string level = constantName(call.getArg(2), called.getASTContext());
   return level != "MPI_THREAD_SINGLE" && level != "MPI_THREAD_FUNNELED";
-}
-
-bool namesAnySource(const SourceManager &files, const Preprocessor &macros) {
-  const IdentifierInfo *name = macros.getIdentifierInfo("MPI_ANY_SOURCE");
-  const MacroInfo *macro = name ? macros.getMacroInfo(name) : nullptr;
-  if (macro && macro->isUsed()) return true;
-  for (unsigned i = 0; i < files.local_sloc_entry_size(); ++i) {
-    const SrcMgr::SLocEntry &entry = files.getLocalSLocEntry(i);
-    if (!entry.isFile()) continue;
-    const FileID file = files.getFileID(SourceLocation::getFromRawEncoding(entry.getOffset()));
-    if (!comesWithMpi(file, files) && files.getBufferData(file).contains("ANY_SOURCE")) return true;
-  }
-  return false;
 }
 
 }  // namespace nbcc::overlap

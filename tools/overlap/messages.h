@@ -16,8 +16,6 @@
 namespace clang {
 class CallExpr;
 class FunctionDecl;
-class Preprocessor;
-class SourceManager;
 }  // namespace clang
 
 namespace nbcc::overlap {
@@ -35,8 +33,5 @@ bool namesAnyByNumber(const clang::CallExpr &, const clang::FunctionDecl &called
 
 /// Whether it asks for threads that call MPI, other than one that does so alone.
 bool asksForThreads(const clang::CallExpr &, const clang::FunctionDecl &called);
-
-/// Whether a source may receive from whoever sends.
-bool namesAnySource(const clang::SourceManager &, const clang::Preprocessor &);
 
 }  // namespace nbcc::overlap

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "tools/overlap/bindings.h"
+#include "tools/overlap/communicators.h"
 #include "tools/overlap/named.h"
 #include "tools/overlap/returned_code.h"
 #include "tools/overlap/source_text.h"
@@ -41,7 +42,8 @@ class Obstacle {
   /// Behind the call: it must be complete before this. None: it may be under way.
   std::optional<Remark> below(const Effect &e) {
     if (e.message && !site_.collective->isBarrier()) {
-      const std::string by = orderOfMessages();
+      std::string by = whoLooks();
+      if (by.empty() && program_.actsOutside() && !isKnownAlike()) by = toldEarlier();
       std::optional<Remark> why = by.empty() ? std::nullopt : otherwise(e);
       if (why) why->text += ": " + by;
       return why;
@@ -163,10 +165,10 @@ class Obstacle {
                                 " may be what orders who writes and who reads"};
       case Effect::collective:
         if (barrier) return Remark{e.at, e.what + " comes behind the barrier for a reason"};
-        // Who takes no part in the call may read what a rank has written before it.
-        if (program_.actsOutside() && !site_.ofAll)
-          return Remark{e.at, e.what + " may reach ranks that take no part in " + name_ +
-                                  ", before others have done what they did in front of it"};
+        if (mayTell(*llvm::cast<CallExpr>(e.access.where), *e.access.in)) {
+          const std::string by = program_.actsOutside() ? toldEarlier() : whoLooks();
+          if (!by.empty()) return Remark{e.at, e.what + " may tell what " + name_ + " does: " + by};
+        }
         return std::nullopt;
       case Effect::vanishes:
         return Remark{e.at, e.what +
@@ -184,9 +186,40 @@ class Obstacle {
     return std::nullopt;
   }
 
-  /// Why messages in front of the wait may be another thing than behind it; empty: they are not.
-  std::string orderOfMessages() const {
-    if (!site_.ofAll) return "some ranks may take no part in " + name_;
+  /// Whether a rank that has completed the call knows of no other one that it has come to it of
+  /// which not all ranks of the program know it then.
+  bool isKnownAlike() const {
+    const Knows knows = site_.collective->knows;
+    return site_.ofAll && (knows == Knows::all || knows == Knows::alike);
+  }
+
+  std::string toldEarlier() const {
+    return "a rank may be told by it that others have come to " + name_ +
+           ", and look at what they have done before";
+  }
+
+  /// Whether a rank may be told by another collective what it does not know by the call itself.
+  bool mayTell(const CallExpr &inner, const FunctionDecl &in) const {
+    const Collective *c = findCollective(inner.getDirectCallee()->getName().str());
+    if (isKnownAlike()) return false;
+    const Communicators on = communicatorsOf(inner, *c, &in, program_);
+    if (c->knows == Knows::all && on.areOfAllRanks()) return false;  // who knows it knows all
+    const bool toRoots = c->knows == Knows::root && site_.collective->knows == Knows::root;
+    const bool isItself = findCollective(site_.call->getDirectCallee()->getNameAsString());
+    if (!toRoots || !isItself) return true;
+    // To the root, which knows more anyway.
+    const Communicators own = communicatorsOf(*site_.call, *site_.collective, site_.in, program_);
+    const auto root = [](const CallExpr &call, const Collective &of, const ASTContext &context) {
+      return call.getArg(static_cast<unsigned>(of.arguments.find('R')))
+          ->getIntegerConstantExpr(context);
+    };
+    const std::optional<llvm::APSInt> ours = root(*site_.call, *site_.collective, site_.context());
+    const std::optional<llvm::APSInt> other = root(inner, *c, in.getASTContext());
+    return !on.areConstantOf(own) || !ours || !other || *ours != *other;
+  }
+
+  /// By what ranks may look at messages, or at memory, before they have waited; empty: by nothing.
+  std::string whoLooks() const {
     if (program_.sharesMemory()) return "ranks share memory";
     if (program_.hasSides()) return "a communicator may have two sides";
     if (const std::string by = program_.seesMessagesEarlier(); !by.empty())

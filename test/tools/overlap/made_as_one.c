@@ -3,6 +3,7 @@
 // REQUIRES: openmpi
 // RUN: nbc-overlap %s -- mpicc.openmpi -DALIKE | FileCheck %s --check-prefix=ALIKE
 // RUN: nbc-overlap %s -- mpicc.openmpi | FileCheck %s --implicit-check-not=fix:
+// RUN: nbc-overlap %s -- mpicc.openmpi -DDUP=PMPI_Comm_dup | FileCheck %s --implicit-check-not=fix: --check-prefix=PROFILED
 // RUN: nbc-overlap %s -- mpicc.openmpi -DJUMPS | FileCheck %s --implicit-check-not=fix:
 #include <mpi.h>
 #include <stdio.h>
@@ -30,10 +31,13 @@ static void make(void) {
   MPI_Comm_dup(MPI_COMM_WORLD, &c3);
 }
 #else
+#ifndef DUP
+#define DUP MPI_Comm_dup
+#endif
 static void make(void) {
-  if (rank == 0) MPI_Comm_dup(MPI_COMM_WORLD, &c1);
+  if (rank == 0) DUP(MPI_COMM_WORLD, &c1);
   MPI_Comm_dup(MPI_COMM_WORLD, &c2);
-  if (rank != 0) MPI_Comm_dup(MPI_COMM_WORLD, &c3);
+  if (rank != 0) DUP(MPI_COMM_WORLD, &c3);
 }
 #endif
 
@@ -43,8 +47,9 @@ int main(int argc, char **argv) {
   double x = rank, y = 10 + rank, z = 20 + rank;
   make();
   if (rank == 0) MPI_Bcast(&x, 1, MPI_DOUBLE, 0, c1);
-  // ALIKE: [[#@LINE+3]]:3: remark: MPI_Bcast
-  // ALIKE: fix: MPI_Ibcast here, MPI_Wait behind line [[#@LINE+3]]
+  // ALIKE: [[#@LINE+4]]:3: remark: MPI_Bcast
+  // ALIKE: fix: MPI_Ibcast here, MPI_Wait behind line [[#@LINE+4]]
+  // PROFILED: not changed: 'c2' may be another communicator on other ranks
   // CHECK: [[#@LINE+1]]:3: note: not changed: 'c2' may be another communicator on other ranks
   MPI_Bcast(&y, 1, MPI_DOUBLE, 0, c2);
   for (int i = 0; i < 400; ++i) work[i] += i;
