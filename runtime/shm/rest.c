@@ -18,6 +18,8 @@
 enum {
   SPINS = 5000,
   YIELDS = 2000,
+  AT_ONCE = 4,  // of these
+  FEW_LANES = 16,
   SLEEPS = 64,  // before they get longer: 1 or 2 % of what has been waited
   SHORTEST = 10000,
   LONGEST = 500000,
@@ -62,6 +64,19 @@ static bool is_crowded(struct crowd *c, uint32_t idle) {
   return c->crowded;
 }
 
+// Whether there may be something to move, by a look at one word of each lane that only receives.
+static bool stirs(const struct nbc_shm_lanes *lanes) {
+  if (lanes->owed || lanes->count > FEW_LANES) return true;
+  for (uint32_t i = 0; i < lanes->count; ++i) {
+    const struct lane *l = &lanes->lanes[i];
+    if (l->posted.first || l->owed.first || l->waiting.first) return true;
+    if (l->receives.first && atomic_load_explicit(&cell_of(&l->in, l->taken)->flag,
+                                                  memory_order_relaxed) == l->taken + 1)
+      return true;
+  }
+  return false;
+}
+
 int lanes_rest(struct nbc_shm_lanes *lanes) {
   uint32_t idle = lanes->idle;
   // Once, if others want the core: where something has moved there may be more, as of a long
@@ -77,8 +92,14 @@ int lanes_rest(struct nbc_shm_lanes *lanes) {
   }
   idle -= spins;
   if (idle < YIELDS) {
-    ++crowd.yields;
-    sched_yield();
+    // The way up to who waits, and back by all that may move, takes as long as a rank that shares
+    // the core may need to send.
+    uint32_t yields = 0;
+    do {
+      ++crowd.yields;
+      sched_yield();
+    } while (++yields < AT_ONCE && !stirs(lanes));
+    lanes->idle += yields - 1;
     return 1;
   }
   uint32_t doubled = (idle - YIELDS) / SLEEPS;
