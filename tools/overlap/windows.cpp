@@ -165,7 +165,7 @@ class Obstacle {
                                 " may be what orders who writes and who reads"};
       case Effect::collective:
         if (barrier) return Remark{e.at, e.what + " comes behind the barrier for a reason"};
-        if (mayTell(*llvm::cast<CallExpr>(e.access.where), *e.access.in)) {
+        if (mayTell(e.access)) {
           const std::string by = program_.actsOutside() ? toldEarlier() : whoLooks();
           if (!by.empty()) return Remark{e.at, e.what + " may tell what " + name_ + " does: " + by};
         }
@@ -199,9 +199,12 @@ class Obstacle {
   }
 
   /// Whether a rank may be told by another collective what it does not know by the call itself.
-  bool mayTell(const CallExpr &inner, const FunctionDecl &in) const {
-    const Collective *c = findCollective(inner.getDirectCallee()->getName().str());
+  bool mayTell(const Access &at) const {
     if (isKnownAlike()) return false;
+    if (!at.where) return true;  // in a function that calls itself
+    const auto &inner = *llvm::cast<CallExpr>(at.where);
+    const FunctionDecl &in = *at.in;
+    const Collective *c = findCollective(inner.getDirectCallee()->getName().str());
     const Communicators on = communicatorsOf(inner, *c, &in, program_);
     if (c->knows == Knows::all && on.areOfAllRanks()) return false;  // who knows it knows all
     const bool toRoots = c->knows == Knows::root && site_.collective->knows == Knows::root;

@@ -8,6 +8,10 @@
 #include <mpi.h>
 #include <stdio.h>
 static double work[400];
+static int deep(int n, int *token) {
+  MPI_Bcast(token, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  return n > 0 ? deep(n - 1, token) : n;
+}
 
 int main(int argc, char **argv) {
   int rank, sum = 0, one = 1, token = 7, all;
@@ -76,5 +80,11 @@ int main(int argc, char **argv) {
   for (int i = 0; i < 400; ++i) work[i] += i;
   MPI_Reduce(&one, &token, 1, MPI_INT, MPI_MAX, 1, MPI_COMM_WORLD);
   printf("%d %g\n", sum + token, work[1]);
+  // CHECK: [[#@LINE+2]]:3: remark: MPI_Reduce: line [[#@LINE+3]] can run meanwhile
+  // CHECK-NEXT: note: it must be complete here: MPI_Bcast in deep() may tell what MPI_Reduce does
+  MPI_Reduce(&one, &sum, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
+  for (int i = 0; i < 400; ++i) work[i] += i;
+  deep(3, &token);
+  printf("%d %g\n", sum, work[1]);
   MPI_Finalize();
 }
