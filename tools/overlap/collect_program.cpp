@@ -84,6 +84,7 @@ class Collector : public RecursiveASTVisitor<Collector> {
       if (findCollective(f->getName().str())) program_.collectives_.push_back({call, in_});
       if (findMaker(f->getName().str())) program_.makers_.push_back({call, in_});
       program_.givesFunctionsToMpi_ = program_.givesFunctionsToMpi_ || givesFunction(*call, *f);
+      program_.requests_.called(*call, *f);
       if (namesAnyByNumber(*call, *f)) program_.looks_.emplace_back("a rank below 0", in_);
       if (asksForThreads(*call, *f)) program_.looks_.emplace_back("threads that call MPI", in_);
     }
@@ -126,6 +127,7 @@ class Collector : public RecursiveASTVisitor<Collector> {
 
   bool VisitVarDecl(VarDecl *v) {
     program_.elements_.declared(*v);
+    if (v->getInit()) program_.requests_.given(*v->getInit(), context_);
     if (v->hasGlobalStorage() && !v->isStaticLocal() && !v->getType()->isDependentType()) {
       program_.globals_.push_back(v);
       program_.declarations_[program_.inAll(*v)].push_back(v);
@@ -144,6 +146,7 @@ class Collector : public RecursiveASTVisitor<Collector> {
 
   bool VisitBinaryOperator(BinaryOperator *op) {
     if (op->isAssignmentOp()) values_.gives(op->getLHS(), op, in_);
+    if (op->isAssignmentOp()) program_.requests_.given(*op->getRHS(), context_);
     // It is the variable once more, which may be kept.
     if (op->isAssignmentOp() && op->isGLValue() &&
         (!in_ || !isReadAtMost(op, in_->getASTContext(), false)))
@@ -218,7 +221,7 @@ class Collector : public RecursiveASTVisitor<Collector> {
     calls(*made->getConstructor());
     const std::string name = made->getConstructor()->getParent()->getNameAsString();
     program_.writesStreams_ = program_.writesStreams_ || name == "basic_ofstream" ||
-                              name == "basic_fstream" || name == "basic_filebuf";
+                              name == "basic_fstream" || name.find("filebuf") != std::string::npos;
     return true;
   }
 
@@ -393,19 +396,27 @@ class Collector : public RecursiveASTVisitor<Collector> {
   /// Whether a function leaves nothing behind when the rank ends. Of libraries in the system's
   /// headers those do that open files, change folders, or start or reach other programs.
   bool staysInside(const FunctionDecl &f) const {
-    if (isMpi(f)) return !f.getName().contains("_File_");
+    if (isMpi(f))
+      return !f.getName().contains("_File_") && !f.getName().contains("ublish_name") &&
+             !f.getName().contains("Lookup_name");
     if (findKnownCall(f) || isMathematics(f) || isChoice(f) || program_.isLocal(f)) return true;
     if (!isOfSystem(f)) return f.hasBody();
-    const auto *names = dyn_cast<NamespaceDecl>(f.getDeclContext());
-    if (names && names->getName() == "filesystem") return false;
-    static constexpr std::string_view others[] = {
-        "fopen",       "freopen", "fdopen",   "open",   "openat", "creat",  "mkstemp",
-        "tmpfile",     "mkdir",   "rmdir",    "rename", "remove", "unlink", "link",
-        "symlink",     "mkfifo",  "truncate", "popen",  "system", "fork",   "vfork",
-        "posix_spawn", "socket",  "kill",     "syslog"};
-    llvm::StringRef name = f.getIdentifier() && f.isExternC() ? f.getName() : "";
-    name.consume_back("64");
-    return std::ranges::find(others, std::string_view(name)) == std::end(others);
+    if (f.getQualifiedNameAsString().find("filesystem::") != std::string::npos) return false;
+    // How the names of those begin that others may see the work of.
+    static constexpr llvm::StringLiteral others[] = {
+        "fopen",     "freopen",   "fdopen",       "open",         "creat",   "tmpfile",
+        "mk",        "rmdir",     "rename",       "remove",       "unlink",  "link",
+        "symlink",   "truncate",  "utime",        "futime",       "lutime",  "chmod",
+        "fchmod",    "lchmod",    "chown",        "fchown",       "lchown",  "setxattr",
+        "lsetxattr", "fsetxattr", "lremovexattr", "fremovexattr", "flock",   "lockf",
+        "fcntl",     "ioctl",     "popen",        "system",       "fork",    "vfork",
+        "clone",     "daemon",    "exec",         "posix_spawn",  "wordexp", "socket",
+        "pipe",      "kill",      "raise",        "sigqueue",     "sem",     "msg",
+        "mq_",       "syslog",    "vsyslog",      "setpriority",  "prlimit"};
+    const llvm::StringRef name = f.getIdentifier() && f.isExternC() ? f.getName() : "";
+    return name == "mktime" || std::ranges::none_of(others, [&](llvm::StringRef begin) {
+             return name.starts_with(begin);
+           });
   }
 
   /// Whether what is behind its arguments is reached by them alone: memcpy() copies addresses,

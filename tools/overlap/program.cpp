@@ -260,7 +260,7 @@ bool Program::actsOutside() const {
 std::string Program::seesMessagesEarlier() const {
   for (const auto &[what, in] : looks_)
     if (!in || in->isExternallyVisible() || isa<CXXMethodDecl>(in) || addressTaken(*in) ||
-        !callers(*in).empty())
+        in->hasAttr<ConstructorAttr>() || in->hasAttr<DestructorAttr>() || !callers(*in).empty())
       return what;
   return {};
 }

@@ -17,6 +17,7 @@
 #include "tools/overlap/known_calls.h"
 #include "tools/overlap/memory.h"
 #include "tools/overlap/parts.h"
+#include "tools/overlap/requests.h"
 
 namespace nbcc::overlap {
 
@@ -139,9 +140,9 @@ class Program {
   /// them all.
   bool mayEndRank(const clang::FunctionDecl &);
 
-  /// Ranks may share memory, by MPI's windows or the system's: then a collective may be what orders
-  /// accesses.
-  bool sharesMemory() const { return sharesMemory_; }
+  /// Ranks may share memory, by MPI's windows or the system's, or by messages whose requests are
+  /// freed: then a collective may be what orders accesses.
+  bool sharesMemory() const { return sharesMemory_ || requests_.mayBeFreed(); }
 
   /// A rank may leave something behind when it ends, in a file or with another program: then it
   /// matters what it has come to.
@@ -319,6 +320,7 @@ class Program {
        hasSides_ = false, joinsOthers_ = false, writesStreams_ = false, redirects_ = false,
        changesStreams_ = false, lendsMemory_ = false, goesBack_ = false, hasDirectives_ = false,
        handlesErrors_ = false, givesFunctionsToMpi_ = false;
+  Requests requests_;
   std::set<Handles> handles_;
 };
 

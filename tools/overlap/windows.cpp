@@ -190,7 +190,8 @@ class Obstacle {
   /// which not all ranks of the program know it then.
   bool isKnownAlike() const {
     const Knows knows = site_.collective->knows;
-    return site_.ofAll && (knows == Knows::all || knows == Knows::alike);
+    // Where there may be others, the ranks of MPI_COMM_WORLD are not all.
+    return site_.ofAll && !program_.hasSides() && (knows == Knows::all || knows == Knows::alike);
   }
 
   std::string toldEarlier() const {
@@ -206,7 +207,8 @@ class Obstacle {
     const FunctionDecl &in = *at.in;
     const Collective *c = findCollective(inner.getDirectCallee()->getName().str());
     const Communicators on = communicatorsOf(inner, *c, &in, program_);
-    if (c->knows == Knows::all && on.areOfAllRanks()) return false;  // who knows it knows all
+    if (c->knows == Knows::all && on.areOfAllRanks() && !program_.hasSides())
+      return false;  // who knows it knows all
     const bool toRoots = c->knows == Knows::root && site_.collective->knows == Knows::root;
     const bool isItself = findCollective(site_.call->getDirectCallee()->getNameAsString());
     if (!toRoots || !isItself) return true;

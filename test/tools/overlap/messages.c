@@ -81,7 +81,6 @@ static void unchanged(void) {
   MPI_Start(&request);
   MPI_Recv(left, N, MPI_DOUBLE, before, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   MPI_Wait(&request, MPI_STATUS_IGNORE);
-  MPI_Request_free(&request);
   printf("%d %g\n", rank, left[5] + sum);
 }
 
