@@ -171,6 +171,8 @@ static bool leadsOn(const Expr &argument) {
           holds(written->getPointeeType()));
 }
 
+constexpr long kMessages = 1000;  // the work that a call is which takes its time, too
+
 bool Walk::collective(const CallExpr *call, const FunctionDecl &f) {
   const Collective *c = isMpi(f) ? findCollective(f.getName().str()) : nullptr;
   if (!c || call->getNumArgs() != c->arguments.size()) return false;
@@ -187,7 +189,6 @@ bool Walk::collective(const CallExpr *call, const FunctionDecl &f) {
     add(Effect::reads, argument, text(argument), objects, here);
     if (what == 'r' || what == 'b') add(Effect::writes, argument, text(argument), objects, here);
   }
-  constexpr long kMessages = 1000;  // both are under way
   out_.addWork(kMessages);
   add(Effect::collective, call, c->blocking(), {},
       {Access::anywhere, call, memory_.function(), nullptr, 1, {}});
@@ -218,8 +219,7 @@ bool Walk::message(const CallExpr *call, const FunctionDecl &f) {
     if (what != 's') add(Effect::writes, argument, text(argument), objects, here);
   }
   out_.all[itself].message = plain;
-  constexpr long kMessage = 1000;  // both are under way
-  if (!onlyWaits) out_.addWork(kMessage);
+  if (!onlyWaits) out_.addWork(kMessages);
   return true;
 }
 

@@ -71,4 +71,9 @@ const Collective *findCollective(std::string_view function) {
   return nullptr;
 }
 
+const Collective *findOrdered(std::string_view function) {
+  const Collective *c = findCollective(function);
+  return c ? c : findMaker(function);
+}
+
 }  // namespace nbcc::overlap

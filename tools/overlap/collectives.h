@@ -36,4 +36,7 @@ const Collective *findCollective(std::string_view function);
 /// them, in one order, as they call collectives.
 const Collective *findMaker(std::string_view function);
 
+/// Either.
+const Collective *findOrdered(std::string_view function);
+
 }  // namespace nbcc::overlap

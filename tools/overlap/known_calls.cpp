@@ -216,11 +216,6 @@ bool isMpi(const clang::FunctionDecl &f) {
          f.isExternC() && !hasOwnBody(f) && !isRelabelled(f) && (!isOwn(f) || isKnownToMpi(f));
 }
 
-/// A collective, or what makes a communicator.
-static bool isOrdered(const std::string &function) {
-  return findCollective(function) || findMaker(function);
-}
-
 /// mpi_bcast_(), MPI_BCAST(), pmpi_bcast_f08_(): what Fortran calls, by the names of compilers.
 static bool isFortrans(llvm::StringRef symbol) {
   std::string lower = symbol.lower();
@@ -230,7 +225,7 @@ static bool isFortrans(llvm::StringRef symbol) {
   name = name.rtrim('_');
   for (const char *end : {"_f08ts", "_f08", "_fts", "_f"})
     if (name.consume_back(end)) break;
-  return isOrdered("MPI_" + name.substr(0, 1).upper() + name.substr(1).str());
+  return findOrdered("MPI_" + name.substr(0, 1).upper() + name.substr(1).str());
 }
 
 bool isCollectiveByOtherName(const clang::FunctionDecl &f) {
@@ -240,10 +235,10 @@ bool isCollectiveByOtherName(const clang::FunctionDecl &f) {
              : nullptr;
   if (names && names->getName() == "MPI") return true;
   llvm::StringRef name = nameOf(f), symbol = symbolOf(f);
-  if (isMpi(f)) return name.consume_front("P") && isOrdered(name.str());
+  if (isMpi(f)) return name.consume_front("P") && findOrdered(name.str());
   symbol.consume_front("\1");
   symbol.consume_front("P");
-  return isFortrans(name) || (symbol != name && isOrdered(symbol.str()));
+  return isFortrans(name) || (symbol != name && findOrdered(symbol.str()));
 }
 
 bool isErrno(const clang::FunctionDecl &f) {

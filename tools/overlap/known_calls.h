@@ -87,7 +87,8 @@ bool isOwn(const clang::FunctionDecl &);
 
 /// A function of MPI.
 bool isMpi(const clang::FunctionDecl &);
-/// PMPI_Bcast(), mpi_bcast_(), a method of MPI's C++ bindings, which may be one.
+/// PMPI_Bcast(), mpi_bcast_(), a method of MPI's C++ bindings, which may be one; PMPI_Comm_dup()
+/// and such, which make communicators.
 bool isCollectiveByOtherName(const clang::FunctionDecl &);
 
 /// What errno stands for.

@@ -61,9 +61,7 @@ const FunctionDecl *constructorBody(const CXXConstructExpr &made, const Program 
 }
 
 const Collective *findOrdered(const FunctionDecl *f) {
-  if (!f || !isMpi(*f)) return nullptr;
-  const Collective *c = findCollective(f->getName().str());
-  return c ? c : findMaker(f->getName().str());
+  return f && isMpi(*f) ? findOrdered(f->getName().str()) : nullptr;
 }
 
 Calling callingOf(const FunctionDecl &withBody, const Program &program) {

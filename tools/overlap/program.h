@@ -123,18 +123,13 @@ class Program {
   bool isLong(const clang::FunctionDecl &f) const { return long_.contains(&f); }
   void setLong(const clang::FunctionDecl &f) { long_.insert(&f); }
 
-  /// What has been found of a collective: whether all ranks have it as the same one in their order.
+  /// What has been found of a collective, or of a call that makes a communicator: whether all ranks
+  /// have it as the same one in their order.
   std::optional<bool> isKnownInOrder(const clang::CallExpr &call) const {
     const auto at = inOrder_.find(&call);
     return at == inOrder_.end() ? std::nullopt : std::optional(at->second);
   }
   void setInOrder(const clang::CallExpr &call, bool is) { inOrder_[&call] = is; }
-  /// The same of one that makes a communicator.
-  std::optional<bool> isKnownMadeAsOne(const clang::CallExpr &call) const {
-    const auto at = madeAsOne_.find(&call);
-    return at == madeAsOne_.end() ? std::nullopt : std::optional(at->second);
-  }
-  void setMadeAsOne(const clang::CallExpr &call, bool is) { madeAsOne_[&call] = is; }
 
   /// Whether a call of it may end the rank, in whatever it calls in turn; not whether it aborts
   /// them all.
@@ -294,7 +289,7 @@ class Program {
   mutable std::map<const clang::FunctionDecl *, Calling> calling_;
   std::map<const clang::FunctionDecl *, bool> mayEndRank_, makes_;  // by the body
   std::set<const clang::FunctionDecl *> long_;
-  std::map<const clang::CallExpr *, bool> inOrder_, madeAsOne_;
+  std::map<const clang::CallExpr *, bool> inOrder_;
   std::map<const clang::FunctionDecl *, bool> emptyMacros_;
   std::vector<const clang::FunctionDecl *>
       bodies_;  // a function of a header has one in each source

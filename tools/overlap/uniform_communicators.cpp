@@ -98,11 +98,11 @@ bool Uniform::chosenAlike(const Expr *e, const FunctionDecl *in, const ASTContex
 bool Uniform::isMadeAsOne(const CallExpr &call, const FunctionDecl *in) {
   const Collective *kind = findMaker(call.getDirectCallee()->getName().str());
   if (!kind || call.getNumArgs() != kind->arguments.size()) return false;
-  if (const std::optional<bool> known = program_.isKnownMadeAsOne(call)) return *known;
-  program_.setMadeAsOne(call, false);  // while it is asked
+  if (const std::optional<bool> known = program_.isKnownInOrder(call)) return *known;
+  program_.setInOrder(call, false);  // while it is asked
   const bool alike =
       !mayMeet(call, *kind, in, program_) || !Uniform(program_, call, *kind).whyNot();
-  program_.setMadeAsOne(call, alike);
+  program_.setInOrder(call, alike);
   return alike;
 }
 
