@@ -487,9 +487,9 @@ static void tell(struct lane *l) {
 
 static int move_receives(struct nbc_shm_lanes *lanes, struct lane *l) {
   for (struct nbc_shm_message *m; (m = l->receives.first);) {
-    struct cell *cell = cell_of(&l->in, l->taken);
-    if (atomic_load_explicit(&cell->flag, memory_order_acquire) != l->taken + 1) return 0;
+    if (!lane_filled(l)) return 0;
     told_acquire();
+    struct cell *cell = cell_of(&l->in, l->taken);
     const uint32_t bytes = slot_bytes(&l->in.sizes, m->bytes);
     const uint32_t place = slot_begin(&l->in.sizes, l->ring_taken, bytes);
     if (place + bytes > l->in_pages) ring_fetch(&l->in, &l->in_pages, place + bytes);

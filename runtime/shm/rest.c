@@ -18,9 +18,9 @@
 enum {
   SPINS = 5000,
   YIELDS = 2000,
-  AT_ONCE = 4,  // of these
-  FEW_LANES = 16,
-  SLEEPS = 64,  // before they get longer: 1 or 2 % of what has been waited
+  AT_ONCE = 4,     // of these, as long as nothing has come
+  FEW_LANES = 16,  // which are quickly looked at
+  SLEEPS = 64,     // before they get longer: 1 or 2 % of what has been waited
   SHORTEST = 10000,
   LONGEST = 500000,
   LOOK_EACH = 8  // calls: even the coarse clock costs a little
@@ -70,9 +70,7 @@ static bool stirs(const struct nbc_shm_lanes *lanes) {
   for (uint32_t i = 0; i < lanes->count; ++i) {
     const struct lane *l = &lanes->lanes[i];
     if (l->posted.first || l->owed.first || l->waiting.first) return true;
-    if (l->receives.first && atomic_load_explicit(&cell_of(&l->in, l->taken)->flag,
-                                                  memory_order_relaxed) == l->taken + 1)
-      return true;
+    if (l->receives.first && lane_filled(l)) return true;
   }
   return false;
 }

@@ -290,6 +290,11 @@ extern const struct nbc_shm_ops shm_ops;
 int lane_send(struct nbc_shm_lanes *, uint32_t lane, struct nbc_shm_message *);
 int lane_receive(struct nbc_shm_lanes *, uint32_t lane, struct nbc_shm_message *);
 int lane_move(struct nbc_shm_lanes *, uint32_t lane);
+// Whether the next message to receive is there, or its beginning.
+static inline bool lane_filled(const struct lane *l) {
+  return atomic_load_explicit(&cell_of(&l->in, l->taken)->flag, memory_order_acquire) ==
+         l->taken + 1;
+}
 static inline bool lane_busy(const struct lane *l) {
   return l->receives.first || l->posted.first || l->owed.first || l->waiting.first;
 }
