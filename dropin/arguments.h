@@ -66,6 +66,11 @@ struct Laid {
     std::fill_n(counts, n, 0);
     std::fill_n(displacements, n, 0);
   }
+  void leave() {
+    room.leave();
+    counts = nullptr;
+    displacements = nullptr;
+  }
 
  private:
   // Without a further allocation, which would be seen among so few.
@@ -82,12 +87,10 @@ struct Arguments::More {
   Handles handles;
   UserOperator user;
 
-  bool has_rows() const { return in.counts || out.counts; }
-  /// Where there are no rows: gives handles back, and all memory but what another short call would
-  /// need as well.
+  /// For the next call: without handles, and with the memory.
   void leave() {
-    in.room.leave();
-    out.room.leave();
+    in.leave();
+    out.leave();
     before.clear();
     behind.clear();
     handles.clear();

@@ -57,7 +57,7 @@ bool Arguments::empty() {
 }
 
 void Arguments::clear() {
-  if (more_ && more_.use_count() == 1 && !spare_ && !more_->has_rows()) {
+  if (more_ && more_.use_count() == 1 && !spare_) {
     more_->leave();
     spare_ = std::move(more_);
   }
