@@ -7,7 +7,7 @@
 /// call, `behind` what is unpacked afterwards:
 ///
 ///   allgather, received side not dense      before: nothing        behind: all blocks
-///   the same, in place                      before: the own one    behind: all
+///   the same, in place                      before: the own one    behind: all but that
 ///   neighbours, received side               before: all            behind: all
 ///
 /// (Nobody's block is not written, so its image must be what was there.) Where one block of a row
@@ -23,7 +23,9 @@
 #include "dropin/data.h"
 #include "dropin/handles.h"
 #include "dropin/operators.h"
+#include "dropin/packing.h"
 #include "dropin/room.h"
+#include "dropin/shapes.h"
 #include "dropin/types.h"
 
 namespace nbcc::dropin {
@@ -47,6 +49,14 @@ inline std::byte *bytes_at(const void *buffer, std::int64_t offset = 0) {
 inline std::size_t size(std::int64_t n) {
   return static_cast<std::size_t>(n);
 }
+
+/// What a rank sends to itself by rows: in them it has no bytes, and goes from type to type.
+struct Own {
+  Piece from = {}, to = {};
+  std::int64_t bytes = 0;  // 0: it goes as the others do
+
+  bool needs_image() const { return bytes && needs_room(from.type, to.type); }
+};
 
 /// How a side is laid out for nbc_call: in bytes, or elements of a reduction.
 struct Laid {
@@ -84,6 +94,7 @@ struct Laid {
 struct Arguments::More {
   Laid in, out;
   std::vector<Piece> before, behind;
+  Own own;
   Handles handles;
   UserOperator user;
 
@@ -93,6 +104,7 @@ struct Arguments::More {
     out.leave();
     before.clear();
     behind.clear();
+    own.bytes = 0;
     handles.clear();
     user.leave();
   }
@@ -113,6 +125,7 @@ class Arguments::Filler {
  private:
   const Operation &o_;
   const int rank_;
+  const bool in_place_ = sends_in_place(o_, rank_);
   nbc_call &call_;
   std::shared_ptr<More> &more_;
   const bool they_stay_;
@@ -125,6 +138,8 @@ class Arguments::Filler {
   void keep(const Handle &...handle) {
     if (!they_stay_) more().handles.keep(handle...);
   }
+  void take_own_apart();
+  bool is_apart(int block) const { return block == rank_ && more_ && more_->own.bytes; }
   void *side(const Side &, bool sent, bool row, int blocks, Prefill);
   void *equal_blocks(const Side &, bool sent, int blocks, Prefill);
   void *own_lengths(const Side &, bool sent, int blocks, Prefill);

@@ -43,7 +43,12 @@ bool Arguments::set(const Operation &o, int rank, int ranks, int blocks_in, int 
 }
 
 bool Arguments::fill() {
-  return !more_ || std::ranges::all_of(more_->before, [](const Piece &p) {
+  if (!more_) return true;
+  const auto &[from, to, bytes] = more_->own;
+  if (bytes && !repack(from.data, from.count, from.datatype, from.type, to.data, to.count,
+                       to.datatype, to.type, from.image))
+    return false;
+  return std::ranges::all_of(more_->before, [](const Piece &p) {
     return pack(p.data, p.count, p.datatype, p.type, p.image);
   });
 }
@@ -65,7 +70,7 @@ void Arguments::clear() {
 }
 
 bool Arguments::serves_again() const {
-  return !more_ || (more_->before.empty() && more_->behind.empty());
+  return !more_ || (more_->before.empty() && more_->behind.empty() && !more_->own.bytes);
 }
 
 }  // namespace nbcc::dropin

@@ -6,6 +6,24 @@
 
 namespace nbcc::dropin {
 
+// The block of a row, whose image there is not yet.
+static Piece piece(const Side &s, int i) {
+  MPI_Datatype type = s.types ? s.types[i] : s.type;
+  const Type t = type_of(type);
+  const std::int64_t offset = s.displacements[i] * (s.types ? 1 : t.extent);
+  return {bytes_at(s.buffer, offset), nullptr, s.counts[i], type, t};
+}
+
+// It would be copied once more than others are, which leave the processor in between.
+void Arguments::Filler::take_own_apart() {
+  if (o_.kind != NBC_ALLTOALL || !o_.each || in_place_) return;
+  if (!o_.send.counts[rank_] || !o_.receive.counts[rank_]) return;
+  const Piece from = piece(o_.send, rank_), to = piece(o_.receive, rank_);
+  if (from.type.dense && to.type.dense) return;
+  const std::int64_t bytes = from.count * from.type.size;
+  if (bytes == to.count * to.type.size) more().own = {from, to, bytes};
+}
+
 void *Arguments::Filler::equal_blocks(const Side &s, bool sent, int blocks, Prefill prefill) {
   Type t = type_of(s.type);
   call_.count = size(s.count * t.size);
@@ -15,10 +33,17 @@ void *Arguments::Filler::equal_blocks(const Side &s, bool sent, int blocks, Pref
   std::byte *room = (sent ? m.in : m.out).room.take(size(all * t.size)), *data = bytes_at(s.buffer);
   Piece piece = {data, room, all, s.type, t};
   if (sent || prefill == Prefill::all) m.before.push_back(piece);
-  if (!sent) m.behind.push_back(piece);
-  if (prefill == Prefill::own)
-    m.before.push_back({bytes_at(s.buffer, rank_ * s.count * t.extent),
-                        room + rank_ * s.count * t.size, s.count, s.type, t});
+  const auto part = [&](std::int64_t first, std::int64_t n) -> Piece {
+    return {bytes_at(s.buffer, first * s.count * t.extent), room + first * s.count * t.size,
+            n * s.count, s.type, t};
+  };
+  if (prefill == Prefill::own) m.before.push_back(part(rank_, 1));
+  if (!sent && in_place_) {
+    m.behind.push_back(part(0, rank_));
+    m.behind.push_back(part(rank_ + 1, blocks - rank_ - 1));
+  } else if (!sent) {
+    m.behind.push_back(piece);
+  }
   keep(s.type, t);
   return room;
 }
@@ -31,7 +56,7 @@ void *Arguments::Filler::dense_row(const Side &s, Laid &row, int blocks) {
   row.make_row(blocks);
   for (int i = 0; i < blocks; ++i) {
     if (s.types && s.counts[i]) t = type_of(s.types[i]);
-    row.counts[i] = size(s.counts[i] * t.size);
+    row.counts[i] = is_apart(i) ? 0 : size(s.counts[i] * t.size);
     if (row.counts[i] == 0) continue;
     std::int64_t offset = s.displacements[i] * (s.types ? 1 : t.size);
     if (!base) base = bytes_at(nullptr, offset);
@@ -48,16 +73,21 @@ void *Arguments::Filler::packed_row(const Side &s, bool sent, int blocks, Prefil
   std::int64_t total = 0;
   for (int i = 0; i < blocks; ++i) {
     if (s.counts[i] == 0) continue;
-    MPI_Datatype type = s.types ? s.types[i] : s.type;
-    Type t = type_of(type);
-    std::int64_t offset = s.displacements[i] * (s.types ? 1 : t.extent);
-    pieces[size(i)] = {bytes_at(s.buffer, offset), nullptr, s.counts[i], type, t};
-    row.counts[i] = size(s.counts[i] * t.size);
-    if (__builtin_add_overflow(total, s.counts[i] * t.size, &total)) throw std::bad_alloc();
-    if (s.types) keep(type, t);
+    Piece &p = pieces[size(i)];
+    p = piece(s, i);
+    if (s.types) keep(p.datatype, p.type);
+    if (is_apart(i)) {
+      p.count = 0;
+      continue;
+    }
+    row.counts[i] = size(p.count * p.type.size);
+    if (__builtin_add_overflow(total, p.count * p.type.size, &total)) throw std::bad_alloc();
   }
   if (!s.types) keep(s.type, type_of(s.type));
-  std::byte *room = row.room.take(size(total)), *at = room;
+  const bool first_own = sent && m.own.needs_image();  // which has gone when others are packed
+  std::byte *room = row.room.take(size(first_own ? std::max(total, m.own.bytes) : total));
+  std::byte *at = room;
+  if (first_own) m.own.from.image = room;
   for (int i = 0; i < blocks; ++i) {
     Piece &p = pieces[size(i)];
     p.image = at;
@@ -65,7 +95,7 @@ void *Arguments::Filler::packed_row(const Side &s, bool sent, int blocks, Prefil
     if (p.count == 0) continue;
     if (sent || prefill == Prefill::all || (prefill == Prefill::own && i == rank_))
       m.before.push_back(p);
-    if (!sent) m.behind.push_back(p);
+    if (!sent && !(in_place_ && i == rank_)) m.behind.push_back(p);
   }
   return room;
 }
@@ -90,8 +120,8 @@ void *Arguments::Filler::side(const Side &s, bool sent, bool row, int blocks, Pr
 void Arguments::Filler::move(int blocks_in, int blocks_out) {
   const Shapes &shapes = shapes_of(o_.kind);
   call_.type = NBC_BYTE;
-  bool in_place = sends_in_place(o_, rank_);
-  if (in_place)
+  take_own_apart();
+  if (in_place_)
     call_.in = NBC_IN_PLACE;
   else if (sends(o_, rank_))
     call_.in = side(o_.send, true, is_row(shapes.send), blocks_in, Prefill::none);
@@ -101,7 +131,7 @@ void Arguments::Filler::move(int blocks_in, int blocks_out) {
   }
   if (!receives(o_, rank_)) return;
   Prefill prefill = Prefill::none;
-  if (in_place) prefill = o_.kind == NBC_ALLTOALL ? Prefill::all : Prefill::own;
+  if (in_place_) prefill = o_.kind == NBC_ALLTOALL ? Prefill::all : Prefill::own;
   if (shapes.receive == Shape::neighbors) prefill = Prefill::all;
   if (o_.kind != NBC_BCAST) {
     call_.out = side(o_.receive, false, is_row(shapes.receive), blocks_out, prefill);

@@ -105,6 +105,49 @@ void copy_blocks(char *to, std::int64_t next, const char *from, std::int64_t beh
   }
 }
 
+// Along the blocks of elements of a type.
+class Walk {
+ public:
+  Walk(const void *data, const Type &t)
+      : blocks_(t.blocks),
+        extent_(t.extent),
+        element_(static_cast<const char *>(data) + t.blocks.first) {}
+
+  const char *at() const { return element_ + block_ * blocks_.stride + done_; }
+  std::int64_t left() const { return blocks_.bytes - done_; }  // of the block
+  void go_on(std::int64_t bytes) {
+    done_ += bytes;
+    if (done_ < blocks_.bytes) return;
+    done_ = 0;
+    if (++block_ < blocks_.count) return;
+    block_ = 0;
+    element_ += extent_;
+  }
+
+ private:
+  const Blocks blocks_;
+  const std::int64_t extent_;
+  const char *element_;
+  std::int64_t block_ = 0, done_ = 0;
+};
+
+void walk(const void *from, const Type &f, void *to, const Type &t, std::int64_t bytes) {
+  Walk source(from, f), target(to, t);
+  while (bytes) {
+    const std::int64_t n = std::min(source.left(), target.left());
+    std::memcpy(const_cast<char *>(target.at()), source.at(), static_cast<std::size_t>(n));
+    source.go_on(n);
+    target.go_on(n);
+    bytes -= n;
+  }
+}
+
+// Shorter ones are quicker copied twice, by a loop for their length.
+bool has_long_blocks(const Type &t) {
+  constexpr std::int64_t enough = 64;
+  return t.blocks.count && t.blocks.bytes >= enough;
+}
+
 }  // namespace
 
 bool pack(const void *from, std::int64_t count, MPI_Datatype type, const Type &t, void *to) {
@@ -116,7 +159,8 @@ bool pack(const void *from, std::int64_t count, MPI_Datatype type, const Type &t
   if (const Blocks &b = t.blocks; b.count && from) {
     for (std::int64_t i = 0; i < count; ++i)
       copy_blocks(static_cast<char *>(to) + i * t.size, b.bytes,
-                  static_cast<const char *>(from) + i * t.extent, b.stride, b.count, b.bytes);
+                  static_cast<const char *>(from) + i * t.extent + b.first, b.stride, b.count,
+                  b.bytes);
     return true;
   }
   return in_parts(count, t.size, [&](std::int64_t i, std::int64_t n) {
@@ -133,7 +177,7 @@ bool unpack(const void *from, void *to, std::int64_t count, MPI_Datatype type, c
   }
   if (const Blocks &b = t.blocks; b.count && to) {
     for (std::int64_t i = 0; i < count; ++i)
-      copy_blocks(static_cast<char *>(to) + i * t.extent, b.stride,
+      copy_blocks(static_cast<char *>(to) + i * t.extent + b.first, b.stride,
                   static_cast<const char *>(from) + i * t.size, b.bytes, b.count, b.bytes);
     return true;
   }
@@ -141,6 +185,20 @@ bool unpack(const void *from, void *to, std::int64_t count, MPI_Datatype type, c
     return unpack_part(static_cast<const char *>(from) + i * t.size, n * t.size,
                        static_cast<char *>(to) + i * t.extent, n, type);
   });
+}
+
+bool needs_room(const Type &from, const Type &to) {
+  return !from.dense && !to.dense && !(has_long_blocks(from) && has_long_blocks(to));
+}
+
+bool repack(const void *from, std::int64_t from_count, MPI_Datatype from_type, const Type &f,
+            void *to, std::int64_t to_count, MPI_Datatype to_type, const Type &t, void *room) {
+  if (f.dense) return unpack(from, to, to_count, to_type, t);
+  if (t.dense) return pack(from, from_count, from_type, f, to);
+  if (needs_room(f, t))
+    return pack(from, from_count, from_type, f, room) && unpack(room, to, to_count, to_type, t);
+  walk(from, f, to, t, from_count * f.size);
+  return true;
 }
 
 void put_pairs(const void *from, void *to, std::int64_t count, nbc_type pair) {

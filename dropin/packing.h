@@ -16,6 +16,12 @@ namespace nbcc::dropin {
 bool pack(const void *from, std::int64_t count, MPI_Datatype, const Type &, void *to);
 bool unpack(const void *from, void *to, std::int64_t count, MPI_Datatype, const Type &);
 
+/// Elements of one type to elements of another, as many bytes. Of blocks that are long it takes one
+/// copy. `room`: for as many bytes, where needs_room() says so.
+bool repack(const void *from, std::int64_t from_count, MPI_Datatype, const Type &, void *to,
+            std::int64_t to_count, MPI_Datatype, const Type &, void *room);
+bool needs_room(const Type &from, const Type &to);
+
 /// Pairs, as they lie in memory, without what is between their members or behind them.
 void put_pairs(const void *from, void *to, std::int64_t count, nbc_type);
 

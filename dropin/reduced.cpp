@@ -73,20 +73,20 @@ void Arguments::Filler::reduce(int ranks) {
   }
   std::int64_t result = o_.receive.count;
   if (o_.kind == NBC_REDUCE_SCATTER) result = o_.send.counts[rank_];
-  bool in_place = sends_in_place(o_, rank_), nothing_received = o_.kind == NBC_EXSCAN && rank_ == 0;
+  const bool nothing_received = o_.kind == NBC_EXSCAN && rank_ == 0;
   // reduce_scatter with lengths of its own has no place for the result in the row of inputs; and
   // the first rank of an exscan keeps what it had.
-  bool apart = in_place && (o_.kind == NBC_REDUCE_SCATTER || nothing_received);
-  const void *given = in_place ? o_.receive.buffer : o_.send.buffer;
+  bool apart = in_place_ && (o_.kind == NBC_REDUCE_SCATTER || nothing_received);
+  const void *given = in_place_ ? o_.receive.buffer : o_.send.buffer;
   void *out = bytes_at(o_.receive.buffer);
-  if (in_place && !apart)
+  if (in_place_ && !apart)
     call_.in = NBC_IN_PLACE;
   else if (!t.dense || (apart && !nothing_received))
     call_.in = image(t, given, all, more().in.room, true, 0);
   else
     call_.in = given;
   if (!receives(o_, rank_)) return;
-  bool both = in_place && !apart;
+  bool both = in_place_ && !apart;
   if (nothing_received)
     out = image(t, nullptr, result, more().out.room, false, 0);
   else if (!t.dense || gaps)

@@ -224,18 +224,21 @@ struct Repeated {
 
 Type made(MPI_Datatype);
 
+// Of the one type that another is made of; the numbers that it is made with go into the arrays.
+Type inner_of(MPI_Datatype type, const Envelope &e, int *integers, MPI_Aint *addresses) {
+  MPI_Datatype inner = MPI_DATATYPE_NULL;
+  PMPI_Type_get_contents(type, e.integers, e.addresses, 1, integers, addresses, &inner);
+  if (const Type *known = find_named(inner)) return *known;
+  const Type of = made(inner);
+  if (!of.named) PMPI_Type_free(&inner);
+  return of;
+}
+
 Repeated repeated(MPI_Datatype type, const Envelope &e) {
   int integers[3];  // of a vector
   MPI_Aint addresses[2];
-  MPI_Datatype inner = MPI_DATATYPE_NULL;
   Repeated r;
-  PMPI_Type_get_contents(type, e.integers, e.addresses, 1, integers, addresses, &inner);
-  if (const Type *known = find_named(inner)) {
-    r.of = *known;
-  } else {
-    r.of = made(inner);
-    if (!r.of.named) PMPI_Type_free(&inner);
-  }
+  r.of = inner_of(type, e, integers, addresses);
   switch (e.combiner) {
     case MPI_COMBINER_CONTIGUOUS:
       r.blocks = 1;
@@ -273,16 +276,49 @@ std::optional<Type> strided(const Repeated &r) {
   return t;
 }
 
+// Of a part of an array, from its innermost dimension outwards: what it has all of below the first
+// that it has not all of lies in one piece.
+Blocks part_of_array(MPI_Datatype type, const Envelope &e) {
+  constexpr int most_dimensions = 4;
+  if (e.combiner != MPI_COMBINER_SUBARRAY || e.large || e.integers > 3 * most_dimensions + 2)
+    return {};
+  int integers[3 * most_dimensions + 2];
+  MPI_Aint addresses[1];  // of which there are none
+  const Type of = inner_of(type, e, integers, addresses);
+  if (!of.dense) return {};
+  const int n = integers[0], *sizes = integers + 1, *parts = sizes + n, *starts = parts + n;
+  Blocks b = {.count = 1, .bytes = of.size};
+  std::int64_t below = of.size;  // bytes from one index to the next
+  for (int i = 0; i < n; ++i) {
+    const int d = integers[3 * n + 1] == MPI_ORDER_C ? n - 1 - i : i;
+    b.first += starts[d] * below;
+    if (b.bytes == below)
+      b.bytes *= parts[d];
+    else if (b.count == 1 && parts[d] > 1)
+      b.stride = below, b.count = parts[d];
+    else if (parts[d] > 1 && b.stride * b.count == below)
+      b.count *= parts[d];
+    else if (parts[d] > 1)
+      return {};
+    below *= sizes[d];
+  }
+  return b;
+}
+
 // A type without a name.
 Type made_of_others(MPI_Datatype type, const Envelope &e) {
   Repeated r;
   if (repeats(e)) r = repeated(type, e);
   if (const std::optional<Type> t = strided(r)) return *t;
+  const bool same = e.combiner == MPI_COMBINER_DUP || e.combiner == MPI_COMBINER_RESIZED;
+  const Blocks blocks = same ? r.of.blocks : part_of_array(type, e);
   const Extents own = extents_of(type);
   // The bytes of a type lie without gaps in the order of its type map where those of what is copied
   // do, if nothing is between the copies and none is in another's place: backwards they would reach
   // before address 0. Some are said not to that do; they are packed then, which is right for any.
-  return {.size = own.size, .extent = own.extent, .dense = own.has_no_gaps() && r.of.dense};
+  Type t = {.size = own.size, .extent = own.extent, .dense = own.has_no_gaps() && r.of.dense};
+  if (!t.dense) t.blocks = blocks;
+  return t;
 }
 
 Type made(MPI_Datatype type) {

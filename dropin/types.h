@@ -24,6 +24,7 @@ struct Blocks {
   std::int64_t count = 0;  // 0: they lie in another way
   std::int64_t bytes = 0;  // of one
   std::int64_t stride = 0;
+  std::int64_t first = 0;  // bytes from the element's address to where they begin
 };
 
 struct Type {

@@ -218,9 +218,8 @@ struct Rows {
 
 // A side of blocks with lengths of their own, from the last to the first, with something in
 // between.
-Side row(const Animal &a, const std::vector<int> &lengths, Rows &rows, Memory &memory,
+Side row(const Animal &a, bool other, const std::vector<int> &lengths, Rows &rows, Memory &memory,
          unsigned seed) {
-  bool other = rank % 2;
   int at = 0;
   rows = {};
   rows.displacements.resize(lengths.size());
@@ -291,7 +290,10 @@ void own_lengths(const Animal &a, const std::vector<Animal> *zoo, nbc_kind kind,
   auto side = [&](Shape shape, bool is_sent, Rows &rows, Memory &memory, unsigned seed) {
     auto [n, pairs] = lengths(shape, is_sent);
     if (shape == Shape::one) return equal(a, n[0], 1, memory, seed);
-    return zoo ? row(*zoo, n, pairs, wide, rows, memory, seed) : row(a, n, rows, memory, seed);
+    // Of others the MPIs choose an algorithm by what a rank receives, extents included.
+    const bool other = is_sent || kind != NBC_ALLTOALL ? rank % 2 : rank / 2 % 2;
+    return zoo ? row(*zoo, n, pairs, wide, rows, memory, seed)
+               : row(a, other, n, rows, memory, seed);
   };
   o.send = side(s.send, true, sent, c.send, rank);
   o.receive = side(s.receive, false, received, c.receive, 100 + rank);

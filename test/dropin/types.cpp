@@ -74,6 +74,32 @@ void packs(const Animal &a, int count) {
   CHECK(found.bytes == expected.bytes);
 }
 
+// From one type to another of the same signature.
+void repacks(MPI_Datatype from, int n, MPI_Datatype to, int m) {
+  const Type f = type_of(from), t = type_of(to);
+  Memory data = Memory::of(from, n, 1), found = Memory::of(to, m, 2), expected = found;
+  std::vector<char> room(needs_room(f, t) ? f.size * n + 1 : 0);
+  CHECK(repack(data.buffer, n, from, f, found.buffer, m, to, t, room.data()));
+  send_to_self(data.buffer, n, from, expected.buffer, m, to);
+  CHECK(found.bytes == expected.bytes);
+}
+
+void repacks(const std::vector<Animal> &zoo) {
+  for (const Animal &a : zoo) {
+    for (int count : {1, 3}) {
+      what = a.name + ", from type to type, count " + std::to_string(count);
+      repacks(a.type, count, a.type, count);
+      repacks(a.type, count, a.other, count * a.others);
+      repacks(a.other, count * a.others, a.type, count);
+    }
+    for (const Animal &b : zoo) {
+      if (a.other != MPI_INT || b.other != MPI_INT || a.others == 0 || b.others == 0) continue;
+      what = a.name + " to " + b.name;
+      repacks(a.type, b.others, b.type, a.others);
+    }
+  }
+}
+
 // --- MPI's operators, beside MPI_Reduce_local ---
 
 const MPI_Op operators[] = {MPI_SUM,  MPI_PROD, MPI_MIN, MPI_MAX,  MPI_BAND,   MPI_BOR,
@@ -181,7 +207,8 @@ void same_extents(MPI_Datatype type) {
   const Blocks &b = t.blocks;
   if (t.dense) CHECK(size == extent && size == true_extent && lower == 0 && b.count == 0);
   if (b.count == 0) return;
-  CHECK(true_lower == 0 && b.count * b.bytes == size && b.bytes <= b.stride);
+  CHECK(true_lower == b.first && b.count * b.bytes == size);
+  CHECK(b.count == 1 || b.bytes <= b.stride);
   CHECK((b.count - 1) * b.stride + b.bytes == true_extent);
 }
 
@@ -227,6 +254,34 @@ void repeated() {
   what = "repeated types";
   CHECK(in_blocks > 30 && others > 30);
   for (int i = 3; i < 6; ++i) PMPI_Type_free(&inner[i]);
+}
+
+// All parts of all small arrays.
+void parts_of_arrays() {
+  MPI_Datatype inner[3] = {MPI_INT};
+  PMPI_Type_contiguous(3, MPI_CHAR, &inner[1]);
+  PMPI_Type_vector(2, 1, 2, MPI_INT, &inner[2]);
+  int in_blocks = 0, others = 0;
+  for (MPI_Datatype of : inner)
+    for (int order : {MPI_ORDER_C, MPI_ORDER_FORTRAN})
+      for (int n : {1, 2, 3, 5})
+        for (unsigned number = 0; number < (n < 3 ? 216u : 1500u); ++number) {
+          int sizes[5], parts[5], starts[5];
+          unsigned left = n < 3 ? number : number * 2654435761u >> 7;
+          for (int d = 0; d < n; ++d) {
+            sizes[d] = 1 + static_cast<int>(left % 3);
+            parts[d] = 1 + static_cast<int>(left / 3 % static_cast<unsigned>(sizes[d]));
+            starts[d] = static_cast<int>(left % static_cast<unsigned>(sizes[d] - parts[d] + 1));
+            left /= 6;
+          }
+          what = "part of an array: " + std::to_string(number) + " of " + std::to_string(n);
+          MPI_Datatype made;
+          PMPI_Type_create_subarray(n, sizes, parts, starts, order, of, &made);
+          ++(repeats(made) ? in_blocks : others);
+        }
+  what = "parts of arrays";
+  CHECK(in_blocks > 1000 && others > 1000);
+  for (int i = 1; i < 3; ++i) PMPI_Type_free(&inner[i]);
 }
 
 // Fortran's types by precision, which nobody may free.
@@ -280,13 +335,16 @@ int main(int argc, char **argv) {
   MPI_Init(&argc, &argv);
   PMPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   PMPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
-  for (const Animal &a : make_zoo()) {
+  const std::vector<Animal> zoo = make_zoo();
+  for (const Animal &a : zoo) {
     what = a.name;
     CHECK(type_of(a.type).dense == a.dense);
     for (int count : {0, 1, 7}) packs(a, count);
   }
+  repacks(zoo);
   for (const Named &named : named_types()) reduces(named);
   repeated();
+  parts_of_arrays();
   by_precision();
   frees_operators();
   std::puts("all alike");

@@ -72,6 +72,12 @@ std::vector<Animal> make_zoo() {
   int sizes[] = {4, 5}, part[] = {2, 3}, start[] = {1, 1};
   PMPI_Type_create_subarray(2, sizes, part, start, MPI_ORDER_C, MPI_INT, &t);
   add("inner of an array", t, MPI_INT, 6, false);
+  int wide[] = {20, 6}, columns[] = {18, 3}, second[] = {1, 2};
+  PMPI_Type_create_subarray(2, wide, columns, second, MPI_ORDER_FORTRAN, MPI_INT, &t);
+  add("long columns of an array", t, MPI_INT, 54, false);
+  PMPI_Type_vector(2, 27, 30, MPI_INT, &t);
+  PMPI_Type_create_resized(t, -4, 244, &t);
+  add("long blocks", t, MPI_INT, 54, false);
   PMPI_Type_contiguous(0, MPI_INT, &t);
   add("nothing", t, t, 1,
       true);  // of 0 ints, and one of these, some of the MPIs wait for each other
