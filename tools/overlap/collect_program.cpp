@@ -210,8 +210,10 @@ class Collector : public RecursiveASTVisitor<Collector> {
         program_.namesInside_.insert(tag.getDecl()->getNameAsString());
       TraverseDecl(tag.getDecl());
     }
-    if (const CXXRecordDecl *record = at.getType()->getAsCXXRecordDecl())
+    if (const CXXRecordDecl *record = at.getType()->getAsCXXRecordDecl()) {
       values_.givesArguments(*record);
+      program_.writesStreams_ = program_.writesStreams_ || writesFiles(*record);
+    }
     return true;
   }
   bool VisitCXXConstructExpr(CXXConstructExpr *made) {
@@ -219,9 +221,8 @@ class Collector : public RecursiveASTVisitor<Collector> {
     values_.givesArguments(*made->getConstructor());
     constructed(*made, *made, {made->arg_begin(), made->arg_end()});
     calls(*made->getConstructor());
-    const std::string name = made->getConstructor()->getParent()->getNameAsString();
-    program_.writesStreams_ = program_.writesStreams_ || name == "basic_ofstream" ||
-                              name == "basic_fstream" || name.find("filebuf") != std::string::npos;
+    program_.writesStreams_ =
+        program_.writesStreams_ || writesFiles(*made->getConstructor()->getParent());
     return true;
   }
 
@@ -293,6 +294,7 @@ class Collector : public RecursiveASTVisitor<Collector> {
       program_.looks_.emplace_back("MPI::ANY_SOURCE", in_);
     if (isa<VarDecl, BindingDecl>(ref->getDecl()) && !values_.isUnderstood(ref))
       values_.gives(ref, ref, in_);
+    if (isa<VarDecl, BindingDecl>(ref->getDecl())) program_.requests_.used(*ref, in_);
     const auto *f = dyn_cast<FunctionDecl>(ref->getDecl());
     if (f && !staysInside(*f)) program_.outside_.insert(f);
     if (isa<FunctionDecl, VarDecl>(ref->getDecl())) calls(*ref->getDecl());
@@ -325,7 +327,7 @@ class Collector : public RecursiveASTVisitor<Collector> {
     if (f && !called_.contains(ref)) program_.addressTaken_.insert(nameInAll(*f));
     if (f && isMpi(*f)) {
       if (seesEarlier(f->getName())) program_.looks_.emplace_back(f->getName().str() + "()", in_);
-      if (!called_.contains(ref) && findOrdered(f)) program_.hidden_ = f->getName().str() + "()";
+      if (!called_.contains(ref)) named(*f);
     }
     if (f && isCollectiveByOtherName(*f)) program_.hidden_ = f->getNameAsString() + "()";
     // What a name leads to is known when the program runs.
@@ -341,6 +343,7 @@ class Collector : public RecursiveASTVisitor<Collector> {
     if (d->getIdentifier() && d->getName() == "MPI_SOURCE")  // of an empty status that is any
       program_.looks_.emplace_back("MPI_SOURCE", in_);
     if (isa<VarDecl>(d)) program_.uses_[program_.inAll(*d)].push_back({e, in_});
+    program_.requests_.used(*e, in_);
     if (isa<VarDecl, FieldDecl>(d) && !values_.isUnderstood(e)) values_.gives(e, e, in_);
     const auto *m = dyn_cast<CXXMethodDecl>(d);
     calls(*d);
@@ -382,6 +385,24 @@ class Collector : public RecursiveASTVisitor<Collector> {
     return true;
   }
 
+  /// One of MPI that may be called by another name.
+  void named(const FunctionDecl &f) {
+    const llvm::StringRef name = f.getName();
+    if (findOrdered(&f)) program_.hidden_ = name.str() + "()";
+    program_.requests_.named(f);
+    if (makesIntercommunicator(f)) program_.hasSides_ = program_.joinsOthers_ = true;
+    if (name.contains("ecv") || name.contains("robe") || name.contains("Init_thread"))
+      program_.looks_.emplace_back(name.str() + "() by another name", in_);
+    for (const ParmVarDecl *p : f.parameters())
+      program_.givesFunctionsToMpi_ =
+          program_.givesFunctionsToMpi_ || p->getType()->isFunctionPointerType();
+  }
+
+  static bool writesFiles(const CXXRecordDecl &record) {
+    const llvm::StringRef name = record.getIdentifier() ? record.getName() : "";
+    return name == "basic_ofstream" || name == "basic_fstream" || name.contains("filebuf");
+  }
+
   /// Of a header that two sources include.
   static bool sameText(const FunctionDecl &a, const FunctionDecl &b) {
     const auto place = [](const FunctionDecl &f) {
@@ -404,16 +425,19 @@ class Collector : public RecursiveASTVisitor<Collector> {
     if (f.getQualifiedNameAsString().find("filesystem::") != std::string::npos) return false;
     // How the names of those begin that others may see the work of.
     static constexpr llvm::StringLiteral others[] = {
-        "fopen",     "freopen",   "fdopen",       "open",         "creat",   "tmpfile",
-        "mk",        "rmdir",     "rename",       "remove",       "unlink",  "link",
-        "symlink",   "truncate",  "utime",        "futime",       "lutime",  "chmod",
-        "fchmod",    "lchmod",    "chown",        "fchown",       "lchown",  "setxattr",
-        "lsetxattr", "fsetxattr", "lremovexattr", "fremovexattr", "flock",   "lockf",
-        "fcntl",     "ioctl",     "popen",        "system",       "fork",    "vfork",
-        "clone",     "daemon",    "exec",         "posix_spawn",  "wordexp", "socket",
-        "pipe",      "kill",      "raise",        "sigqueue",     "sem",     "msg",
-        "mq_",       "syslog",    "vsyslog",      "setpriority",  "prlimit"};
-    const llvm::StringRef name = f.getIdentifier() && f.isExternC() ? f.getName() : "";
+        "fopen",     "freopen",   "fdopen",         "open",          "creat",   "tmpfile",
+        "mk",        "rmdir",     "rename",         "remove",        "unlink",  "link",
+        "symlink",   "truncate",  "utime",          "futime",        "lutime",  "chmod",
+        "fchmod",    "lchmod",    "chown",          "fchown",        "lchown",  "setxattr",
+        "lsetxattr", "fsetxattr", "lremovexattr",   "fremovexattr",  "flock",   "lockf",
+        "fcntl",     "ioctl",     "popen",          "system",        "fork",    "vfork",
+        "clone",     "daemon",    "exec",           "posix_spawn",   "wordexp", "socket",
+        "pipe",      "kill",      "raise",          "sigqueue",      "sem",     "msg",
+        "mq_",       "syslog",    "vsyslog",        "setpriority",   "prlimit", "pidfd_",
+        "ptrace",    "setpgid",   "sethostname",    "setdomainname", "mount",   "umount",
+        "ftruncate", "fallocate", "posix_fallocate"};
+    const bool isC = f.isExternC() || f.getDeclContext()->getRedeclContext()->isTranslationUnit();
+    const llvm::StringRef name = f.getIdentifier() && isC ? f.getName() : "";
     return name == "mktime" || std::ranges::none_of(others, [&](llvm::StringRef begin) {
              return name.starts_with(begin);
            });

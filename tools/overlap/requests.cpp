@@ -10,6 +10,7 @@
 
 #include "tools/overlap/buffers.h"
 #include "tools/overlap/program.h"
+#include "tools/overlap/site.h"
 
 namespace nbcc::overlap {
 
@@ -38,13 +39,68 @@ static bool isRequest(QualType type) {
   return false;
 }
 
-void Requests::called(const CallExpr &call, const FunctionDecl &of) {
-  llvm::StringRef name = of.getName();
+/// Also arrays of them, and what points at one.
+static bool holdsRequest(QualType type) {
+  for (;;) {
+    if (isRequest(type)) return true;
+    type = type.getNonReferenceType();
+    if (type->isPointerType())
+      type = type->getPointeeType();
+    else if (const ArrayType *array = type->getAsArrayTypeUnsafe())
+      type = array->getElementType();
+    else
+      return false;
+  }
+}
+
+static bool frees(const FunctionDecl &f) {
+  return f.getName().ends_with("MPI_Request_free");
+}
+
+static bool begins(const FunctionDecl &f) {
+  llvm::StringRef name = f.getName();
   name.consume_front("P");
   name.consume_front("MPI_");
-  const bool frees = name == "Request_free";
   const bool message = name.contains("end") || name.contains("ecv");  // Isend, Recv_init
-  const bool begins = message && (name.starts_with("I") || name.contains("_init"));
+  return message && (name.starts_with("I") || name.contains("_init"));
+}
+
+void Requests::named(const FunctionDecl &f) {
+  if (frees(f)) freed_.insert("");
+  if (begins(f)) lent_.insert("");
+  unknown_ = unknown_ || frees(f);
+  passedOn_ = passedOn_ || begins(f);
+}
+
+/// Where it is none of a call of MPI, it may be had by another name there.
+void Requests::used(const Expr &name, const FunctionDecl *in) {
+  if (passedOn_ || name.getType().isNull() || !holdsRequest(name.getType())) return;
+  const auto *member = dyn_cast<MemberExpr>(&name);
+  const auto *field = member ? dyn_cast<FieldDecl>(member->getMemberDecl()) : nullptr;
+  if (field && field->getParent()->isUnion()) passedOn_ = true;
+  const Stmt *at = &name, *p = nullptr;
+  for (; in && (p = parentOf(at, in->getASTContext())); at = p) {
+    if (const auto *call = dyn_cast<CallExpr>(p)) {
+      const FunctionDecl *f = call->getDirectCallee();
+      passedOn_ = passedOn_ || !f || !isMpi(*f);
+      return;
+    }
+    const auto *op = dyn_cast<BinaryOperator>(p);
+    if (op && (op->isComparisonOp() || (op->getOpcode() == BO_Assign && op->getLHS() == at)))
+      return;
+    const auto *cast = dyn_cast<CastExpr>(p);
+    if (cast && cast->getCastKind() == CK_ToVoid) return;
+    const auto *to = dyn_cast<UnaryOperator>(p);
+    const bool goesOn = cast || llvm::isa<ParenExpr, ArraySubscriptExpr>(p) ||
+                        (op && op->isAdditiveOp()) || (to && to->getOpcode() == UO_AddrOf) ||
+                        (to && to->getOpcode() == UO_Deref);
+    if (!goesOn) break;
+  }
+  passedOn_ = true;
+}
+
+void Requests::called(const CallExpr &call, const FunctionDecl &of) {
+  const bool frees = overlap::frees(of), begins = overlap::begins(of);
   if ((!frees && !begins) || call.getNumArgs() == 0) return;
   const ValueDecl *in = holderOf(call.getArg(call.getNumArgs() - 1));
   const bool pointer = !in || (in->getType()->isPointerType() && !isRequest(in->getType()));

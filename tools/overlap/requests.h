@@ -17,12 +17,15 @@
 
 namespace nbcc::overlap {
 
-/// What is done with requests in all sources. To be told of each call of MPI, and of all that is
-/// given to a variable.
+/// What is done with requests in all sources. To be told of each call of MPI, of each of its
+/// functions that is named without a call, of all that is given to a variable, and of each name of
+/// a variable or field.
 class Requests {
  public:
   void called(const clang::CallExpr &, const clang::FunctionDecl &of);
+  void named(const clang::FunctionDecl &);
   void given(const clang::Expr &value, const clang::ASTContext &);
+  void used(const clang::Expr &name, const clang::FunctionDecl *in);
   bool mayBeFreed() const;
 
  private:

@@ -1,18 +1,26 @@
 // A message whose request is freed while it is under way is waited for by nobody: a collective may be what tells that it is
 // over, and its memory free again. Freed requests of other calls do not matter.
 // REQUIRES: openmpi
-// RUN: for how in 0 1 2 3 4; do nbc-overlap %s -- mpicc.openmpi -DHOW=$how | grep "25:.*fix:\|orders who sees" | sed "s/.*note: /$how: /"; done | FileCheck %s
-// CHECK: 0: fix: MPI_Iallreduce here, MPI_Wait behind line 26
+// RUN: for how in 0 1 2 3 4 5 6 7 8 9; do nbc-overlap %s -- mpicc.openmpi -DHOW=$how | grep "33:.*fix:\|orders who sees" | sed "s/.*note: /$how: /"; done | FileCheck %s
+// CHECK: 0: fix: MPI_Iallreduce here, MPI_Wait behind line 34
 // CHECK-NEXT: 1: it must be complete here: a[i] may be memory that other ranks see, and MPI_Allreduce orders who sees what
 // CHECK-NEXT: 2: it must be complete here: a[i] may be memory that other ranks see, and MPI_Allreduce orders who sees what
 // CHECK-NEXT: 3: it must be complete here: a[i] may be memory that other ranks see, and MPI_Allreduce orders who sees what
 // CHECK-NEXT: 4: it must be complete here: a[i] may be memory that other ranks see, and MPI_Allreduce orders who sees what
+// CHECK-NEXT: 5: it must be complete here: a[i] may be memory that other ranks see, and MPI_Allreduce orders who sees what
+// CHECK-NEXT: 6: it must be complete here: a[i] may be memory that other ranks see, and MPI_Allreduce orders who sees what
+// CHECK-NEXT: 7: it must be complete here: a[i] may be memory that other ranks see, and MPI_Allreduce orders who sees what
+// CHECK-NEXT: 8: it must be complete here: a[i] may be memory that other ranks see, and MPI_Allreduce orders who sees what
+// CHECK-NEXT: 9: it must be complete here: a[i] may be memory that other ranks see, and MPI_Allreduce orders who sees what
 #include <mpi.h>
 #include <stdio.h>
+#include <string.h>
 enum { N = 1000 };
 static double a[N], b[N];
 #if HOW == 2
 static void end(MPI_Request *request) { MPI_Request_free(request); }
+#elif HOW == 5
+static void drop(MPI_Request request) { MPI_Request_free(&request); }
 #endif
 int main(int argc, char **argv) {
   int rank;
@@ -38,6 +46,21 @@ int main(int argc, char **argv) {
 #elif HOW == 4
   MPI_Request *at = &sent;
   MPI_Request_free(at);
+#elif HOW == 5
+  drop(sent);
+#elif HOW == 6
+  MPI_Request all[1] = {sent};
+  MPI_Request_free(&all[0]);
+#elif HOW == 7
+  memcpy(&copy, &sent, sizeof sent);
+  MPI_Request_free(&copy);
+#elif HOW == 8
+  int (*end)(MPI_Request *) = MPI_Request_free;
+  end(&sent);
+#elif HOW == 9
+  union { MPI_Request one, same; } u;
+  MPI_Isend(a, N, MPI_DOUBLE, 0, 1, MPI_COMM_SELF, &u.one);
+  MPI_Request_free(&u.same);
 #endif
   MPI_Wait(&sent, MPI_STATUS_IGNORE);
   (void)copy, (void)other;
