@@ -58,7 +58,8 @@ class Arguments {
   /// not looked at in others. False: no memory.
   bool set(const Operation &, int rank, int ranks, int blocks_in, int blocks_out,
            bool they_stay = false);
-  /// What to start with; packs first. False: no memory, or MPI could not pack.
+  /// What to start with; packs first, and of an alltoallv or -w puts what a rank sends itself where
+  /// it belongs, if that is not dense. False: no memory, or MPI could not pack.
   bool fill();
   const nbc_call &call() const { return call_; }
   /// Whether another call with other buffers may have the same, but for an operator of the user's:

@@ -29,20 +29,17 @@ void *Arguments::Filler::equal_blocks(const Side &s, bool sent, int blocks, Pref
   call_.count = size(s.count * t.size);
   if (t.dense) return bytes_at(s.buffer);
   More &m = more();
-  std::int64_t all = s.count * blocks;
-  std::byte *room = (sent ? m.in : m.out).room.take(size(all * t.size)), *data = bytes_at(s.buffer);
-  Piece piece = {data, room, all, s.type, t};
-  if (sent || prefill == Prefill::all) m.before.push_back(piece);
+  std::byte *room = (sent ? m.in : m.out).room.take(size(s.count * blocks * t.size));
   const auto part = [&](std::int64_t first, std::int64_t n) -> Piece {
-    return {bytes_at(s.buffer, first * s.count * t.extent), room + first * s.count * t.size,
-            n * s.count, s.type, t};
+    first *= s.count;
+    return {bytes_at(s.buffer, first * t.extent), room + first * t.size, n * s.count, s.type, t};
   };
+  if (sent || prefill == Prefill::all) m.before.push_back(part(0, blocks));
   if (prefill == Prefill::own) m.before.push_back(part(rank_, 1));
+  if (!sent && !in_place_) m.behind.push_back(part(0, blocks));
   if (!sent && in_place_) {
     m.behind.push_back(part(0, rank_));
     m.behind.push_back(part(rank_ + 1, blocks - rank_ - 1));
-  } else if (!sent) {
-    m.behind.push_back(piece);
   }
   keep(s.type, t);
   return room;
