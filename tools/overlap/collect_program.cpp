@@ -127,7 +127,6 @@ class Collector : public RecursiveASTVisitor<Collector> {
 
   bool VisitVarDecl(VarDecl *v) {
     program_.elements_.declared(*v);
-    if (v->getInit()) program_.requests_.given(*v->getInit(), context_);
     if (v->hasGlobalStorage() && !v->isStaticLocal() && !v->getType()->isDependentType()) {
       program_.globals_.push_back(v);
       program_.declarations_[program_.inAll(*v)].push_back(v);
@@ -146,7 +145,6 @@ class Collector : public RecursiveASTVisitor<Collector> {
 
   bool VisitBinaryOperator(BinaryOperator *op) {
     if (op->isAssignmentOp()) values_.gives(op->getLHS(), op, in_);
-    if (op->isAssignmentOp()) program_.requests_.given(*op->getRHS(), context_);
     // It is the variable once more, which may be kept.
     if (op->isAssignmentOp() && op->isGLValue() &&
         (!in_ || !isReadAtMost(op, in_->getASTContext(), false)))
@@ -294,7 +292,6 @@ class Collector : public RecursiveASTVisitor<Collector> {
       program_.looks_.emplace_back("MPI::ANY_SOURCE", in_);
     if (isa<VarDecl, BindingDecl>(ref->getDecl()) && !values_.isUnderstood(ref))
       values_.gives(ref, ref, in_);
-    if (isa<VarDecl, BindingDecl>(ref->getDecl())) program_.requests_.used(*ref, in_);
     const auto *f = dyn_cast<FunctionDecl>(ref->getDecl());
     if (f && !staysInside(*f)) program_.outside_.insert(f);
     if (isa<FunctionDecl, VarDecl>(ref->getDecl())) calls(*ref->getDecl());
@@ -319,6 +316,7 @@ class Collector : public RecursiveASTVisitor<Collector> {
       // It keeps what is thrown in it for whoever asks.
       program_.catches_ = program_.catches_ || (f->isInStdNamespace() && name == "async");
     }
+    if (mayReadInput(*ref->getDecl())) program_.input_ = ref->getDecl()->getNameAsString();
     if (f && asksForErrno(*f))
       program_.asksForErrno_ = isErrno(*f) ? "the program" : f->getNameAsString() + "()";
     if (f && (symbolOf(*f).ends_with("context") || symbolOf(*f).contains("longjmp")))
@@ -337,13 +335,18 @@ class Collector : public RecursiveASTVisitor<Collector> {
       program_.missing_ = "what " + f->getName().str() + "() opens";
     return true;
   }
+  bool VisitStringLiteral(StringLiteral *s) {
+    if (s->getCharByteWidth() == 1)
+      for (const char *place : {"/dev/stdin", "/dev/fd", "/dev/tty", "/proc/self/fd"})
+        if (s->getString().starts_with(place)) program_.input_ = place;
+    return true;
+  }
   // Static members are variables and functions like any other, through an object too.
   bool VisitMemberExpr(MemberExpr *e) {
     const ValueDecl *d = e->getMemberDecl();
     if (d->getIdentifier() && d->getName() == "MPI_SOURCE")  // of an empty status that is any
       program_.looks_.emplace_back("MPI_SOURCE", in_);
     if (isa<VarDecl>(d)) program_.uses_[program_.inAll(*d)].push_back({e, in_});
-    program_.requests_.used(*e, in_);
     if (isa<VarDecl, FieldDecl>(d) && !values_.isUnderstood(e)) values_.gives(e, e, in_);
     const auto *m = dyn_cast<CXXMethodDecl>(d);
     calls(*d);
@@ -396,6 +399,17 @@ class Collector : public RecursiveASTVisitor<Collector> {
     for (const ParmVarDecl *p : f.parameters())
       program_.givesFunctionsToMpi_ =
           program_.givesFunctionsToMpi_ || p->getType()->isFunctionPointerType();
+  }
+
+  /// What reads the standard input, or any other by its number.
+  static bool mayReadInput(const ValueDecl &d) {
+    if (!isOfSystem(d) || !d.getIdentifier()) return false;
+    const llvm::StringRef name = d.getName();
+    for (const char *other :
+         {"stdin", "cin", "wcin", "scanf", "vscanf", "wscanf", "vwscanf", "gets", "read", "readv",
+          "pread", "pread64", "preadv", "fdopen", "isatty"})
+      if (name == other) return true;
+    return name.starts_with("getchar") || name.starts_with("getwchar");
   }
 
   static bool writesFiles(const CXXRecordDecl &record) {

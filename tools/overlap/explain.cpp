@@ -79,8 +79,8 @@ All ranks
     condition, or that of a break or return in it, names what MPI_Comm_rank() gave or a number made of that. A whole
     number may be one if it comes out of a function that is not seen, or is called through a pointer or virtual; is
     in a variable or field that no source gives a value; or was put there by MPI, but for the number of ranks and
-    what a broadcast, allgather or allreduce leaves. --alike says that it is none. Nor does it name what is read from
-    the standard input, of which a launcher gives each word to one rank, unless such a call sends it to all.
+    what a broadcast, allgather or allreduce leaves. --alike says that it is none. Where the program may read its
+    standard input, which launchers hand to one rank, what ends such a loop has to be shown to be alike.
   - No function that the language itself calls is followed: virtual ones, operators, destructors, coroutines; nor
     methods of classes that a template of a library was given, which may have a name that it calls. Around a call
     stands no try, unless its handlers end the rank; nor around a call of the same kind before.

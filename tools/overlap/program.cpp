@@ -251,6 +251,10 @@ const std::vector<const FunctionDecl *> &Program::unseenCollectives() {
   return *unseenCollectives_;
 }
 
+bool Program::sharesMemory() const {
+  return sharesMemory_ || requests_.mayBeFreed(*this);
+}
+
 bool Program::actsOutside() const {
   return writesStreams_ || sharesMemory_ ||
          std::ranges::any_of(outside_, [&](const FunctionDecl *f) { return !definition(*f); });

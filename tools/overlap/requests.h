@@ -12,26 +12,25 @@
 
 #include <clang/AST/Expr.h>
 
-#include <set>
-#include <string>
+#include <vector>
 
 namespace nbcc::overlap {
 
-/// What is done with requests in all sources. To be told of each call of MPI, of each of its
-/// functions that is named without a call, of all that is given to a variable, and of each name of
-/// a variable or field.
+class Program;
+
+/// What is done with requests in all sources. To be told of each call of MPI, and of each of its
+/// functions that is named without a call.
 class Requests {
  public:
   void called(const clang::CallExpr &, const clang::FunctionDecl &of);
   void named(const clang::FunctionDecl &);
-  void given(const clang::Expr &value, const clang::ASTContext &);
-  void used(const clang::Expr &name, const clang::FunctionDecl *in);
-  bool mayBeFreed() const;
+  /// Once all sources have been gone through.
+  bool mayBeFreed(const Program &) const;
 
  private:
-  std::set<std::string> freed_, lent_;  // variables and fields; of messages
-  bool unknown_ = false;                // one that is freed is behind a pointer
-  bool passedOn_ = false;               // one is copied, or its place, or begun where that is given
+  std::vector<const clang::VarDecl *> freed_;
+  bool unknown_ = false;  // one that is freed is in no variable of its own
+  bool begun_ = false;    // there is any message with a request
 };
 
 }  // namespace nbcc::overlap

@@ -147,8 +147,6 @@ class Uniform {
   bool tellsRank(const clang::ValueDecl &, Seen *) const;
   bool filledByRank(const clang::ValueDecl &, Seen *) const;
   bool getsRank(const clang::Expr *, const clang::FunctionDecl *in, Seen *) const;
-  bool namesInput(const clang::Stmt *, bool variables) const;
-  bool readsInput(const clang::CallExpr &) const;
   bool mayGiveRank(const clang::CallExpr &) const;
   bool mayPutRank(const clang::CallExpr &, const clang::FunctionDecl *in, unsigned argument,
                   Seen *) const;
@@ -231,7 +229,6 @@ class Uniform {
   // What collectives fill: madeAlike(); and the condition that is asked about the rank.
   mutable std::optional<std::map<std::string, std::vector<CallSite>>> alike_;
   mutable std::pair<const clang::Expr *, const clang::FunctionDecl *> namedAt_;
-  mutable bool input_ = false;  // what one rank alone has read is asked for, too
   std::map<const clang::Stmt *, std::vector<const clang::Stmt *>> exits_;  // of a function's body
   Uniform *asker_ = nullptr;  // who wants to know whether the call is one, on the way to its own
   bool assumes_ = false;      // what such a one is still asking

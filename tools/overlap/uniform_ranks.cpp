@@ -3,8 +3,6 @@
 //
 //   MPI_Comm_rank(comm, &g->rank);   in_turn(g->rank + 1)   for (i = 0; i < me; ++i)
 //
-// Likewise what one rank alone is given to read, until all have it.
-//
 // Looked for backwards, from the name to whatever gives it a value in any of the sources. Only
 // whole numbers are followed, and single floating ones: what a loop of a solver waits for is
 // computed from the rank's part of the data, and then made one of all ranks in ways that are hard
@@ -16,7 +14,6 @@
 #include <clang/AST/ExprCXX.h>
 
 #include <algorithm>
-#include <array>
 #include <functional>
 
 #include "tools/overlap/buffers.h"
@@ -77,46 +74,10 @@ static bool holdsReturn(const Stmt *s) {
   return s && (isa<ReturnStmt>(s) || std::ranges::any_of(s->children(), holdsReturn));
 }
 
-/// stdin, std::cin, or a variable that was given one of them.
-bool Uniform::namesInput(const Stmt *s, bool variables) const {
-  if (!s) return false;
-  if (const auto *ref = dyn_cast<DeclRefExpr>(s)) {
-    const ValueDecl &d = *ref->getDecl();
-    const IdentifierInfo *of = d.getIdentifier();
-    if (isOfSystem(d)) return of && (of->isStr("stdin") || of->isStr("cin") || of->isStr("wcin"));
-    const auto *v = variables ? dyn_cast<VarDecl>(&d) : nullptr;
-    return v && (namesInput(v->getAnyInitializer(), false) ||
-                 std::ranges::any_of(program_.given(d), [&](const Given &given) {
-                   return namesInput(given.at, false);
-                 }));
-  }
-  return std::ranges::any_of(s->children(),
-                             [&](const Stmt *child) { return namesInput(child, variables); });
-}
-
-/// Whether a call reads what the program is given while it runs: of what a launcher is given, it
-/// hands that to one rank alone.
-bool Uniform::readsInput(const CallExpr &call) const {
-  const FunctionDecl *f = call.getDirectCallee();
-  if (!f || !isOfSystem(*f)) return false;
-  const llvm::StringRef name = f->getIdentifier() ? f->getName() : "";
-  if (name == "scanf" || name == "vscanf" || name == "gets" || name.starts_with("getchar"))
-    return true;
-  const auto *from = name == "read" && call.getNumArgs() > 0
-                         ? dyn_cast<IntegerLiteral>(call.getArg(0)->IgnoreParenImpCasts())
-                         : nullptr;
-  return (from && from->getValue() == 0) || namesInput(&call, true);
-}
-
 bool Uniform::namesRank(const Expr *e, const FunctionDecl *in) const {
+  Seen seen;
   namedAt_ = {e, in};
-  return std::ranges::any_of(std::array{false, true}, [&](bool input) {
-    Seen seen;
-    input_ = input;
-    const bool names = namesRank(e, &seen);
-    input_ = false;
-    return names;
-  });
+  return namesRank(e, &seen);
 }
 
 /// `seen`: what has been asked of; null: only variables that MPI_Comm_rank() itself fills count.
@@ -135,7 +96,6 @@ bool Uniform::namesRank(const Stmt *e, Seen *seen) const {
   const auto *call = dyn_cast<CallExpr>(e);
   const FunctionDecl *f = call ? call->getDirectCallee() : nullptr;
   if (f && returnsCode(*f)) return false;
-  if (call && seen && input_ && readsInput(*call)) return true;
   const auto *op = dyn_cast<BinaryOperator>(e);
   if (op && seen && op->isEqualityOp())  // who takes part
     for (const Expr *side : {op->getLHS(), op->getRHS()})
@@ -180,7 +140,6 @@ bool Uniform::returnsRank(const Stmt *s, Seen *seen) const {
 
 bool Uniform::tellsRank(const ValueDecl &d, Seen *seen) const {
   if (promised(d)) return false;
-  if (input_ && seen && madeAlike(d)) return false;            // who has read it has sent it to all
   if (isa<BindingDecl>(d)) return isWholeNumber(d.getType());  // a part of anything
   if (!isa<VarDecl, FieldDecl>(d)) return false;
   if (holdsWholeNumbers(d.getType())) return true;
@@ -354,7 +313,6 @@ bool Uniform::mayPutRank(const CallExpr &call, const FunctionDecl *in, unsigned 
     return isWholeNumber(to) || to->isVoidType();
   }
   if (program_.isLocal(f)) return false;
-  if (input_ && readsInput(call)) return true;
   if (!findKnownCall(f) && f.getBuiltinID() == 0 && !isOfSystem(f)) return true;
   return std::ranges::any_of(
       call.arguments(), [&](const Expr *e) { return e != call.getArg(i) && namesRank(e, seen); });

@@ -63,6 +63,6 @@ int main(int argc, char **argv) {
   MPI_Request_free(&u.same);
 #endif
   MPI_Wait(&sent, MPI_STATUS_IGNORE);
-  (void)copy, (void)other;
+  (void)copy;
   MPI_Finalize();
 }
