@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // moved.cpp - the arguments of collectives that only move data: bytes.
 
+#include <algorithm>
+
 #include "dropin/arguments.h"
 #include "dropin/shapes.h"
 
@@ -26,7 +28,7 @@ void Arguments::Filler::take_own_apart() {
 
 void *Arguments::Filler::equal_blocks(const Side &s, bool sent, int blocks, Prefill prefill) {
   Type t = type_of(s.type);
-  call_.count = size(s.count * t.size);
+  if (blocks) call_.count = size(s.count * t.size);  // else any number may stand there
   if (t.dense) return bytes_at(s.buffer);
   More &m = more();
   std::byte *room = (sent ? m.in : m.out).room.take(size(s.count * blocks * t.size));

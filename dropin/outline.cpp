@@ -7,6 +7,8 @@
 // operator, type signature, the bytes of a block), never on how a type is laid out. Any layout
 // works.
 
+#include <algorithm>
+
 #include "dropin/data.h"
 #include "dropin/operators.h"
 #include "dropin/shapes.h"
@@ -123,6 +125,8 @@ Outline moved(const Operation &o, int rank, int blocks_in, int blocks_out) {
   bool own_twice = s.send != Shape::neighbors && s.receive != Shape::neighbors;
   if (o.each && sent && received && own_twice && in.own != out.own) return refused(two_lengths);
   if (o.each) return {};
+  // Who has no neighbors on a side often says that there is nothing.
+  if (has_neighbors(o.kind)) out.block = std::max(out.block, in.block);
   return {.bytes = static_cast<std::uint64_t>(received ? out.block : in.block),
           .truncates = sent && received && own_twice && in.block > out.block};
 }

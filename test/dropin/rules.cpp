@@ -418,6 +418,33 @@ void communicators() {
     if (comms[i] != MPI_COMM_NULL) MPI_Comm_free(&comms[i]);
 }
 
+// Who has nobody to receive from, or to send to, says that it is nothing.
+void without_neighbors() {
+  enum { LENGTH = 60 };
+  if (ranks < 2) return;
+  const bool sends = me == 0, receives = me == 1;
+  const int first = 0, second = 1, sent = sends ? LENGTH : 0, received = receives ? LENGTH : 0;
+  MPI_Comm edge;
+  MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, receives, &first, MPI_UNWEIGHTED, sends, &second,
+                                 MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &edge);
+  for (int turn = 0; turn < 6; ++turn) {
+    int in[LENGTH], out[LENGTH] = {};
+    for (int i = 0; i < LENGTH; ++i) in[i] = i + turn;
+    MPI_Request r = MPI_REQUEST_NULL;
+    if (turn % 3 == 0)
+      MPI_Neighbor_allgather(in, sent, MPI_INT, out, received, MPI_INT, edge);
+    else if (turn % 3 == 1)
+      MPI_Neighbor_alltoall(in, sent, MPI_INT, out, received, MPI_INT, edge);
+    else
+      MPI_Ineighbor_allgather(in, sent, MPI_INT, out, received, MPI_INT, edge, &r);
+    MPI_Wait(&r, MPI_STATUS_IGNORE);
+    bool right = true;
+    for (int i = 0; i < LENGTH; ++i) right &= out[i] == (receives ? in[i] : 0);
+    expect(right, "from a neighbor, call %d", turn);
+  }
+  MPI_Comm_free(&edge);
+}
+
 // MPI lets a program free a communicator while calls on it are under way.
 void freed_early() {
   for (int turn = 0; turn < 10; ++turn) {
@@ -540,6 +567,7 @@ int main(int argc, char **argv) {
   starts_in_any_order();
   initialised_again();
   communicators();
+  without_neighbors();
   freed_early();
   freed_handles();
   errors();
