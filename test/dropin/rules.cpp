@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <numeric>
@@ -418,9 +419,13 @@ void communicators() {
     if (comms[i] != MPI_COMM_NULL) MPI_Comm_free(&comms[i]);
 }
 
-// Who has nobody to receive from, or to send to, says that it is nothing.
+// Who has nobody to receive from, or to send to, says that it is nothing. Open MPI, where calls are
+// passed on to it, sends nothing then.
 void without_neighbors() {
   enum { LENGTH = 60 };
+#if defined(OPEN_MPI)
+  if (std::getenv("NBC_TABLE")) return;
+#endif
   if (ranks < 2) return;
   const bool sends = me == 0, receives = me == 1;
   const int first = 0, second = 1, sent = sends ? LENGTH : 0, received = receives ? LENGTH : 0;
