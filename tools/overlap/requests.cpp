@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// requests.cpp - whether what is freed may be a message's: not if the variable that it is in is
-// only ever given to MPI, and to none of its calls that begin a message.
+// requests.cpp - whether what is freed may be a message's.
+//
+// It is none where each request that is freed, or each one of a message, is in a variable of its
+// own that is only ever given to calls of MPI, and to none that begins a message, or frees one. How
+// else a request may get from one place to another is not followed.
 
 #include "tools/overlap/requests.h"
 
 #include <clang/AST/ASTContext.h>
-#include <clang/AST/Decl.h>
+#include <clang/AST/DeclCXX.h>
 
 #include <algorithm>
 
@@ -19,55 +22,102 @@ namespace nbcc::overlap {
 using namespace clang;
 using llvm::dyn_cast;
 using llvm::dyn_cast_or_null;
+using llvm::isa;
 
 static bool frees(const FunctionDecl &f) {
   return f.getName().ends_with("MPI_Request_free");
 }
 
 static bool begins(const FunctionDecl &f) {
-  llvm::StringRef name = f.getName();
-  name.consume_front("P");
-  name.consume_front("MPI_");
+  const llvm::StringRef name = f.getName().split('_').second;
   const bool message = name.contains("end") || name.contains("ecv");  // Isend, Recv_init
   return message && (name.starts_with("I") || name.contains("_init"));
 }
 
+/// Extensions included, as Open MPI 4 has persistent collectives.
+static bool isOfMpi(const FunctionDecl &f) {
+  return isMpi(f) || (f.getIdentifier() && f.getName().starts_with("MPIX_"));
+}
+
 void Requests::named(const FunctionDecl &f) {
-  unknown_ = unknown_ || frees(f);
-  begun_ = begun_ || begins(f);
+  if (frees(f)) freed_.unknown = true;
+  if (begins(f)) begun_.unknown = true;
+}
+
+/// The variable that a pointer to a request leads to, or into; null: something else.
+static const VarDecl *variableOf(const Expr *request) {
+  request = request->IgnoreParenCasts();
+  if (const auto *op = dyn_cast<UnaryOperator>(request); op && op->getOpcode() == UO_AddrOf)
+    return variableOf(op->getSubExpr());
+  if (const auto *sub = dyn_cast<ArraySubscriptExpr>(request))
+    return sub->getBase()->IgnoreImpCasts()->getType()->isArrayType() ? variableOf(sub->getBase())
+                                                                      : nullptr;
+  const auto *ref = dyn_cast<DeclRefExpr>(request);
+  const auto *v = ref ? dyn_cast<VarDecl>(ref->getDecl()) : nullptr;
+  const bool own =
+      v && !isa<ParmVarDecl>(v) && !v->isExceptionVariable() && !v->getType()->isReferenceType();
+  return own ? v : nullptr;
 }
 
 void Requests::called(const CallExpr &call, const FunctionDecl &of) {
-  begun_ = begun_ || begins(of);
-  if (!frees(of) || call.getNumArgs() == 0) return;
-  const auto *op = dyn_cast<UnaryOperator>(call.getArg(0)->IgnoreParenCasts());
-  const bool address = op && op->getOpcode() == UO_AddrOf;
-  const auto *ref = address ? dyn_cast<DeclRefExpr>(op->getSubExpr()->IgnoreParens()) : nullptr;
-  const auto *v = ref ? dyn_cast<VarDecl>(ref->getDecl()) : nullptr;
-  if (v && !llvm::isa<ParmVarDecl>(v) && !v->isExceptionVariable() &&
-      !v->getType()->isReferenceType())
-    freed_.push_back(v);
+  if ((!frees(of) && !begins(of)) || call.getNumArgs() == 0) return;
+  Held &held = frees(of) ? freed_ : begun_;
+  if (const VarDecl *v = variableOf(call.getArg(call.getNumArgs() - 1)))
+    held.in.insert(v);
   else
-    unknown_ = true;
+    held.unknown = true;
 }
 
-/// &request, given to a call of MPI that begins no message.
-static bool isOfNoMessage(const Use &use) {
-  ASTContext *context = use.in ? &use.in->getASTContext() : nullptr;
-  const auto *op = dyn_cast_or_null<UnaryOperator>(context ? parentOf(use.ref, *context) : nullptr);
-  const bool address = op && op->getOpcode() == UO_AddrOf;
-  const auto *call = dyn_cast_or_null<CallExpr>(address ? parentOf(op, *context) : nullptr);
-  const FunctionDecl *f = call ? call->getDirectCallee() : nullptr;
-  return f && isMpi(*f) && !begins(*f);
+static bool isRequest(QualType type) {
+  for (const auto *named = type->getAs<TypedefType>(); named;
+       named = named->desugar()->getAs<TypedefType>())
+    if (named->getDecl()->getName() == "MPI_Request") return true;
+  return false;
+}
+
+/// Whether a variable, or what a parameter points at, is only ever given to MPI by its address, but
+/// to no call that `is` so; by functions of the program's own, too.
+static bool staysApart(const VarDecl &v, const Program &program, bool (*is)(const FunctionDecl &),
+                       std::set<const VarDecl *> &seen) {
+  if (!seen.insert(&v).second) return true;
+  const Expr *init = v.getAnyInitializer();
+  if (init && constantName(init, v.getASTContext()) != "MPI_REQUEST_NULL") return false;
+  return std::ranges::all_of(program.uses(v), [&](const Use &use) {
+    if (!use.in) return false;
+    ASTContext &context = use.in->getASTContext();
+    const Stmt *at = use.ref, *p = parentOf(at, context);
+    for (; p && !isa<CallExpr>(p); at = p, p = parentOf(p, context)) {
+      const auto *cast = dyn_cast<ImplicitCastExpr>(p);
+      const auto *op = dyn_cast<UnaryOperator>(p);
+      const auto *sub = dyn_cast<ArraySubscriptExpr>(p);
+      const bool leads = (cast && (cast->getCastKind() == CK_ArrayToPointerDecay ||
+                                   (isa<ParmVarDecl>(v) && at == use.ref))) ||
+                         (op && op->getOpcode() == UO_AddrOf) || (sub && sub->getBase() == at);
+      if (!leads) return false;
+    }
+    const auto *call = dyn_cast_or_null<CallExpr>(p);
+    const FunctionDecl *f = call ? call->getDirectCallee() : nullptr;
+    if (!f || isa<CXXMethodDecl>(f)) return false;
+    const auto i = static_cast<unsigned>(std::find(call->arg_begin(), call->arg_end(), at) -
+                                         call->arg_begin());
+    const QualType to =
+        i < f->getNumParams() ? f->getParamDecl(i)->getType()->getPointeeType() : QualType();
+    if (to.isNull() || !isRequest(to)) return false;
+    if (isOfMpi(*f)) return !is(*f);
+    const FunctionDecl *body = program.definition(*f);
+    return body && i < body->getNumParams() &&
+           staysApart(*body->getParamDecl(i), program, is, seen);
+  });
 }
 
 bool Requests::mayBeFreed(const Program &program) const {
-  const auto mayBeMessages = [&](const VarDecl *v) {
-    const Expr *init = v->getAnyInitializer();
-    return (init && constantName(init, v->getASTContext()) != "MPI_REQUEST_NULL") ||
-           !std::ranges::all_of(program.uses(*v), isOfNoMessage);
+  const auto mayMeet = [&](const Held &held, bool (*is)(const FunctionDecl &)) {
+    std::set<const VarDecl *> seen;
+    return held.unknown || !std::ranges::all_of(held.in, [&](const VarDecl *v) {
+             return staysApart(*v, program, is, seen);
+           });
   };
-  return begun_ && (unknown_ || std::ranges::any_of(freed_, mayBeMessages));
+  return mayMeet(freed_, begins) && mayMeet(begun_, frees);
 }
 
 }  // namespace nbcc::overlap

@@ -12,7 +12,7 @@
 
 #include <clang/AST/Expr.h>
 
-#include <vector>
+#include <set>
 
 namespace nbcc::overlap {
 
@@ -28,9 +28,11 @@ class Requests {
   bool mayBeFreed(const Program &) const;
 
  private:
-  std::vector<const clang::VarDecl *> freed_;
-  bool unknown_ = false;  // one that is freed is in no variable of its own
-  bool begun_ = false;    // there is any message with a request
+  struct Held {
+    std::set<const clang::VarDecl *> in;
+    bool unknown = false;  // one is in no variable of its own
+  };
+  Held freed_, begun_;  // of messages
 };
 
 }  // namespace nbcc::overlap
