@@ -15,7 +15,7 @@
 #include <stdlib.h>
 
 struct matrix {
-  int n, each, ranks, rank;
+  int n, each, ranks;
   double *in, *out;
   int *ones, *zeros, *counts, *places;
   MPI_Datatype *parts, *stacks, column;
@@ -45,9 +45,9 @@ static void *take(size_t count, size_t bytes) {
   return memory;
 }
 
-static struct matrix make(int n, int ranks, int rank) {
+static struct matrix make(int n, int ranks) {
   const size_t all = (size_t)n * (size_t)n, row = (size_t)ranks;
-  struct matrix m = {.n = n, .each = n / ranks, .ranks = ranks, .rank = rank};
+  struct matrix m = {.n = n, .each = n / ranks, .ranks = ranks};
   m.in = take(all, sizeof *m.in);
   m.out = take(all, sizeof *m.out);
   for (size_t i = 0; i < all; ++i) m.in[i] = m.out[i] = (double)i;
@@ -118,7 +118,7 @@ int main(int argc, char **argv) {
     const long n = strtol(argv[i], NULL, 10);
     status = n < ranks || n > MOST || n % ranks != 0;
     if (status) break;
-    struct matrix m = make((int)n, ranks, rank);
+    struct matrix m = make((int)n, ranks);
     const double w = microseconds(&m, transpose), all = microseconds(&m, give_columns),
                  one = microseconds(&m, gather_columns);
     if (rank == 0) printf("%ld alltoallw %.1f allgatherv %.1f gatherv %.1f\n", n, w, all, one);
