@@ -34,11 +34,6 @@ static bool begins(const FunctionDecl &f) {
   return message && (name.starts_with("I") || name.contains("_init"));
 }
 
-/// Extensions included, as Open MPI 4 has persistent collectives.
-static bool isOfMpi(const FunctionDecl &f) {
-  return isMpi(f) || (f.getIdentifier() && f.getName().starts_with("MPIX_"));
-}
-
 void Requests::named(const FunctionDecl &f) {
   if (frees(f)) freed_.unknown = true;
   if (begins(f)) begun_.unknown = true;
@@ -103,7 +98,7 @@ static bool staysApart(const VarDecl &v, const Program &program, bool (*is)(cons
     const QualType to =
         i < f->getNumParams() ? f->getParamDecl(i)->getType()->getPointeeType() : QualType();
     if (to.isNull() || !isRequest(to)) return false;
-    if (isOfMpi(*f)) return !is(*f);
+    if (isMpi(*f)) return !is(*f);
     const FunctionDecl *body = program.definition(*f);
     return body && i < body->getNumParams() &&
            staysApart(*body->getParamDecl(i), program, is, seen);
@@ -117,7 +112,8 @@ bool Requests::mayBeFreed(const Program &program) const {
              return staysApart(*v, program, is, seen);
            });
   };
-  return mayMeet(freed_, begins) && mayMeet(begun_, frees);
+  if (!answer_) answer_ = mayMeet(freed_, begins) && mayMeet(begun_, frees);
+  return *answer_;
 }
 
 }  // namespace nbcc::overlap

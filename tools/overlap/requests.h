@@ -12,6 +12,7 @@
 
 #include <clang/AST/Expr.h>
 
+#include <optional>
 #include <set>
 
 namespace nbcc::overlap {
@@ -33,6 +34,7 @@ class Requests {
     bool unknown = false;  // one is in no variable of its own
   };
   Held freed_, begun_;  // of messages
+  mutable std::optional<bool> answer_;
 };
 
 }  // namespace nbcc::overlap
