@@ -73,11 +73,6 @@ bool advance(Communicator &c, Request *r) {
 
 }  // namespace
 
-Calls &calls_of(Communicator &c) {
-  if (!c.calls) c.calls = std::make_shared<Calls>();
-  return *c.calls;
-}
-
 Lengths lengths_of(Communicator &c, const Operation &o, const Outline &line) {
   const Calls::Chosen *chosen = find_chosen(c, o, line);
   return chosen ? Lengths{chosen->choice.from, chosen->choice.to} : Lengths{};

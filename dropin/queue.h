@@ -25,7 +25,10 @@ struct Calls {
   Habits habits;
 };
 
-Calls &calls_of(Communicator &);
+inline Calls &calls_of(Communicator &c) {
+  if (!c.calls) c.calls = std::make_shared<Calls>();
+  return *c.calls;
+}
 
 /// Which lengths, in bytes, get the plan that a call has got.
 struct Lengths {

@@ -25,7 +25,7 @@
 #include "runtime/shm/shm.h"
 
 enum {
-  SOON = 2048,            // bytes that are copied at once
+  SOON = NBC_SHM_SHORT,   // bytes that are copied at once
   WORTH_IT = 8192,        // bytes of a window: in smaller parts copying twice takes longer
   LEAST_PATIENCE = 1000,  // ns
   COPIED_IN_NS = 4,       // bytes, at least, while it waits
@@ -77,12 +77,18 @@ static void copy_runs(const struct nbc_shm_message *m, uint64_t offset, unsigned
 }
 
 void gather_runs(const struct nbc_shm_message *m, uint64_t offset, void *to, uint64_t bytes) {
-  copy_runs(m, offset, (unsigned char *)to, bytes, false);
+  if (m->run_count == 1 && bytes)
+    memcpy(to, (const unsigned char *)m->runs->iov_base + offset, bytes);
+  else
+    copy_runs(m, offset, (unsigned char *)to, bytes, false);
 }
 
 void scatter_runs(const struct nbc_shm_message *m, uint64_t offset, const void *from,
                   uint64_t bytes) {
-  copy_runs(m, offset, (unsigned char *)from, bytes, true);
+  if (m->run_count == 1 && bytes)
+    memcpy((unsigned char *)m->runs->iov_base + offset, from, bytes);
+  else
+    copy_runs(m, offset, (unsigned char *)from, bytes, true);
 }
 
 // As many as fit behind one another in the window from position `at` on, and no more than a
@@ -257,6 +263,28 @@ int lane_send(struct nbc_shm_lanes *lanes, uint32_t lane, struct nbc_shm_message
   else
     append_posted(lanes, l, m);
   return 0;
+}
+
+// A message whose bytes are elsewhere once it is posted, or here once it is taken.
+static struct nbc_shm_message passing(void *at, uint64_t bytes) {
+  return (struct nbc_shm_message){.run = {at, bytes}, .bytes = bytes, .run_count = 1};
+}
+
+static bool fits(const struct sizes *z, uint64_t bytes) {
+  return bytes <= INLINE || bytes <= least(z->slot, SOON);
+}
+
+int lane_send_now(struct nbc_shm_lanes *lanes, uint32_t lane, const void *from, uint64_t bytes) {
+  struct lane *l = &lanes->lanes[lane];
+  struct nbc_shm_message m = passing((void *)from, bytes);
+  m.runs = &m.run;
+  if (l->waiting.first || !fits(&l->out.sizes, bytes)) return 0;
+  lanes->looks = 0;
+  if (!has_room(l, &m)) {
+    int status = look(l);
+    if (status || !has_room(l, &m)) return status;
+  }
+  return post(lanes, l, &m);
 }
 
 // Those whose bytes are in their slots, or taken, and which nobody reads where they were.
@@ -485,26 +513,45 @@ static void tell(struct lane *l) {
   atomic_store_explicit(&l->in.note->taken, l->taken, memory_order_release);
 }
 
+// 1: the next message of the lane has been taken. 0: not all of it is there yet.
+static int take_next(struct nbc_shm_lanes *lanes, struct lane *l, struct nbc_shm_message *m) {
+  struct cell *cell = cell_of(&l->in, l->taken);
+  const uint32_t bytes = slot_bytes(&l->in.sizes, m->bytes);
+  const uint32_t place = slot_begin(&l->in.sizes, l->ring_taken, bytes);
+  if (place + bytes > l->in_pages) ring_fetch(&l->in, &l->in_pages, place + bytes);
+  int status = take(lanes, l, cell, place, m);
+  if (status <= 0) return status;
+  if (l->since)
+    note_time(lanes, l, atomic_load_explicit(&cell->kind, memory_order_relaxed), m->bytes);
+  l->asked = false;
+  ++l->taken;
+  l->ring_taken = place + bytes;
+  if (is_to_be_told(l, cell)) tell(l);
+  look_ahead(l, m->bytes);
+  return 1;
+}
+
 static int move_receives(struct nbc_shm_lanes *lanes, struct lane *l) {
   for (struct nbc_shm_message *m; (m = l->receives.first);) {
     if (!lane_filled(l)) return 0;
     told_acquire();
-    struct cell *cell = cell_of(&l->in, l->taken);
-    const uint32_t bytes = slot_bytes(&l->in.sizes, m->bytes);
-    const uint32_t place = slot_begin(&l->in.sizes, l->ring_taken, bytes);
-    if (place + bytes > l->in_pages) ring_fetch(&l->in, &l->in_pages, place + bytes);
-    int status = take(lanes, l, cell, place, m);
+    int status = take_next(lanes, l, m);
     if (status <= 0) return status;
-    if (l->since)
-      note_time(lanes, l, atomic_load_explicit(&cell->kind, memory_order_relaxed), m->bytes);
-    l->asked = false;
-    ++l->taken;
-    l->ring_taken = place + bytes;
-    if (is_to_be_told(l, cell)) tell(l);
-    look_ahead(l, m->bytes);
     finish_first(lanes, &l->receives);
   }
   return 0;
+}
+
+int lane_receive_now(struct nbc_shm_lanes *lanes, uint32_t lane, void *to, uint64_t bytes) {
+  struct lane *l = &lanes->lanes[lane];
+  if (l->receives.first || !fits(&l->in.sizes, bytes) || !lane_filled(l)) return 0;
+  told_acquire();
+  // A peer that sends something else is found out where it is waited for.
+  if (atomic_load_explicit(&cell_of(&l->in, l->taken)->kind, memory_order_relaxed) > KIND_SLOT)
+    return 0;
+  struct nbc_shm_message m = passing(to, bytes);
+  m.runs = &m.run;
+  return take_next(lanes, l, &m);
 }
 
 int lane_move(struct nbc_shm_lanes *lanes, uint32_t lane) {

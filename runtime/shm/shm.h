@@ -289,6 +289,8 @@ extern const struct nbc_shm_ops shm_ops;
 // move.c
 int lane_send(struct nbc_shm_lanes *, uint32_t lane, struct nbc_shm_message *);
 int lane_receive(struct nbc_shm_lanes *, uint32_t lane, struct nbc_shm_message *);
+int lane_send_now(struct nbc_shm_lanes *, uint32_t lane, const void *, uint64_t bytes);
+int lane_receive_now(struct nbc_shm_lanes *, uint32_t lane, void *, uint64_t bytes);
 int lane_move(struct nbc_shm_lanes *, uint32_t lane);
 // Whether the next message to receive is there, or its beginning.
 static inline bool lane_filled(const struct lane *l) {

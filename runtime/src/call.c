@@ -310,15 +310,32 @@ static int set_rows(const nbc_plan *plan, struct call *c, const struct nbc_call 
   return types && !may ? NBC_ERROR_ARGUMENT : 0;
 }
 
-static bool has_rows(const struct nbc_call *call) {
-  return call->in_counts || call->out_counts || call->in_displacements || call->out_displacements ||
-         call->in_types || call->out_types;
+// Without a branch for each.
+static inline bool has_rows(const struct nbc_call *call) {
+  return ((uintptr_t)call->in_counts | (uintptr_t)call->out_counts |
+          (uintptr_t)call->in_displacements | (uintptr_t)call->out_displacements |
+          (uintptr_t)call->in_types | (uintptr_t)call->out_types) != 0;
 }
 
-static bool is_usual(const struct usual *u, const struct nbc_call *call, bool in_place) {
-  return u->variant && u->count == call->count && u->type == call->type && u->op == call->op &&
-         u->user == call->user && u->element_bytes == call->element_bytes &&
+static inline bool is_usual(const struct usual *u, const struct nbc_call *call, bool in_place) {
+  return u->variant && call->count - u->least <= u->most - u->least && u->type == call->type &&
+         u->op == call->op && u->user == call->user && u->element_bytes == call->element_bytes &&
          u->in_place == in_place && !has_rows(call);
+}
+
+// For which counts choose() comes to the same variant, and so does all else.
+static void find_counts(const nbc_plan *plan, const struct call *c, bool in_place,
+                        struct usual *u) {
+  uint64_t short_of = 0;  // bytes of a block: so many are an earlier one's
+  u->least = u->most = c->count;
+  for (const struct variant *v = plan->variants; v <= c->variant; ++v) {
+    if (v->flags & NBC_VARIANT_CREDIT || in_place != !!(v->flags & NBC_VARIANT_IN_PLACE)) continue;
+    if (v->flags & NBC_VARIANT_CALC) return;
+    if (v < c->variant && v->limit > short_of) short_of = v->limit;
+  }
+  if (c->count == 0) return;
+  u->least = short_of / c->size + 1;
+  u->most = c->variant->limit / c->size;
 }
 
 __attribute__((noinline)) static int set_unusual(nbc_plan *plan, struct call *c,
@@ -333,18 +350,19 @@ __attribute__((noinline)) static int set_unusual(nbc_plan *plan, struct call *c,
   if (!status && plan->own_lengths) status = lengths_set(plan, c, in_place);
   if (!status) status = choose(plan, c, in_place);
   if (status || plan->own_lengths) return status;
-  plan->usual = (struct usual){.variant = c->variant,
-                               .count = call->count,
+  const struct variant *v = c->variant;
+  plan->usual = (struct usual){.variant = v,
                                .element_bytes = call->element_bytes,
                                .user = call->user,
                                .reduce = c->reduce,
-                               .counted = c->count,
                                .size = c->size,
-                               .block = c->block,
+                               .needs = plan->significant & ~(in_place ? 1u << plan->replaced : 0),
+                               .at_once = v->only_messages ? v->at_once / c->size : 0,
                                .type = c->type,
                                .op = c->op,
                                .calc = c->calc,
                                .in_place = in_place};
+  find_counts(plan, c, in_place, &plan->usual);
   return 0;
 }
 
@@ -361,10 +379,10 @@ static int set_arguments(nbc_plan *plan, struct call *c, const struct nbc_call *
   const struct usual *u = &plan->usual;
   if (!is_usual(u, call, in_place)) return set_unusual(plan, c, call, in_place);
   c->variant = u->variant;
-  c->count = u->counted;
+  c->count = call->count;
   c->size = u->size;
-  c->block = u->block;
-  c->stride = stride_of(plan, u->variant, u->block);
+  c->block = c->count * u->size;
+  c->stride = stride_of(plan, u->variant, c->block);
   c->reduce = u->reduce;
   c->type = u->type;
   c->op = u->op;
@@ -405,30 +423,47 @@ static int refuse(struct call *c, int status) {
   return status;
 }
 
+static inline void count_variant(nbc_plan *plan, const struct variant *v) {
+  ++plan->info.calls;
+  if (v->flags & NBC_VARIANT_CALC) ++plan->info.calc;
+  ++*(v->protocol == NBC_EAGER    ? &plan->info.eager
+      : v->protocol == NBC_DIRECT ? &plan->info.direct
+                                  : &plan->info.rendezvous);
+}
+
 static void count_call(nbc_plan *plan, const struct call *c) {
   if (c->left) count_left(plan, 1);
-  ++plan->info.calls;
-  if (c->variant->flags & NBC_VARIANT_CALC) ++plan->info.calc;
-  ++*(c->variant->protocol == NBC_EAGER    ? &plan->info.eager
-      : c->variant->protocol == NBC_DIRECT ? &plan->info.direct
-                                           : &plan->info.rendezvous);
+  count_variant(plan, c->variant);
+}
+
+// Of a call that is over before anybody could ask for it.
+static int leave_nothing(nbc_plan *plan, struct call *c) {
+  count_variant(plan, c->variant);
+  c->plan = NULL;
+  c->status = 0;
+  return 0;
 }
 
 // Where no call stands before it, what admit() and ring() come to is known, and worth having: a
-// bcast of 8 bytes within a node takes a third longer step by step.
-static int start_alone(nbc_plan *plan, struct call *c) {
+// bcast of 8 bytes within a node takes a third longer step by step. `at_once`: to be tried.
+static int start_alone(nbc_plan *plan, struct call *c, bool at_once) {
   const struct variant *v = c->variant;
   plan->instance = 0;  // whose memory is warm
   give_memory(plan, c);
   c->stage = 0;
   c->owes = false;
+  const int over = at_once ? plan->target->at_once(plan, c) : 0;
+  if (over < 0) fail(plan);  // others may have had messages of it
+  if (over < 0) return refuse(c, over);
+  if (over) return leave_nothing(plan, c);
+  const struct stage *from = &v->stages[c->stage];
   int begun = plan->target->begin(plan, c);
   if (begun < 0) return refuse(c, begun);
   set_state(c, CALL_ADMITTED);
   c->enabled = true;
   c->pending = begun;
   plan->oldest = plan->newest = c;
-  plan->ringer = as_far(v->stages, &v->stages[v->stage_count - 1]) ? NULL : c;
+  plan->ringer = as_far(from, &v->stages[v->stage_count - 1]) ? NULL : c;
   plan->under_way = 1;
   if (++plan->instance == plan->depth) plan->instance = 0;
   count_call(plan, c);
@@ -445,7 +480,25 @@ static int take_turn(nbc_plan *plan) {
   return 0;
 }
 
-static int start(nbc_plan *plan, const struct nbc_call *call, struct call *c, bool left) {
+// A short call like the one before, which is only messages.
+static bool run_at_once(nbc_plan *plan, const struct nbc_call *call, struct call *c) {
+  const struct usual *u = &plan->usual;
+  if (plan->oldest || plan->status || !call || call->count > u->at_once) return false;
+  if (!is_usual(u, call, u->in_place) || (plan->turns && take_turn(plan))) return false;
+  c->base[NBC_ROLE_IN] = (uint8_t *)(uintptr_t)call->in;
+  c->base[NBC_ROLE_OUT] = (uint8_t *)call->out;
+  c->base[NBC_ROLE_DATA] = (uint8_t *)call->data;
+  const uint32_t replaced = plan->replaced;
+  if (replaced < CALLER_ROLES && (c->base[replaced] == NBC_IN_PLACE) != u->in_place) return false;
+  for (uint32_t role = 0; role < CALLER_ROLES; ++role)
+    if (u->needs >> role & 1 && (!c->base[role] || c->base[role] == NBC_IN_PLACE)) return false;
+  c->variant = u->variant;
+  c->block = call->count * u->size;
+  c->stride = 0;  // there is no room of ours
+  return plan->target->at_once(plan, c);
+}
+
+static int start(nbc_plan *plan, const struct nbc_call *call, struct call *c, bool attended) {
   // There may be room by now.
   if (plan->under_way == plan->depth && !plan->starting) move(plan);
   if (plan->status) return plan->status;
@@ -455,11 +508,14 @@ static int start(nbc_plan *plan, const struct nbc_call *call, struct call *c, bo
   if (!call) call = &plan->bound;
   if (plan->direct && !is_bound(plan, call)) return NBC_ERROR_ARGUMENT;
   c->acquired = false;
-  c->left = left;
+  c->left = !attended && plan->progress;
   status = set_arguments(plan, c, call);
   if (!status) status = acquire(plan, c);
   if (status) return refuse(c, status);
-  if (!plan->oldest && c->variant->begins) return start_alone(plan, c);
+  // The host's work is not to be looked for where the caller goes on to other things.
+  const bool at_once = attended && !c->variant->only_messages && c->variant->at_once &&
+                       c->block <= c->variant->at_once;
+  if (!plan->oldest && (c->variant->begins || at_once)) return start_alone(plan, c, at_once);
 
   if (plan->under_way < plan->depth) {  // then none is waiting
     status = admit(plan, c);
@@ -480,17 +536,22 @@ static int start(nbc_plan *plan, const struct nbc_call *call, struct call *c, bo
   return 0;
 }
 
-// left: to the communicator's thread.
+// attended: it is not left to the communicator's thread.
 static inline int begin(nbc_plan *plan, const struct nbc_call *call, nbc_request *request,
-                        bool left) {
+                        bool attended) {
   if (!plan || !request || !plan->connected || (!call && !plan->direct)) return NBC_ERROR_ARGUMENT;
   struct call *c = (struct call *)request;
   fetch_warm(&plan->warm);
-  fetch(request, sizeof *c);
   plan_lock(plan);
+  if (plan->usual.at_once && run_at_once(plan, call, c)) {
+    leave_nothing(plan, c);
+    plan_unlock(plan);
+    return 0;
+  }
+  fetch(request, sizeof *c);
   plan->starting = plan->target->host_waits;
   plan->postponing = plan->starting || plan->target->last_waits;
-  int status = start(plan, call, c, left && plan->progress);
+  int status = start(plan, call, c, attended);
   plan->starting = false;
   if (plan->target->expects)
     for (bool first = true; plan->target->expects(plan, first); first = false) look(plan);
@@ -503,11 +564,11 @@ static inline int begin(nbc_plan *plan, const struct nbc_call *call, nbc_request
 }
 
 int nbc_start(nbc_plan *plan, const struct nbc_call *call, nbc_request *request) {
-  return begin(plan, call, request, true);
+  return begin(plan, call, request, false);
 }
 
 int nbc_start_attended(nbc_plan *plan, const struct nbc_call *call, nbc_request *request) {
-  return begin(plan, call, request, false);
+  return begin(plan, call, request, true);
 }
 
 // Nothing has moved: other ranks may wait for what this one has to send by another device.

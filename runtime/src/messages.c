@@ -155,7 +155,45 @@ static int finish_messages(nbc_plan *plan, const struct call *c) {
   return 1;
 }
 
-// Nothing stands before the call, so the cursor is at its first record.
+uint64_t messages_most_at_once(const nbc_plan *plan, const struct variant *of) {
+  const struct records *v = (const struct records *)of->records;
+  uint64_t most = v->plain ? UINT64_MAX : 0;
+  for (uint32_t i = 0; i < v->count && most; ++i) {
+    if (v->steps[i].op == NBC_MESSAGE_WAIT) continue;
+    const uint64_t now = messages_of(plan)->lanes[v->steps[i].other].ops->most_now;
+    if (now < most) most = now;
+  }
+  return most / (v->widest ? v->widest : 1);
+}
+
+int messages_at_once(nbc_plan *plan, struct call *c) {
+  struct messages *s = messages_of(plan);
+  const struct records *v = records_of(c);
+  const struct stage *stages = c->variant->stages;
+  uint32_t next = 0;
+  for (c->stage = 0; c->stage < c->variant->stage_count; ++c->stage) {
+    const int status = stages[c->stage].hosts_count ? host_run(plan, c) : 0;
+    if (status) return status;
+    for (; next < stages[c->stage].records; ++next) {
+      const struct step *r = &v->steps[next];
+      if (r->op == NBC_MESSAGE_WAIT) continue;  // what stands before it is done
+      const struct lane *lane = &s->lanes[r->other];
+      const struct place_patch *p = &v->places[r->place];
+      void *at = (void *)(uintptr_t)place_address(c, p);
+      const uint64_t bytes = p->count * c->block;
+      // One that fails does so again where it is waited for.
+      if ((r->op == NBC_MESSAGE_SEND ? lane->ops->send_now(lane, at, bytes)
+                                     : lane->ops->receive_now(lane, at, bytes)) != 1) {
+        s->ahead = next;
+        return 0;
+      }
+    }
+  }
+  return 1;
+}
+
+// Nothing stands before the call, so the cursor is at its first record, or as far ahead as the call
+// has come at once.
 int messages_begin(nbc_plan *plan, struct call *c) {
   struct messages *s = messages_of(plan);
   const struct records *v = records_of(c);
@@ -164,6 +202,8 @@ int messages_begin(nbc_plan *plan, struct call *c) {
   struct message *messages = instance_of(s, c);
   uint32_t next = 0;
   const uint32_t enabled = end_of_stage(c);
+  for (; next < s->ahead; ++next) messages[next].open = false;
+  s->ahead = 0;
   for (bool stands = false; next < enabled && !stands && !s->status; next += !stands) {
     const struct step *r = &v->steps[next];
     if (r->op == NBC_MESSAGE_WAIT) {
@@ -177,8 +217,8 @@ int messages_begin(nbc_plan *plan, struct call *c) {
   c->target[ENABLED] = enabled;
   s->posting = next < v->count ? c : NULL;
   if (next < enabled || s->status) return 1;
-  if (c->variant->stage_count > 1) return 0;
-  c->stage = 1;
+  if (c->stage + 1 < c->variant->stage_count) return 0;
+  ++c->stage;
   return finish_messages(plan, c) != 1;
 }
 

@@ -36,6 +36,7 @@ struct message {
 struct step {
   uint32_t op;
   uint32_t other;  // SEND, RECV: the peer; WAIT: a record
+  uint32_t place;  // SEND, RECV of a plain variant: its own among the places
 };
 
 struct slow_piece {
@@ -54,6 +55,8 @@ struct records {
   struct scattered *scattered;
   uint32_t *unwaited;  // SENDs and RECVs that no WAIT names
   uint32_t count, place_count, slow_count, scattered_count, unwaited_count;
+  bool plain;       // each SEND and RECV has a place
+  uint64_t widest;  // blocks of a place, at most
 };
 
 struct lane;
@@ -64,6 +67,11 @@ struct lane_ops {
   int (*send)(const struct lane *, struct message *);
   int (*receive)(const struct lane *, struct message *);
   int (*test)(const struct lane *, struct message *);
+  // One of one run of so many bytes at most, where it can be done at once: then nothing is kept of
+  // it. 0: it cannot, and nothing has happened.
+  uint64_t most_now;
+  int (*send_now)(const struct lane *, const void *, uint64_t bytes);
+  int (*receive_now)(const struct lane *, void *, uint64_t bytes);
   // Gives it up. 1: its memory may still be touched.
   int (*forget)(const struct lane *, struct message *);
   // What the peer has to know of this end of the lane; its bytes, at most MOST_CARD. And taking
@@ -88,6 +96,7 @@ struct messages {
   struct call *posting;      // where the cursor is; null: all that is enabled is carried out
   uint32_t most;             // records of a variant
   uint32_t ended;            // of the oldest call's `unwaited`, those before are done
+  uint32_t ahead;            // messages of the call that begins that are done already
   int status;                // negative: a message failed
   uint32_t most_runs;        // of the scattered messages of a variant
   void *own;                 // the target's
@@ -128,6 +137,8 @@ int messages_connect(nbc_plan *);
 int messages_prepare(nbc_plan *, struct call *);
 void messages_admit(nbc_plan *, struct call *);
 int messages_begin(nbc_plan *, struct call *);
+uint64_t messages_most_at_once(const nbc_plan *, const struct variant *);
+int messages_at_once(nbc_plan *, struct call *);
 bool messages_enable(nbc_plan *, struct call *);
 int messages_poll(nbc_plan *);
 bool messages_linger(nbc_plan *, struct call *);

@@ -47,8 +47,17 @@ static void sort_relocs(const nbc_plan *plan, const struct nbc_variant *from, st
 
 static void copy_records(const struct nbc_message_record *from, struct records *v) {
   for (uint32_t i = 0; i < v->count; ++i)
-    v->steps[i] =
-        (struct step){from[i].op, from[i].op == NBC_MESSAGE_WAIT ? from[i].record : from[i].peer};
+    v->steps[i] = (struct step){from[i].op,
+                                from[i].op == NBC_MESSAGE_WAIT ? from[i].record : from[i].peer, 0};
+}
+
+static void find_plain(struct records *v) {
+  v->plain = !v->slow_count && !v->scattered_count;
+  for (uint32_t i = 0; i < v->place_count; ++i) {
+    const struct place_patch *p = &v->places[i];
+    v->steps[p->at].place = i;
+    if (p->count > v->widest) v->widest = p->count;
+  }
 }
 
 static void sort_records(const nbc_plan *plan, const struct nbc_variant *from, struct records *v,
@@ -127,6 +136,7 @@ static int make_variants(nbc_plan *plan) {
     v->count = g->entries;
     copy_records((const struct nbc_message_record *)(plan->code + g->offset), v);
     sort_records(plan, from, v, known);
+    find_plain(v);
     steps += v->count, places += v->count, slow += v->count, unwaited += v->count,
         scattered += v->scattered_count;
   }

@@ -75,6 +75,16 @@ static int test(const struct lane *lane, struct message *m) {
   return status ? status : !x->open;
 }
 
+static int send_now(const struct lane *lane, const void *from, uint64_t bytes) {
+  const struct near *n = (const struct near *)lane->device;
+  return n->ops->send_now ? n->ops->send_now(n->lanes, lane->number, from, bytes) : 0;
+}
+
+static int receive_now(const struct lane *lane, void *to, uint64_t bytes) {
+  const struct near *n = (const struct near *)lane->device;
+  return n->ops->receive_now ? n->ops->receive_now(n->lanes, lane->number, to, bytes) : 0;
+}
+
 // All of them at once: see destroy.
 static int forget(const struct lane *lane, struct message *m) {
   (void)lane, (void)m;
@@ -102,6 +112,9 @@ static const struct lane_ops lane_ops = {
     .send = post_send,
     .receive = post_receive,
     .test = test,
+    .most_now = NBC_SHM_SHORT,
+    .send_now = send_now,
+    .receive_now = receive_now,
     .forget = forget,
     .describe = describe,
     .connect = connect_lane,

@@ -475,6 +475,15 @@ static void keep_plan_warm(nbc_plan *plan) {
   if (plan->target->keep_warm) plan->target->keep_warm(plan);
 }
 
+static void find_at_once(nbc_plan *plan) {
+  if (!plan->target->at_once || plan->own_lengths || plan->direct) return;
+  for (uint32_t i = 0; i < plan->tables.header->variants.count; ++i) {
+    struct variant *v = &plan->variants[i];
+    v->only_messages = v->stage_count == 1 && v->stages->hosts_count == 0;
+    v->at_once = plan->target->most_at_once(plan, v);
+  }
+}
+
 int nbc_plan_connect(nbc_plan *plan) {
   if (!plan || plan->connected) return NBC_ERROR_ARGUMENT;
   int status = plan->target->connect(plan);
@@ -482,6 +491,7 @@ int nbc_plan_connect(nbc_plan *plan) {
   // Also after a failure: others wait here for all.
   if (b->fence && b->fence(b->context) && !status) status = NBC_ERROR_BOOTSTRAP;
   plan->connected = !status;
+  if (plan->connected) find_at_once(plan);
   if (plan->connected) keep_plan_warm(plan);
   if (plan->connected && b->fence && b->forget) {  // then all have what they asked for
     char prefix[32];

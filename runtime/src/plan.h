@@ -31,6 +31,8 @@ struct variant {
   const struct stage *stages;
   uint32_t stage_count;
   bool begins;          // by target->begin: its first stage is no work of the host
+  bool only_messages;   // of one stage, without any
+  uint64_t at_once;     // bytes of a block, at most, for target->at_once; 0: never
   uint32_t touched;     // bit (1 << role): the device touches the caller's buffer
   const void *target;   // the target's
   const void *records;  // messages.h
@@ -70,12 +72,16 @@ struct row {
   const enum nbc_type *types;
 };
 
-// What followed from the arguments of the call before: mostly the next one has the same.
+// What followed from the arguments of the call before: mostly the next one has the same, or another
+// count for which the same follows.
 struct usual {
   const struct variant *variant;  // null: there was none
-  uint64_t count, element_bytes;  // as given, like `user`
+  uint64_t least, most;           // counts
+  uint64_t element_bytes;         // as given, like `user`
   nbc_reduce_function *user, *reduce;
-  uint64_t counted, size, block;  // the call's
+  uint64_t size;     // the call's
+  uint32_t needs;    // bit (1 << role): a buffer, if there is anything to move
+  uint64_t at_once;  // count, at most, of what is only messages, for target->at_once; 0: of none
   uint8_t type, op, calc;
   bool in_place;
 };

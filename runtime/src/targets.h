@@ -21,6 +21,7 @@
 #include "runtime/src/tables.h"
 
 struct call;
+struct variant;
 
 struct target {
   const char *name;
@@ -37,10 +38,16 @@ struct target {
   int (*acquire)(nbc_plan *, struct call *);
   int (*prepare)(nbc_plan *, struct call *);
   void (*admit)(nbc_plan *, struct call *);
-  // These, and the first stage enabled, of a call before which none is under way; behind the only
+  // These, and the first stage enabled, of a call before which none is under way; behind the last
   // stage, what lingers. 1: there is something to wait for. 0: not. Or as prepare. Null: step by
   // step.
   int (*begin)(nbc_plan *, struct call *);
+  // All of such a call, stage by stage, with the host's work, if its messages can be sent and taken
+  // at once: 1. 0: call->stage is as far as it has come, and `begin` goes on from there. Or a
+  // negative status. Of a variant, of blocks of so many bytes at most; 0: never. Null: none of
+  // them.
+  int (*at_once)(nbc_plan *, struct call *);
+  uint64_t (*most_at_once)(const nbc_plan *, const struct variant *);
   // Lets the device go on to the end of call->stage. False: nothing to wait for.
   bool (*enable)(nbc_plan *, struct call *);
   // 1: the oldest stage under way is over. 0: not yet. Negative: the device failed.

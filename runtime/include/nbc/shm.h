@@ -134,11 +134,17 @@ struct nbc_shm_address {
   uint32_t ticket; /* which plan's memory that is */
 };
 
+enum { NBC_SHM_SHORT = 2048 }; /* bytes that are copied at once, at most */
+
 struct nbc_shm_ops {
   /* 1: done. 0: under way. Or a negative status. The k-th to be sent is the k-th received. Both
-   * cost little, whatever the length: they copy 2 KiB at most. */
+   * cost little, whatever the length: they copy NBC_SHM_SHORT bytes at most. */
   int (*send)(struct nbc_shm_lanes *, uint32_t lane, struct nbc_shm_message *);
   int (*receive)(struct nbc_shm_lanes *, uint32_t lane, struct nbc_shm_message *);
+  /* The same of one run that is no longer than that, where it can be done at once: then nothing is
+   * kept of the message. 0: it cannot, and nothing has happened. Null: never. */
+  int (*send_now)(struct nbc_shm_lanes *, uint32_t lane, const void *, uint64_t bytes);
+  int (*receive_now)(struct nbc_shm_lanes *, uint32_t lane, void *, uint64_t bytes);
   /* Whether a rank is on this node. */
   int (*near)(const struct nbc_shm *, uint32_t rank);
   /* Reserves the memory for all that is received; then `connect`, lane by lane. */
