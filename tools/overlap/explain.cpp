@@ -158,8 +158,9 @@ What stands between start and wait
   - It writes to no file: the call may be what orders who writes there, and who reads. What goes to stdout or stderr
     is in no order among the ranks, unless the program redirects these. std::cout << of numbers, text and the
     library's manipulators is that, too, where no source names rdbuf(buffer), exceptions(), imbue() or tie().
-  - Where ranks share memory (windows, mmap), or the request of a message may be freed while that is under way, and
-    always for MPI_Barrier: nothing that another rank may see.
+  - Where ranks share memory (windows, mmap), and always for MPI_Barrier: nothing that another rank may see. Where the
+    request of a message may be freed while that is under way: nothing but numbers and pointers whose address nobody
+    has.
 
 Before the call, as above, and: nothing that its arguments are computed from is changed or declared, and no
 other collective is started.

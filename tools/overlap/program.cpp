@@ -251,8 +251,8 @@ const std::vector<const FunctionDecl *> &Program::unseenCollectives() {
   return *unseenCollectives_;
 }
 
-bool Program::sharesMemory() const {
-  return sharesMemory_ || requests_.mayBeFreed(*this);
+bool Program::mayFreeMessages() const {
+  return requests_.mayBeFreed(*this);
 }
 
 bool Program::actsOutside() const {

@@ -135,9 +135,11 @@ class Program {
   /// them all.
   bool mayEndRank(const clang::FunctionDecl &);
 
-  /// Ranks may share memory, by MPI's windows or the system's, or by messages whose requests are
-  /// freed: then a collective may be what orders accesses.
-  bool sharesMemory() const;
+  /// Ranks may share memory, by MPI's windows or the system's: then a collective may be what orders
+  /// accesses.
+  bool sharesMemory() const { return sharesMemory_; }
+  /// Or what tells that a message is over: its request may be freed while it is under way.
+  bool mayFreeMessages() const;
 
   /// A rank may leave something behind when it ends, in a file or with another program: then it
   /// matters what it has come to.

@@ -117,16 +117,26 @@ class Obstacle {
     return {e.at, e.what + " is " + how + ", and may be memory that " + name_ + " " + does};
   }
 
+  /// Whether no message can be of it: a number or pointer whose address nobody has.
+  bool isUnaddressed(const Object &o) const {
+    const VarDecl *v = o.kind == Object::variable ? o.decl() : nullptr;
+    return v && v->hasLocalStorage() && v->getParentFunctionOrMethod() == site_.in &&
+           v->getType()->isScalarType() && !program_.changes(*site_.in).of(*v).unseen;
+  }
+
   /// Where ranks share memory, or for a barrier, which has no other purpose than to order what
   /// others see.
   std::optional<Remark> seenByOthers(const Effect &e) const {
-    const bool barrier = site_.collective->isBarrier();
-    if (!barrier && !program_.sharesMemory()) return std::nullopt;
+    const bool barrier = site_.collective->isBarrier(), freed = program_.mayFreeMessages();
+    if (!barrier && !freed && !program_.sharesMemory()) return std::nullopt;
     const bool seen =
         e.objects.unknown || std::ranges::any_of(e.objects.known, [&](const Object &o) {
-          return memory_.escaped(o) || o.kind == Object::pointee;
+          return memory_.escaped(o) || o.kind == Object::pointee || (freed && !isUnaddressed(o));
         });
     if (!seen) return std::nullopt;
+    if (!barrier && !program_.sharesMemory())
+      return Remark{e.at, e.what + " may be of a message whose request is freed, and " + name_ +
+                              " tells when that is over"};
     return Remark{e.at, e.what + " may be memory that other ranks see, and " + name_ +
                             " orders who sees what"};
   }
@@ -226,6 +236,7 @@ class Obstacle {
   /// By what ranks may look at messages, or at memory, before they have waited; empty: by nothing.
   std::string whoLooks() const {
     if (program_.sharesMemory()) return "ranks share memory";
+    if (program_.mayFreeMessages()) return "requests of messages are freed";
     if (program_.hasSides()) return "a communicator may have two sides";
     if (const std::string by = program_.seesMessagesEarlier(); !by.empty())
       return "messages may be seen earlier, by " + by;

@@ -1,17 +1,17 @@
 // A message whose request is freed while it is under way is waited for by nobody: a collective may be what tells that it is
 // over, and its memory free again. Freed requests of other calls do not matter.
 // REQUIRES: openmpi
-// RUN: for how in 0 1 2 3 4 5 6 7 8 9; do nbc-overlap %s -- mpicc.openmpi -DHOW=$how | grep "35:.*fix:\|orders who sees" | sed "s/.*note: /$how: /"; done | FileCheck %s
+// RUN: for how in 0 1 2 3 4 5 6 7 8 9; do nbc-overlap %s -- mpicc.openmpi -DHOW=$how | grep "35:.*fix:\|tells when" | sed "s/.*note: /$how: /"; done | FileCheck %s
 // CHECK: 0: fix: MPI_Iallreduce here, MPI_Wait behind line 36
-// CHECK-NEXT: 1: it must be complete here: a[i] may be memory that other ranks see, and MPI_Allreduce orders who sees what
-// CHECK-NEXT: 2: it must be complete here: a[i] may be memory that other ranks see, and MPI_Allreduce orders who sees what
-// CHECK-NEXT: 3: it must be complete here: a[i] may be memory that other ranks see, and MPI_Allreduce orders who sees what
-// CHECK-NEXT: 4: it must be complete here: a[i] may be memory that other ranks see, and MPI_Allreduce orders who sees what
-// CHECK-NEXT: 5: it must be complete here: a[i] may be memory that other ranks see, and MPI_Allreduce orders who sees what
-// CHECK-NEXT: 6: it must be complete here: a[i] may be memory that other ranks see, and MPI_Allreduce orders who sees what
-// CHECK-NEXT: 7: it must be complete here: a[i] may be memory that other ranks see, and MPI_Allreduce orders who sees what
-// CHECK-NEXT: 8: it must be complete here: a[i] may be memory that other ranks see, and MPI_Allreduce orders who sees what
-// CHECK-NEXT: 9: it must be complete here: a[i] may be memory that other ranks see, and MPI_Allreduce orders who sees what
+// CHECK-NEXT: 1: it must be complete here: a[i] may be of a message whose request is freed, and MPI_Allreduce tells when that is over
+// CHECK-NEXT: 2: it must be complete here: a[i] may be of a message whose request is freed, and MPI_Allreduce tells when that is over
+// CHECK-NEXT: 3: it must be complete here: a[i] may be of a message whose request is freed, and MPI_Allreduce tells when that is over
+// CHECK-NEXT: 4: it must be complete here: a[i] may be of a message whose request is freed, and MPI_Allreduce tells when that is over
+// CHECK-NEXT: 5: it must be complete here: a[i] may be of a message whose request is freed, and MPI_Allreduce tells when that is over
+// CHECK-NEXT: 6: it must be complete here: a[i] may be of a message whose request is freed, and MPI_Allreduce tells when that is over
+// CHECK-NEXT: 7: it must be complete here: a[i] may be of a message whose request is freed, and MPI_Allreduce tells when that is over
+// CHECK-NEXT: 8: it must be complete here: a[i] may be of a message whose request is freed, and MPI_Allreduce tells when that is over
+// CHECK-NEXT: 9: it must be complete here: a[i] may be of a message whose request is freed, and MPI_Allreduce tells when that is over
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
