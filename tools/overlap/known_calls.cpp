@@ -236,9 +236,10 @@ bool isCollectiveByOtherName(const clang::FunctionDecl &f) {
   if (names && names->getName() == "MPI") return true;
   llvm::StringRef name = nameOf(f), symbol = symbolOf(f);
   if (isMpi(f)) return name.consume_front("P") && findOrdered(name.str());
+  if (const auto *alias = f.getAttr<clang::AliasAttr>()) symbol = alias->getAliasee();
   symbol.consume_front("\1");
-  symbol.consume_front("P");
-  return isFortrans(name) || (symbol != name && findOrdered(symbol.str()));
+  if (isFortrans(name)) return true;
+  return symbol != name && (symbol.starts_with("MPI_") || symbol.starts_with("PMPI_"));
 }
 
 bool isErrno(const clang::FunctionDecl &f) {

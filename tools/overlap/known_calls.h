@@ -88,7 +88,7 @@ bool isOwn(const clang::FunctionDecl &);
 /// A function of MPI.
 bool isMpi(const clang::FunctionDecl &);
 /// PMPI_Bcast(), mpi_bcast_(), a method of MPI's C++ bindings, which may be one; PMPI_Comm_dup()
-/// and such, which make communicators.
+/// and such, which make communicators; or any of MPI's that the sources give another name.
 bool isCollectiveByOtherName(const clang::FunctionDecl &);
 
 /// What errno stands for.
