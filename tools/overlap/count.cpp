@@ -97,11 +97,20 @@ static bool beginsOnce(const Stmt *s) {
 
 Count::Count(Program &program, const Collective &kind, Communicators own)
     : program_(program), kind_(kind), own_(std::move(own)) {
-  std::vector<const FunctionDecl *> unseen;
-  for (const FunctionDecl *f : program.unseenCollectives())
-    if (const std::optional<Calls> n = ofBody(f); !n || !n->none()) unseen.push_back(f);
-  known_.clear();
-  unseen_ = std::move(unseen);
+  // With each one that is found, what makes or ends objects may come to it.
+  std::vector<const FunctionDecl *> left = program.unseenCollectives();
+  for (bool found = true; found;) {
+    std::vector<const FunctionDecl *> more;
+    std::erase_if(left, [&](const FunctionDecl *f) {
+      const std::optional<Calls> n = ofBody(f);
+      const bool makes = !n || !n->none();
+      if (makes) more.push_back(f);
+      return makes;
+    });
+    known_.clear();
+    unseen_.insert(unseen_.end(), more.begin(), more.end());
+    found = !more.empty();
+  }
   overridesLibrarys_ = std::ranges::any_of(unseen_, [](const FunctionDecl *f) {
     const auto *method = dyn_cast<CXXMethodDecl>(f);
     return method && overridesLibrarys(*method);
@@ -128,8 +137,44 @@ bool Count::mayRunUnseen(const Stmt *s) const {
       return v && (v->getType().isDestructedType() || v->hasAttr<CleanupAttr>());
     });
   const auto *made = dyn_cast<CXXConstructExpr>(s);
-  return (made && !made->getConstructor()->isTrivial()) ||
+  return (made && !made->getConstructor()->isTrivial() && bringsCode(made->getType())) ||
          isa<CXXInheritedCtorInitExpr, CXXNewExpr, CXXDeleteExpr, CXXBindTemporaryExpr>(s);
+}
+
+bool Count::mayRunUnseenOften(const Stmt *s, const ASTContext &context) const {
+  if (!mayRunUnseen(s)) return false;
+  if (const auto *row = dyn_cast<CXXNewExpr>(s))
+    return row->isArray() && !(*row->getArraySize())->getIntegerConstantExpr(context);
+  const auto *made = dyn_cast<CXXConstructExpr>(s);
+  if (!made) return false;
+  const bool row = made->getType()->isVariableArrayType();
+  std::set<const CXXRecordDecl *> seen;
+  return row || (isOfSystem(*made->getConstructor()) && holdsUnseen(made->getType(), seen));
+}
+
+/// What a container calls of the objects that it makes, and of what gives it memory for them.
+static bool isForContainers(const CXXMethodDecl &m) {
+  if (isa<CXXConstructorDecl, CXXDestructorDecl>(m) || m.isOverloadedOperator()) return true;
+  const llvm::StringRef name = m.getIdentifier() ? m.getName() : "";
+  return name.contains("allocate") || name == "construct" || name == "destroy";
+}
+
+bool Count::holdsUnseen(QualType type, std::set<const CXXRecordDecl *> &seen) const {
+  const CXXRecordDecl *record = type->getBaseElementTypeUnsafe()->getAsCXXRecordDecl();
+  if (!record || !record->hasDefinition() || !seen.insert(record).second) return false;
+  record = record->getDefinition();
+  const auto isOf = [&](const FunctionDecl *f) {
+    const auto *method = dyn_cast<CXXMethodDecl>(f);
+    return method && method->getParent()->getDefinition() == record && isForContainers(*method);
+  };
+  if (std::ranges::any_of(unseen_, isOf)) return true;
+  if (const auto *of = dyn_cast<ClassTemplateSpecializationDecl>(record))
+    for (const TemplateArgument &a : of->getTemplateArgs().asArray())
+      if (a.getKind() == TemplateArgument::Type && holdsUnseen(a.getAsType(), seen)) return true;
+  for (const CXXBaseSpecifier &base : record->bases())
+    if (holdsUnseen(base.getType(), seen)) return true;
+  return std::ranges::any_of(record->fields(),
+                             [&](const FieldDecl *f) { return holdsUnseen(f->getType(), seen); });
 }
 
 bool Count::mayBeginWithOne() {

@@ -7,6 +7,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "tools/overlap/communicators.h"
@@ -49,10 +50,15 @@ class Count {
   /// Or, where objects come and go, a constructor or destructor that is one.
   bool mayRunUnseen(const clang::Stmt *) const;
 
+  /// And how often, nobody knows: a row of objects, or a container of a library's.
+  bool mayRunUnseenOften(const clang::Stmt *, const clang::ASTContext &) const;
+
   /// Whether there may be one before main().
   bool mayBeginWithOne();
 
  private:
+  /// Whether one of these is an object's of such a type, or of what is in it.
+  bool holdsUnseen(clang::QualType, std::set<const clang::CXXRecordDecl *> &seen) const;
   std::optional<Calls> of(const auto &statements, const clang::FunctionDecl *in);
   std::optional<Calls> ofBody(const clang::FunctionDecl *);
   std::optional<Calls> ofCall(const clang::CallExpr &, const clang::FunctionDecl *in);

@@ -91,6 +91,12 @@ bool Uniform::inOrder(const Stmt *before, const FunctionDecl *in, Ordered &seen)
                 "'" + written(call, context) + "' may call functions that call " +
                     collective_.blocking() + ", and others on other ranks");
     }
+    if (count.mayRunUnseenOften(s, context)) {
+      why_.reset();
+      return no(s, in,
+                "here may be made any number of objects, whose own functions call " +
+                    collective_.blocking() + ", and more on other ranks");
+    }
     if (count.mayRunUnseen(s))
       for (const FunctionDecl *f : count.unseen())
         if (!inOrder(nullptr, f, seen)) return false;
