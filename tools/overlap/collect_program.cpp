@@ -316,7 +316,6 @@ class Collector : public RecursiveASTVisitor<Collector> {
       // It keeps what is thrown in it for whoever asks.
       program_.catches_ = program_.catches_ || (f->isInStdNamespace() && name == "async");
     }
-    if (mayReadInput(*ref->getDecl())) program_.input_ = ref->getDecl()->getNameAsString();
     if (f && asksForErrno(*f))
       program_.asksForErrno_ = isErrno(*f) ? "the program" : f->getNameAsString() + "()";
     if (f && (symbolOf(*f).ends_with("context") || symbolOf(*f).contains("longjmp")))
@@ -333,12 +332,6 @@ class Collector : public RecursiveASTVisitor<Collector> {
       program_.hidden_ = f->getName().str() + "()";
     if (f && f->getIdentifier() && f->getName().starts_with("dl") && f->getName() != "dlerror")
       program_.missing_ = "what " + f->getName().str() + "() opens";
-    return true;
-  }
-  bool VisitStringLiteral(StringLiteral *s) {
-    if (s->getCharByteWidth() == 1)
-      for (const char *place : {"/dev/stdin", "/dev/fd", "/dev/tty", "/proc/self/fd"})
-        if (s->getString().starts_with(place)) program_.input_ = place;
     return true;
   }
   // Static members are variables and functions like any other, through an object too.
@@ -399,17 +392,6 @@ class Collector : public RecursiveASTVisitor<Collector> {
     for (const ParmVarDecl *p : f.parameters())
       program_.givesFunctionsToMpi_ =
           program_.givesFunctionsToMpi_ || p->getType()->isFunctionPointerType();
-  }
-
-  /// What reads the standard input, or any other by its number.
-  static bool mayReadInput(const ValueDecl &d) {
-    if (!isOfSystem(d) || !d.getIdentifier()) return false;
-    const llvm::StringRef name = d.getName();
-    for (const char *other :
-         {"stdin", "cin", "wcin", "scanf", "vscanf", "wscanf", "vwscanf", "gets", "read", "readv",
-          "pread", "pread64", "preadv", "fdopen", "isatty"})
-      if (name == other) return true;
-    return name.starts_with("getchar") || name.starts_with("getwchar");
   }
 
   static bool writesFiles(const CXXRecordDecl &record) {

@@ -74,18 +74,14 @@ All ranks
   - The communicator is one of MPI's own, was made once, at a place that all ranks come to as the same one in their
     order, or all ranks have chosen it alike.
   - Nor may some ranks have made more calls of the same kind before: of a condition that may differ both sides make as
-    many, surely on the call's communicator or in one variable that does not change. A loop is taken to turn as often
-    everywhere, if it can turn more than once, unless its
-    condition, or that of a break or return in it, names what MPI_Comm_rank() gave or a number made of that. A whole
-    number may be one if it comes out of a function that is not seen, or is called through a pointer or virtual; is
-    in a variable or field that no source gives a value; or was put there by MPI, but for the number of ranks and
-    what a broadcast, allgather or allreduce leaves. --alike says that it is none. Where the program may read its
-    standard input, which launchers hand to one rank, what ends such a loop has to be shown to be alike.
+    many, surely on the call's communicator or in one variable that does not change. What ends a loop is such a
+    condition, too; --alike says of what it names that it is the same on all ranks.
   - No function that the language itself calls is followed: virtual ones, operators, destructors, coroutines; nor
     methods of classes that a template of a library was given, which may have a name that it calls. Around a call
     stands no try, unless its handlers end the rank; nor around a call of the same kind before.
   - Where such a function, or one whose address is taken, comes to a collective of the kind, a call that may be one of
-    it counts as any number of them; and a rank that ends is one that is heard of once more.
+    it counts as any number of them, and so does a row or a library's container of objects whose constructors do;
+    and a rank that ends is one that is heard of once more.
   - --library promises it for functions that no source here calls, not for what they are given; --alike names
     variables and fields that are the same on all ranks, and functions whose results are, or are null on all or none.
 

@@ -239,9 +239,6 @@ class Program {
   /// Some communicator may have ranks of another program.
   bool joinsOthers() const { return joinsOthers_; }
 
-  /// By what the program may read its standard input, which launchers hand to one rank; or "".
-  const std::string &input() const { return input_; }
-
   /// A call that fails may return: the program, or what it is linked with, has to do with error
   /// handlers.
   bool handlesErrors() const { return handlesErrors_; }
@@ -310,7 +307,7 @@ class Program {
   std::optional<std::vector<const clang::FunctionDecl *>> unseenCollectives_;
   std::set<const clang::FunctionDecl *> outside_;       // used, and maybe defined in another source
   std::vector<const clang::CXXMethodDecl *> declared_;  // of classes, maybe likewise
-  std::string missing_, foreign_, asksForErrno_, input_;
+  std::string missing_, foreign_, asksForErrno_;
   std::vector<std::pair<std::string, const clang::FunctionDecl *>> looks_;  // and in what
   std::set<llvm::sys::fs::UniqueID> included_;
   std::map<std::string, std::vector<Given>> given_;  // by USR: variables and fields

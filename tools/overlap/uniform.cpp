@@ -143,14 +143,6 @@ bool leavesLambda(const Stmt *exit, const std::set<const Stmt *> &around, const 
   return p && !around.contains(p);
 }
 
-/// Whether a goto leads to a place in one of the loops that it stands in.
-bool staysIn(const Stmt *exit, const std::set<const Stmt *> &loops, const FunctionDecl *in) {
-  const auto *jump = dyn_cast<GotoStmt>(exit);
-  const Stmt *p = jump ? jump->getLabel()->getStmt() : nullptr;
-  while (p && !loops.contains(p)) p = parentIn(p, in);
-  return p;
-}
-
 }  // namespace
 
 const Expr *conditionOf(const Stmt *s) {
@@ -281,7 +273,7 @@ bool Uniform::differs(const std::string &why, const ValueDecl *promisable) {
 }
 
 bool Uniform::askOnce(const void *what, const std::function<bool()> &alike) {
-  const Question question{what, elsewhere_ > 0, looksThere_, atAnyTime_, trustsLoops_, onlyReads_};
+  const Question question{what, elsewhere_ > 0, looksThere_, atAnyTime_, onlyReads_};
   if (const auto known = refused_.find(question); known != refused_.end()) {
     if (!why_) why_ = known->second.why;
     if (differs_.empty()) differs_ = known->second.differs;
@@ -310,11 +302,6 @@ bool Uniform::condition(const Expr *e, const FunctionDecl *in) {
                          "', which may differ among ranks" + because);
 }
 
-bool Uniform::turns(const Expr *condition, const FunctionDecl *in) {
-  if (trustsLoops_ && (!condition || !namesRank(condition, in))) return true;
-  return this->condition(condition, in);
-}
-
 bool Uniform::reached(const Stmt *s, const FunctionDecl *in) {
   const llvm::SaveAndRestore decides(looksThere_, false);
   return askOnce(s, [&] { return isReached(s, in); });
@@ -327,11 +314,11 @@ bool Uniform::isReached(const Stmt *s, const FunctionDecl *in) {
     if (const auto *i = dyn_cast<IfStmt>(p)) {
       if (from != i->getCond() && from != i->getInit()) alike = condition(i->getCond(), in);
     } else if (const auto *f = dyn_cast<ForStmt>(p)) {
-      if (from != f->getInit()) alike = turns(f->getCond(), in);
+      if (from != f->getInit()) alike = condition(f->getCond(), in);
     } else if (const auto *w = dyn_cast<WhileStmt>(p)) {
-      alike = turns(w->getCond(), in);
+      alike = condition(w->getCond(), in);
     } else if (const auto *d = dyn_cast<DoStmt>(p)) {
-      alike = turns(d->getCond(), in);
+      alike = condition(d->getCond(), in);
     } else if (const auto *chosen = dyn_cast<SwitchStmt>(p)) {
       if (from != chosen->getCond()) alike = condition(chosen->getCond(), in);
     } else if (const auto *c = dyn_cast<ConditionalOperator>(p)) {
@@ -359,11 +346,10 @@ bool Uniform::isReached(const Stmt *s, const FunctionDecl *in) {
 // around it.
 bool Uniform::exitsAlike(const Stmt *s, const FunctionDecl *in) {
   const SourceManager &files = in->getASTContext().getSourceManager();
-  std::set<const Stmt *> loops, turning, around;
+  std::set<const Stmt *> loops, around;
   for (const Stmt *p = parentIn(s, in); p; p = parentIn(p, in)) {
     around.insert(p);
     if (isLoop(p)) loops.insert(p);
-    if (isLoop(p) && !turnsOnce(p, *in, program_)) turning.insert(p);
   }
   const auto [known, fresh] = exits_.try_emplace(in->getBody());
   if (fresh) {
@@ -380,13 +366,12 @@ bool Uniform::exitsAlike(const Stmt *s, const FunctionDecl *in) {
       if (files.isBeforeInTranslationUnit(jump->getLabel()->getLocation(), s->getBeginLoc()))
         continue;
     }
-    bool sharesLoop = false, endsTurns = false;
+    bool sharesLoop = false;
     const Stmt *target = nullptr;
     for (const Stmt *p = parentIn(exit, in); p; p = parentIn(p, in)) {
       if (!target && isa<StmtExpr>(p) && isa<BreakStmt, ContinueStmt>(exit))
         return no(exit, in, "a jump out of an expression is not followed");
       sharesLoop = sharesLoop || loops.contains(p);
-      endsTurns = endsTurns || turning.contains(p);
       const bool stops = isLoop(p) || (isa<SwitchStmt>(p) && isa<BreakStmt>(exit));
       if (!target && stops) target = p;
     }
@@ -397,16 +382,6 @@ bool Uniform::exitsAlike(const Stmt *s, const FunctionDecl *in) {
     } else if (!before && !sharesLoop) {
       continue;
     }
-    // What ends a loop decides how often it turns, and nothing else.
-    const auto isChosenByRank = [&] {
-      for (const Stmt *p = parentIn(exit, in); p && !loops.contains(p); p = parentIn(p, in))
-        if (const auto *i = dyn_cast<IfStmt>(p); i && namesRank(i->getCond(), in)) return true;
-      return false;
-    };
-    if (isa<BreakStmt>(exit)) endsTurns = turning.contains(target);
-    if (trustsLoops_ && endsTurns && !isa<ContinueStmt>(exit) && !staysIn(exit, loops, in) &&
-        !isChosenByRank())
-      continue;
     const bool ends = isa<CallExpr>(exit) || (isa<ReturnStmt>(exit) && in->isMain());
     if (const Stmt *last = ends ? lastWithout(exit, in, around, program_) : nullptr) {
       if (!reached(last, in)) return false;

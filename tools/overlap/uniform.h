@@ -66,7 +66,6 @@ class Uniform {
   bool endsAlike(const clang::FunctionDecl &);
   bool entered(const clang::FunctionDecl *);
   bool condition(const clang::Expr *, const clang::FunctionDecl *in);
-  bool turns(const clang::Expr *condition, const clang::FunctionDecl *in);
 
   // uniform_filled.cpp
   class Filled;
@@ -139,21 +138,6 @@ class Uniform {
   std::optional<int> callsInEach(const clang::IfStmt &, const clang::FunctionDecl *in);
   const clang::Stmt *branchOf(const clang::CallExpr &, const clang::FunctionDecl *in);
 
-  // uniform_ranks.cpp
-  using Seen = std::set<std::string>;
-  bool namesRank(const clang::Expr *, const clang::FunctionDecl *in) const;
-  bool namesRank(const clang::Stmt *, Seen *) const;
-  bool returnsRank(const clang::Stmt *, Seen *) const;
-  bool tellsRank(const clang::ValueDecl &, Seen *) const;
-  bool filledByRank(const clang::ValueDecl &, Seen *) const;
-  bool getsRank(const clang::Expr *, const clang::FunctionDecl *in, Seen *) const;
-  bool mayGiveRank(const clang::CallExpr &) const;
-  bool mayPutRank(const clang::CallExpr &, const clang::FunctionDecl *in, unsigned argument,
-                  Seen *) const;
-  bool chosenByRank(const clang::Stmt *, const clang::FunctionDecl *in, bool stays, Seen *) const;
-  bool madeAlike(const clang::ValueDecl &) const;
-  bool comesFromElsewhere(const clang::ValueDecl &) const;
-
   // uniform_memory.cpp
   bool sameThere(const clang::Expr *pointer, const clang::FunctionDecl *in);
   bool sameItself(const clang::Expr *, const clang::FunctionDecl *in);
@@ -186,17 +170,16 @@ class Uniform {
   const Collective &collective_;
   const clang::FunctionDecl *home_ = nullptr;  // that the call stands in
   std::optional<Remark> why_;
-  std::string differs_;       // of the condition that is being asked about
-  bool onlyReads_ = false;    // uses of a variable are asked whether they change anything at all
-  bool trustsLoops_ = false;  // to turn as often on all ranks
-  bool looksThere_ = false;   // it is asked what a pointer points at, and not whether it is null
-  bool atAnyTime_ = false;    // and what is overwritten before long matters, too
-  int elsewhere_ = 0;         // of another call of the function, maybe, values are asked for
+  std::string differs_;      // of the condition that is being asked about
+  bool onlyReads_ = false;   // uses of a variable are asked whether they change anything at all
+  bool looksThere_ = false;  // it is asked what a pointer points at, and not whether it is null
+  bool atAnyTime_ = false;   // and what is overwritten before long matters, too
+  int elsewhere_ = 0;        // of another call of the function, maybe, values are asked for
   // What is being asked already counts as alike: only another reason can make it differ.
   using Asked = std::set<std::tuple<const void *, bool, bool, bool>>;  // and where
   Asked asked_;
   // Each no is remembered, with what was said of it: whatever was taken for granted, it stays one.
-  using Question = std::tuple<const void *, bool, bool, bool, bool, bool>;
+  using Question = std::tuple<const void *, bool, bool, bool, bool>;
   struct Reasons {
     std::optional<Remark> why;
     std::string differs;
@@ -218,7 +201,7 @@ class Uniform {
   // Of the communicator that is being asked about: what gives it one, or a field of that.
   std::set<std::pair<const clang::Decl *, const clang::Decl *>> chosen_;
   // That a no is remembered, too, keeps conditions within conditions from being asked 2^n times.
-  using Filling = std::tuple<const clang::DeclRefExpr *, bool, bool, bool>;
+  using Filling = std::tuple<const clang::DeclRefExpr *, bool, bool>;
   std::set<Filling> notFilled_, filling_;  // and what is being asked
   std::set<std::pair<const clang::Decl *, const clang::Decl *>> parts_;
   // Whether a parameter that leads to another field leads to nothing but that.

@@ -256,7 +256,7 @@ bool Uniform::filledBefore(const DeclRefExpr *ref, const VarDecl *v, const Funct
       v->getType()->isAnyComplexType() || v->getType().isVolatileQualified() ||
       !program_.memory(*in).notUnderstood().empty())
     return false;
-  const Filling question(ref, elsewhere_ > 0, trustsLoops_, atAnyTime_);
+  const Filling question(ref, elsewhere_ > 0, atAnyTime_);
   if (notFilled_.contains(question)) return false;
   // It comes back to where it was asked in an earlier turn: if it was alike there, it is.
   if (!filling_.insert(question).second) return true;

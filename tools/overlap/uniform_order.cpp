@@ -9,11 +9,7 @@
 // that may differ among ranks has to have as many calls of the kind on both sides, as far as these
 // may be on the same communicator.
 //
-// A loop is taken to turn as often on all ranks, unless its condition names what MPI_Comm_rank()
-// gave, or what was made of that (uniform_ranks.cpp): nothing else would make up for the turns of
-// an iteration that ends when it has converged, and that it does so on all ranks alike can seldom
-// be shown. But it has to be where the program may read its standard input, which one rank alone is
-// given, and may count by.
+// That goes for what ends a loop, too: another one may make up for what it turns less on some.
 
 #include <clang/AST/ASTContext.h>
 #include <clang/AST/ExprCXX.h>
@@ -78,9 +74,7 @@ bool Uniform::inOrder(const Stmt *before, const FunctionDecl *in, Ordered &seen)
     const auto afresh = [&](auto &&ask) {
       Asked asked = std::exchange(asked_, {});
       const std::optional<Remark> why = why_;
-      trustsLoops_ = program_.input().empty();
       const bool alike = ask();
-      trustsLoops_ = false;
       asked_ = std::move(asked);
       if (alike) why_ = why;
       return alike;
@@ -130,16 +124,11 @@ bool Uniform::inOrder(const Stmt *before, const FunctionDecl *in, Ordered &seen)
     if (i && count(i->getThen(), in) && count(i->getThen(), in) == count(i->getElse(), in))
       continue;
     differs_.clear();
-    const bool turns = isLoop(s) && !turnsOnce(s, *in, program_) && !namesRank(on, in);
-    const bool alike = (turns && program_.input().empty()) || afresh([&] { return same(on, in); });
-    if (!alike) {
+    if (!afresh([&] { return same(on, in); })) {
       why_.reset();
-      const std::string input =
-          turns ? " (one of which may be given other input, by " + program_.input() + ")" : "";
       return no(on, in,
-                "'" + written(on, context) + "' may differ among ranks" + input +
-                    " and decides how often " + collective_.blocking() + " is called before" +
-                    becauseItDiffers());
+                "'" + written(on, context) + "' may differ among ranks and decides how often " +
+                    collective_.blocking() + " is called before" + becauseItDiffers());
     }
   }
   return true;

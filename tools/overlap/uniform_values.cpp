@@ -92,9 +92,12 @@ bool Uniform::same(const Expr *e, const FunctionDecl *in) {
       return sameThere(op->getSubExpr(), in);
     return op->getOpcode() != UO_AddrOf && same(op->getSubExpr(), in);
   }
-  if (const auto *op = dyn_cast<BinaryOperator>(e))
+  if (const auto *op = dyn_cast<BinaryOperator>(e)) {
+    // Of what counts to a bound, the bound is what is worth a word.
+    if (op->isComparisonOp() && !same(op->getRHS(), in)) return false;
     return !tellsAddress(*op, in->getASTContext()) && same(op->getLHS(), in) &&
-           same(op->getRHS(), in);
+           (op->isComparisonOp() || same(op->getRHS(), in));
+  }
   if (const auto *op = dyn_cast<ConditionalOperator>(e))
     return sameItself(op->getCond(), in) && same(op->getTrueExpr(), in) &&
            same(op->getFalseExpr(), in);
@@ -420,10 +423,26 @@ std::string Uniform::overAnother(const Use &use) {
   return ", over '" + written(communicator, context) + "', which may be another communicator";
 }
 
+/// Whether MPI puts the rank there: MPI_Comm_rank(comm, &rank).
+static bool getsRank(const Expr *at, const FunctionDecl &in) {
+  const Stmt *to = at, *by = parentOf(at, in.getASTContext());
+  for (; by; to = by, by = parentOf(by, in.getASTContext())) {
+    const auto *sub = dyn_cast<ArraySubscriptExpr>(by);
+    const auto *op = dyn_cast<UnaryOperator>(by);
+    const bool same = isa<CastExpr, ParenExpr>(by) || (sub && sub->getBase() == to) ||
+                      (op && (op->getOpcode() == UO_AddrOf || op->getOpcode() == UO_Deref));
+    if (!same) break;
+  }
+  const auto *call = dyn_cast_or_null<CallExpr>(by);
+  const FunctionDecl *f = call ? call->getDirectCallee() : nullptr;
+  if (!f || !isMpi(*f) || call->getNumArgs() != 2 || call->getArg(1) != to) return false;
+  return f->getName().ends_with("Comm_rank") || f->getName().ends_with("Group_rank");
+}
+
 bool Uniform::differsBy(const Use &use, const std::string &name, const ValueDecl &of) {
   if (!use.in) return differs(name + " is used outside of any function", &of);
   const std::string where = placeOf(*use.ref, *use.in);
-  if (getsRank(use.ref, use.in, nullptr)) return differs(name + " is the rank, by " + where);
+  if (getsRank(use.ref, *use.in)) return differs(name + " is the rank, by " + where);
   return differs(name + " may get another value in " + where + overAnother(use), &of);
 }
 

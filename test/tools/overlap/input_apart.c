@@ -1,11 +1,11 @@
-// What a launcher is given to read, it hands to one rank: a loop that counts by it may turn more often there, and what other
-// loops make up for has to change with it. So in a program that may read its input, loops are shown to turn alike.
+// What a launcher is given to read, it hands to one rank: a loop that counts by it may turn more often there, and others make
+// up for that. So what ends a loop is shown to be alike.
 // REQUIRES: openmpi
 // RUN: for how in 0 1 2 3 4; do nbc-overlap %s -- mpicc.openmpi -DHOW=$how | grep "31:.*fix:\|called before" | sed "s/.*note: /$how: /"; done | uniq | FileCheck %s
 // CHECK: 0: fix: MPI_Iallreduce here
-// CHECK-NEXT: 1: not changed: 'i < n' may differ among ranks (one of which may be given other input, by scanf) and decides how often MPI_Allreduce is called before
-// CHECK-NEXT: 2: not changed: 'fgets(line, sizeof line, stdin)' may differ among ranks (one of which may be given other input, by stdin) and decides how often MPI_Allreduce is called before
-// CHECK-NEXT: 3: not changed: 'i < n' may differ among ranks (one of which may be given other input, by stdin) and decides how often MPI_Allreduce is called before
+// CHECK-NEXT: 1: not changed: 'i < n' may differ among ranks and decides how often MPI_Allreduce is called before
+// CHECK-NEXT: 2: not changed: 'fgets(line, sizeof line, stdin)' may differ among ranks and decides how often MPI_Allreduce is called before
+// CHECK-NEXT: 3: not changed: 'i < n' may differ among ranks and decides how often MPI_Allreduce is called before
 // CHECK-NEXT: 4: fix: MPI_Iallreduce here
 #include <mpi.h>
 #include <stdio.h>

@@ -25,6 +25,10 @@ static void reduced() {
     MPI_Allreduce(&in, &out, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
     work();
   }
+}
+static void own() {
+  std::vector<double> mine(2);
+  mine[0] = rank_of();
   for (int s = 0; s < mine[0]; ++s) {
     // CHECK: [[#@LINE-1]]:19: note: not changed: {{.*}}'s < mine[0]'
     MPI_Allreduce(&in, &out, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
@@ -155,5 +159,6 @@ int main(int argc, char **argv) {
   sorted();
   referred_otherwise();
   in_others_field();
+  own();
   MPI_Finalize();
 }
