@@ -31,7 +31,7 @@ struct variant {
   const struct stage *stages;
   uint32_t stage_count;
   bool begins;          // by target->begin: its first stage is no work of the host
-  bool only_messages;   // of one stage, without any
+  bool only_messages;   // of one stage, without any, and without room of ours
   uint64_t at_once;     // bytes of a block, at most, for target->at_once; 0: never
   uint32_t touched;     // bit (1 << role): the device touches the caller's buffer
   const void *target;   // the target's

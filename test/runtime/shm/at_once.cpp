@@ -2,6 +2,7 @@
 // Short calls that are over when nbc_start returns: right data, and on from where one had to stop.
 
 #include <algorithm>
+#include <cstring>
 #include <random>
 
 #include "test/runtime/gather.h"
@@ -154,6 +155,38 @@ TEST(ShmAtOnce, whatTheHostDoesIsDoneOnceWhereverACallStops) {
       EXPECT_EQ(info.calls, 300u);
     }
   }
+}
+
+/// bcast from rank 0 into room of the plan's.
+build::Bytes dropped(uint32_t me) {
+  build::Messages m("dropped", NBC_BCAST, 2, me);
+  uint32_t data = m.b.buffer(NBC_ROLE_DATA), staging = m.b.buffer(NBC_ROLE_STAGING, 1);
+  uint32_t all = m.b.piece(data, 0, 1), room = m.b.inRoom(staging, 0, data);
+  m.beginVariant();
+  if (me == 0)
+    m.send(1, all);
+  else
+    m.receive(0, room);
+  m.stage();
+  m.endVariant();
+  return m.finish();
+}
+
+TEST(ShmAtOnce, whatIsPutIntoRoomOfThePlansIsNowhereElse) {
+  Node w(2);
+  w.addPlans(dropped);
+  std::vector<uint8_t> sent(100, 7), kept(100, 1);
+  nbc_request request;
+  for (int i = 0; i < 3; ++i)
+    for (auto start : {nbc_start, nbc_start_attended}) {
+      nbc_call from = {.data = sent.data(), .count = 100}, to = {.data = kept.data(), .count = 100};
+      ASSERT_EQ(start(w.plans[0], &from, &request), 0);
+      EXPECT_TRUE(isOver(request));
+      std::memset(&request, 0x5a, sizeof request);  // as a program may leave it
+      ASSERT_EQ(start(w.plans[1], &to, &request), 0);
+      ASSERT_EQ(nbc_wait(&request), 0);
+      EXPECT_EQ(kept[99], 1);
+    }
 }
 
 TEST(ShmAtOnce, buffersAreLookedAtInEachCall) {
