@@ -205,7 +205,8 @@ TEST(Processes, whoRestsBetweenTestsLeavesTheProcessorToOthers) {
       sleeps += !done && away;
     }
     Process::must(looks < 50000, "who sleeps looks seldom");  // else some millions
-    Process::must(p.files.rank == 1 || sleeps > 300, "who sleeps says so");
+    // A thousand or so; where others want the processors, too, each rest is a long one.
+    Process::must(p.files.rank == 1 || sleeps > 10, "who sleeps says so");
     Process::must(nbc_rest(&request, &away) == 0 && away == 0,
                   "of a call that is done, it returns");
     p.close(comm, plan);
