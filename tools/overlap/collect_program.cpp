@@ -125,6 +125,12 @@ class Collector : public RecursiveASTVisitor<Collector> {
     return true;
   }
 
+  bool VisitParmVarDecl(ParmVarDecl *p) {
+    if (p->hasDefaultArg() && !p->hasUnparsedDefaultArg() && !isOfSystem(*p))
+      program_.standing_.push_back(
+          p->hasUninstantiatedDefaultArg() ? p->getUninstantiatedDefaultArg() : p->getDefaultArg());
+    return true;
+  }
   bool VisitVarDecl(VarDecl *v) {
     program_.elements_.declared(*v);
     if (v->hasGlobalStorage() && !v->isStaticLocal() && !v->getType()->isDependentType()) {
@@ -246,6 +252,8 @@ class Collector : public RecursiveASTVisitor<Collector> {
   }
 
   bool VisitFieldDecl(FieldDecl *f) {
+    if (f->getInClassInitializer() && !isOfSystem(*f))
+      program_.standing_.push_back(f->getInClassInitializer());
     if (f->getParent()->isUnion()) values_.underUnion(f->getParent());
     if (f->hasInClassInitializer() && f->getInClassInitializer())
       values_.givesUnless(*f, *f->getInClassInitializer(), nullptr);

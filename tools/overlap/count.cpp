@@ -137,8 +137,10 @@ bool Count::mayRunUnseen(const Stmt *s) const {
       return v && (v->getType().isDestructedType() || v->hasAttr<CleanupAttr>());
     });
   const auto *made = dyn_cast<CXXConstructExpr>(s);
-  return (made && !made->getConstructor()->isTrivial() && bringsCode(made->getType())) ||
-         isa<CXXInheritedCtorInitExpr, CXXNewExpr, CXXDeleteExpr, CXXBindTemporaryExpr>(s);
+  const auto *kept = dyn_cast<CXXBindTemporaryExpr>(s);
+  const bool any = (made && !made->getConstructor()->isTrivial()) || kept;
+  if (any) return program_.ownsNew() || bringsCode(llvm::cast<Expr>(s)->getType());
+  return isa<CXXInheritedCtorInitExpr, CXXNewExpr, CXXDeleteExpr>(s);
 }
 
 bool Count::mayRunUnseenOften(const Stmt *s, const ASTContext &context) const {
@@ -175,6 +177,17 @@ bool Count::holdsUnseen(QualType type, std::set<const CXXRecordDecl *> &seen) co
     if (holdsUnseen(base.getType(), seen)) return true;
   return std::ranges::any_of(record->fields(),
                              [&](const FieldDecl *f) { return holdsUnseen(f->getType(), seen); });
+}
+
+bool Count::mayStandIn() {
+  const auto may = [&] {
+    return std::ranges::any_of(program_.standing(), [&](const Expr *e) { return any(e, nullptr); });
+  };
+  if (may()) return true;
+  beforeMain_ = true;  // constructors are followed by what they do
+  const bool made = may();
+  beforeMain_ = false;
+  return made;
 }
 
 bool Count::mayBeginWithOne() {

@@ -53,6 +53,10 @@ class Count {
   /// And how often, nobody knows: a row of objects, or a container of a library's.
   bool mayRunUnseenOften(const clang::Stmt *, const clang::ASTContext &) const;
 
+  /// Whether there may be one in what stands in for an argument, or for a field: that runs where
+  /// functions are called that nobody sees called, and for each of a row of objects.
+  bool mayStandIn();
+
   /// Whether there may be one before main().
   bool mayBeginWithOne();
 

@@ -82,6 +82,7 @@ All ranks
   - Where such a function, or one whose address is taken, comes to a collective of the kind, a call that may be one of
     it counts as any number of them, and so does a row or a library's container of objects whose constructors do;
     and a rank that ends is one that is heard of once more.
+  - No default argument, nor what a field is declared with, comes to a collective of the kind.
   - --library promises it for functions that no source here calls, not for what they are given; --alike names
     variables and fields that are the same on all ranks, and functions whose results are, or are null on all or none.
 

@@ -201,6 +201,8 @@ class Program {
   bool ownsName(const std::string &name, const clang::ASTContext &) const;
   const std::vector<const clang::FunctionDecl *> &bodies() const { return bodies_; }
   const std::vector<const clang::VarDecl *> &globals() const { return globals_; }
+  /// Default arguments, and what fields are declared with.
+  const std::vector<const clang::Expr *> &standing() const { return standing_; }
   /// Functions that come to a blocking collective and may be called where no call is written.
   const std::vector<const clang::FunctionDecl *> &unseenCollectives();
   /// The macros of a source, as they were all along.
@@ -296,6 +298,7 @@ class Program {
   std::vector<const clang::FunctionDecl *>
       bodies_;  // a function of a header has one in each source
   std::vector<const clang::VarDecl *> globals_;
+  std::vector<const clang::Expr *> standing_;
   std::map<const clang::Decl *, std::vector<const clang::VarDecl *>> declarations_;  // by inAll()
   std::set<std::string> inUnion_;
   std::set<std::string> seenAsOther_, namesInside_;  // structures

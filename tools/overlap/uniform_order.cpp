@@ -201,6 +201,10 @@ bool Uniform::inOrderFrom(const Stmt *s, const FunctionDecl *in, Ordered &seen) 
   if (seen.contains({s, in})) return true;
   if (!inOrder(s, in, seen)) return false;
   if (in->isMain()) {
+    if (counts().mayStandIn())
+      return no(in->getBody(), in,
+                collective_.blocking() +
+                    " may be called by a default argument, or by what a field is declared with");
     return !counts().mayBeginWithOne() ||
            no(in->getBody(), in,
               collective_.blocking() + " may be called before main(), as objects begin");
