@@ -209,9 +209,6 @@ class Uniform {
       staying_;
   // Whether a collective fills all of it with the same, or all of a field.
   std::map<std::pair<const clang::Decl *, const clang::Decl *>, bool> filled_;
-  // What collectives fill: madeAlike(); and the condition that is asked about the rank.
-  mutable std::optional<std::map<std::string, std::vector<CallSite>>> alike_;
-  mutable std::pair<const clang::Expr *, const clang::FunctionDecl *> namedAt_;
   std::map<const clang::Stmt *, std::vector<const clang::Stmt *>> exits_;  // of a function's body
   Uniform *asker_ = nullptr;  // who wants to know whether the call is one, on the way to its own
   bool assumes_ = false;      // what such a one is still asking
