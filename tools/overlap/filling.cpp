@@ -22,16 +22,37 @@ std::optional<Fill> fillOf(const CallExpr &call) {
   return Fill{c, static_cast<unsigned>(to)};
 }
 
-bool fillsAll(const CallExpr &call, const Fill &fill, QualType pointee, const ASTContext &context) {
+/// How many data it writes, and the bytes of each; none: that is not known, or none.
+static std::optional<std::pair<llvm::APSInt, unsigned>> filledBy(const CallExpr &call,
+                                                                 const Fill &fill,
+                                                                 const ASTContext &context) {
   const std::string_view arguments = fill.kind->arguments;
   const size_t count = arguments.find('n', fill.argument),
                type = arguments.find('t', fill.argument);
-  if (count == std::string_view::npos || type == std::string_view::npos) return false;
+  if (count == std::string_view::npos || type == std::string_view::npos) return std::nullopt;
   const auto length = call.getArg(static_cast<unsigned>(count))->getIntegerConstantExpr(context);
   const unsigned each = sizeOfType(constantName(call.getArg(static_cast<unsigned>(type)), context));
+  if (!length || each == 0 || !length->isStrictlyPositive()) return std::nullopt;
+  return std::pair(*length, each);
+}
+
+bool fillsAll(const CallExpr &call, const Fill &fill, QualType pointee, const ASTContext &context) {
+  const auto filled = filledBy(call, fill, context);
   const auto bytes = context.getTypeSizeInChars(pointee).getQuantity();
-  return length && each > 0 && length->isStrictlyPositive() &&
-         length->sge((bytes + each - 1) / each);
+  return filled && filled->first.sge((bytes + filled->second - 1) / filled->second);
+}
+
+bool fillsNoMore(const CallExpr &call, unsigned argument, QualType pointee,
+                 const ASTContext &context) {
+  const FunctionDecl *f = call.getDirectCallee();
+  if (f && isMpi(*f) && (f->getName() == "MPI_Comm_rank" || f->getName() == "MPI_Comm_size"))
+    return argument == 1 && context.hasSameUnqualifiedType(pointee, context.IntTy);
+  const std::optional<Fill> fill = fillOf(call);
+  const bool asLong = fill && (fill->kind->name == "Bcast" || fill->kind->name == "Allreduce");
+  if (!asLong || fill->argument != argument) return false;
+  const auto filled = filledBy(call, *fill, context);
+  const auto bytes = context.getTypeSizeInChars(pointee).getQuantity();
+  return filled && filled->first.sle(bytes / filled->second);
 }
 
 static const CallExpr *callIn(const Expr *e) {

@@ -23,6 +23,10 @@ std::optional<Fill> fillOf(const clang::CallExpr &);
 bool fillsAll(const clang::CallExpr &, const Fill &, clang::QualType pointee,
               const clang::ASTContext &);
 
+/// Whether it writes nothing behind one object of that type, which the argument points at.
+bool fillsNoMore(const clang::CallExpr &, unsigned argument, clang::QualType pointee,
+                 const clang::ASTContext &);
+
 /// The call in MPI_X(...) != MPI_SUCCESS, rc = MPI_X(...) and such; also as the condition of an if,
 /// or what a variable is declared with. Null: it is something else.
 const clang::CallExpr *checkedCall(const clang::Stmt *);

@@ -16,6 +16,7 @@
 
 #include "tools/overlap/buffers.h"
 #include "tools/overlap/changes.h"
+#include "tools/overlap/filling.h"
 #include "tools/overlap/known_calls.h"
 #include "tools/overlap/types.h"
 #include "tools/overlap/uniform.h"
@@ -187,6 +188,7 @@ bool Uniform::staysInField(const CallExpr &call, const Expr &at, const FieldDecl
       (result->isPointerType() && !ofFile && !isLookedAtMost(call, context)))
     return false;
   if (isText(other.getType()) && takesText(*f, call, i)) return true;
+  if (fillsNoMore(call, i, other.getType(), context)) return true;
   return (f->isInStdNamespace() && !leads) || asked.getFieldIndex() < other.getFieldIndex();
 }
 
