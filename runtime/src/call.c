@@ -350,14 +350,11 @@ __attribute__((noinline)) static int set_unusual(nbc_plan *plan, struct call *c,
   if (!status && plan->own_lengths) status = lengths_set(plan, c, in_place);
   if (!status) status = choose(plan, c, in_place);
   if (status || plan->own_lengths) return status;
-  const struct variant *v = c->variant;
-  plan->usual = (struct usual){.variant = v,
+  plan->usual = (struct usual){.variant = c->variant,
                                .element_bytes = call->element_bytes,
                                .user = call->user,
                                .reduce = c->reduce,
                                .size = c->size,
-                               .needs = plan->significant & ~(in_place ? 1u << plan->replaced : 0),
-                               .at_once = v->only_messages ? v->at_once / c->size : 0,
                                .type = c->type,
                                .op = c->op,
                                .calc = c->calc,
@@ -480,21 +477,21 @@ static int take_turn(nbc_plan *plan) {
   return 0;
 }
 
+static bool is_short(const struct variant *v, uint64_t block) {
+  return v->at_once && block <= v->at_once;
+}
+
 // A short call like the one before, which is only messages.
 static bool run_at_once(nbc_plan *plan, const struct nbc_call *call, struct call *c) {
   const struct usual *u = &plan->usual;
-  if (plan->oldest || plan->status || !call || call->count > u->at_once) return false;
-  if (!is_usual(u, call, u->in_place) || (plan->turns && take_turn(plan))) return false;
-  c->base[NBC_ROLE_IN] = (uint8_t *)(uintptr_t)call->in;
-  c->base[NBC_ROLE_OUT] = (uint8_t *)call->out;
-  c->base[NBC_ROLE_DATA] = (uint8_t *)call->data;
-  const uint32_t replaced = plan->replaced;
-  if (replaced < CALLER_ROLES && (c->base[replaced] == NBC_IN_PLACE) != u->in_place) return false;
-  for (uint32_t role = 0; role < CALLER_ROLES; ++role)
-    if (u->needs >> role & 1 && (!c->base[role] || c->base[role] == NBC_IN_PLACE)) return false;
+  bool in_place;
+  if (!u->variant || !u->variant->only_messages || plan->oldest || plan->status || !call)
+    return false;
+  if (set_buffers(plan, c, call, &in_place) || !is_usual(u, call, in_place)) return false;
   c->variant = u->variant;
   c->block = call->count * u->size;
   c->stride = 0;  // there is no room of ours
+  if (!is_short(c->variant, c->block) || (plan->turns && take_turn(plan))) return false;
   return plan->target->at_once(plan, c);
 }
 
@@ -513,8 +510,7 @@ static int start(nbc_plan *plan, const struct nbc_call *call, struct call *c, bo
   if (!status) status = acquire(plan, c);
   if (status) return refuse(c, status);
   // The host's work is not to be looked for where the caller goes on to other things.
-  const bool at_once = attended && !c->variant->only_messages && c->variant->at_once &&
-                       c->block <= c->variant->at_once;
+  const bool at_once = attended && !c->variant->only_messages && is_short(c->variant, c->block);
   if (!plan->oldest && (c->variant->begins || at_once)) return start_alone(plan, c, at_once);
 
   if (plan->under_way < plan->depth) {  // then none is waiting
@@ -543,7 +539,7 @@ static inline int begin(nbc_plan *plan, const struct nbc_call *call, nbc_request
   struct call *c = (struct call *)request;
   fetch_warm(&plan->warm);
   plan_lock(plan);
-  if (plan->usual.at_once && run_at_once(plan, call, c)) {
+  if (run_at_once(plan, call, c)) {
     leave_nothing(plan, c);
     plan_unlock(plan);
     return 0;

@@ -79,9 +79,7 @@ struct usual {
   uint64_t least, most;           // counts
   uint64_t element_bytes;         // as given, like `user`
   nbc_reduce_function *user, *reduce;
-  uint64_t size;     // the call's
-  uint32_t needs;    // bit (1 << role): a buffer, if there is anything to move
-  uint64_t at_once;  // count, at most, of what is only messages, for target->at_once; 0: of none
+  uint64_t size;  // the call's
   uint8_t type, op, calc;
   bool in_place;
 };
