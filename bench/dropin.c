@@ -4,16 +4,18 @@
 //   bench-dropin-openmpi [--vary|--fresh|--apart|--first|--behind|--made|--alone] COLLECTIVE
 //   BYTES...
 //
-// Bytes are those of a block, or of the vector: of doubles where it reduces. A line for each length
+// Bytes are those of a block, or of the vector: of doubles where it reduces, or blocks have lengths
+// of their own, which are alike here, one block behind the other. A line for each length
 // says the microseconds of a call: of some batches the quickest, each between two barriers. Varied
-// calls have another root, length or buffer than the one before, as a program's have; before fresh
-// ones a rank writes the memory of what it gives, which counts. Calls apart are as benchmark suites
-// have them: between two there is a barrier, which does not count, and the time is the mean of the
-// ranks'. Or each is the first of its kind on a communicator, on which another kind has been
-// called. Or calls are of 8 bytes, and a message of that many is under way when they begin, to
-// ranks that come late. Or each is of a type, columns of doubles with as much between them, or by
-// an operator, that is made for it and freed behind it, which counts. Or each is on a communicator
-// of one rank. bench/dropin.py compares the MPI alone with libnbc-mpi.so in front of it.
+// calls have another root, length (but of rows) or buffer than the one before, as a program's have;
+// before fresh ones a rank writes the memory of what it gives, which counts. Calls apart are as
+// benchmark suites have them: between two there is a barrier, which does not count, and the time is
+// the mean of the ranks'. Or each is the first of its kind on a communicator, on which another kind
+// has been called. Or calls are of 8 bytes, and a message of that many is under way when they
+// begin, to ranks that come late. Or each is of a type, columns of doubles with as much between
+// them, or by an operator, that is made for it and freed behind it, which counts. Or each is on a
+// communicator of one rank. bench/dropin.py compares the MPI alone with libnbc-mpi.so in front of
+// it.
 
 #include <mpi.h>
 #include <stdbool.h>
@@ -26,7 +28,7 @@ enum { BATCHES = 5 };
 struct buffers {
   void *in, *out;
   int bytes, elements, root, ranks;
-  int *counts;
+  int *counts, *displacements;
   MPI_Comm comm;
   int count;  // of the type, in as many bytes
   MPI_Datatype type;
@@ -50,6 +52,18 @@ enum { MANNERS = sizeof manners / sizeof *manners };
     MPI_Scatter(b->in, b->count, b->type, b->out, b->count, b->type, b->root, b->comm))            \
   X(allgather, false, MPI_Allgather(b->in, b->count, b->type, b->out, b->count, b->type, b->comm)) \
   X(alltoall, false, MPI_Alltoall(b->in, b->count, b->type, b->out, b->count, b->type, b->comm))   \
+  X(gatherv, false,                                                                                \
+    MPI_Gatherv(b->in, b->counts[0], MPI_DOUBLE, b->out, b->counts, b->displacements, MPI_DOUBLE,  \
+                b->root, b->comm))                                                                 \
+  X(scatterv, false,                                                                               \
+    MPI_Scatterv(b->in, b->counts, b->displacements, MPI_DOUBLE, b->out, b->counts[0], MPI_DOUBLE, \
+                 b->root, b->comm))                                                                \
+  X(allgatherv, false,                                                                             \
+    MPI_Allgatherv(b->in, b->counts[0], MPI_DOUBLE, b->out, b->counts, b->displacements,           \
+                   MPI_DOUBLE, b->comm))                                                           \
+  X(alltoallv, false,                                                                              \
+    MPI_Alltoallv(b->in, b->counts, b->displacements, MPI_DOUBLE, b->out, b->counts,               \
+                  b->displacements, MPI_DOUBLE, b->comm))                                          \
   X(reduce, true, MPI_Reduce(b->in, b->out, b->elements, MPI_DOUBLE, b->op, b->root, b->comm))     \
   X(allreduce, true, MPI_Allreduce(b->in, b->out, b->elements, MPI_DOUBLE, b->op, b->comm))        \
   X(reduce_scatter, true,                                                                          \
@@ -223,13 +237,17 @@ static void measure(const struct collective *c, int bytes, enum manner how, int 
   const int places = how == MADE ? 2 * ranks : ranks;
   b.in = take(places, bytes);
   b.out = take(places, bytes);
-  b.counts = (int *)malloc((size_t)ranks * sizeof *b.counts);
+  b.counts = (int *)malloc(2 * (size_t)ranks * sizeof *b.counts);
   if (!b.in || !b.out || !b.counts) {
     fprintf(stderr, "bench-dropin: no memory for %d bytes\n", bytes);
     MPI_Abort(MPI_COMM_WORLD, 1);
     return;
   }
-  for (int i = 0; i < ranks; ++i) b.counts[i] = b.elements;
+  b.displacements = b.counts + ranks;
+  for (int i = 0; i < ranks; ++i) {
+    b.counts[i] = b.elements;
+    b.displacements[i] = i * b.elements;
+  }
   const double time = how == APART    ? microseconds_apart(c, &b)
                       : how == FIRST  ? microseconds_first(c, &b)
                       : how == BEHIND ? microseconds_behind(c, &b)

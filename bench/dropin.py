@@ -23,8 +23,8 @@ import statistics
 import subprocess
 import sys
 
-COLLECTIVES = ("barrier bcast gather scatter allgather alltoall reduce allreduce reduce_scatter reduce_scatter_block scan "
-               "exscan").split()
+COLLECTIVES = ("barrier bcast gather scatter allgather alltoall gatherv scatterv allgatherv alltoallv reduce allreduce "
+               "reduce_scatter reduce_scatter_block scan exscan").split()
 LAUNCH = {"openmpi": ["mpirun.openmpi", "--oversubscribe", "--bind-to", "none"], "mpich": ["mpiexec.mpich"]}
 ALONE, TABLE = "MPI alone", "libnbc-mpi"
 STDLIB = pathlib.Path(__file__).resolve().parent.parent / "stdlib_algos"
