@@ -434,25 +434,25 @@ static void count_call(nbc_plan *plan, const struct call *c) {
 }
 
 // Of a call that is over before anybody could ask for it.
-static int leave_nothing(nbc_plan *plan, struct call *c) {
+static void leave_nothing(nbc_plan *plan, struct call *c) {
   count_variant(plan, c->variant);
   c->plan = NULL;
   c->status = 0;
-  return 0;
 }
 
-// Where no call stands before it, what admit() and ring() come to is known, and worth having: a
-// bcast of 8 bytes within a node takes a third longer step by step. `at_once`: to be tried.
-static int start_alone(nbc_plan *plan, struct call *c, bool at_once) {
-  const struct variant *v = c->variant;
+static void get_memory_alone(nbc_plan *plan, struct call *c) {
   plan->instance = 0;  // whose memory is warm
   give_memory(plan, c);
   c->stage = 0;
   c->owes = false;
-  const int over = at_once ? plan->target->at_once(plan, c) : 0;
-  if (over < 0) fail(plan);  // others may have had messages of it
-  if (over < 0) return refuse(c, over);
-  if (over) return leave_nothing(plan, c);
+}
+
+// Where no call stands before it, what admit() and ring() come to is known, and worth having: a
+// bcast of 8 bytes within a node takes a third longer step by step. `ahead`: as far as it could it
+// has gone at once.
+static int start_alone(nbc_plan *plan, struct call *c, bool ahead) {
+  const struct variant *v = c->variant;
+  if (!ahead) get_memory_alone(plan, c);
   const struct stage *from = &v->stages[c->stage];
   int begun = plan->target->begin(plan, c);
   if (begun < 0) return refuse(c, begun);
@@ -481,21 +481,26 @@ static bool is_short(const struct variant *v, uint64_t block) {
   return v->at_once && block <= v->at_once;
 }
 
-// A short call like the one before, which is only messages.
-static bool run_at_once(nbc_plan *plan, const struct nbc_call *call, struct call *c) {
-  const struct usual *u = &plan->usual;
-  bool in_place;
-  if (!u->variant || !u->variant->only_messages || plan->oldest || plan->status || !call)
-    return false;
-  if (set_buffers(plan, c, call, &in_place) || !is_usual(u, call, in_place)) return false;
-  c->variant = u->variant;
-  c->block = call->count * u->size;
-  c->stride = 0;  // there is no room of ours
-  if (!is_short(c->variant, c->block) || (plan->turns && take_turn(plan))) return false;
-  return plan->target->at_once(plan, c);
+// What is known of a call when nbc_start begins with it in earnest.
+enum known { NOTHING, ARGUMENTS, AHEAD, OVER };
+
+// A short call that nothing stands before, as far as it can be done at once. The host's work is not
+// to be looked for where the caller goes on to other things.
+static inline enum known run_at_once(nbc_plan *plan, const struct nbc_call *call, struct call *c,
+                                     bool attended) {
+  if (!plan->may_at_once || plan->oldest || plan->status || !call) return NOTHING;
+  if (plan->turns && take_turn(plan)) return NOTHING;
+  if (set_arguments(plan, c, call)) return NOTHING;
+  const struct variant *v = c->variant;
+  if (!is_short(v, c->block) || (v->works && !attended)) return ARGUMENTS;
+  get_memory_alone(plan, c);
+  const int over = plan->target->at_once(plan, c);
+  if (over < 0) fail(plan);  // others may have had messages of it
+  return over > 0 ? OVER : AHEAD;
 }
 
-static int start(nbc_plan *plan, const struct nbc_call *call, struct call *c, bool attended) {
+static int start(nbc_plan *plan, const struct nbc_call *call, struct call *c, bool attended,
+                 enum known known) {
   // There may be room by now.
   if (plan->under_way == plan->depth && !plan->starting) move(plan);
   if (plan->status) return plan->status;
@@ -506,12 +511,11 @@ static int start(nbc_plan *plan, const struct nbc_call *call, struct call *c, bo
   if (plan->direct && !is_bound(plan, call)) return NBC_ERROR_ARGUMENT;
   c->acquired = false;
   c->left = !attended && plan->progress;
-  status = set_arguments(plan, c, call);
+  if (known == NOTHING) status = set_arguments(plan, c, call);
   if (!status) status = acquire(plan, c);
   if (status) return refuse(c, status);
-  // The host's work is not to be looked for where the caller goes on to other things.
-  const bool at_once = attended && !c->variant->only_messages && is_short(c->variant, c->block);
-  if (!plan->oldest && (c->variant->begins || at_once)) return start_alone(plan, c, at_once);
+  if (!plan->oldest && (c->variant->begins || known == AHEAD))
+    return start_alone(plan, c, known == AHEAD);
 
   if (plan->under_way < plan->depth) {  // then none is waiting
     status = admit(plan, c);
@@ -539,7 +543,8 @@ static inline int begin(nbc_plan *plan, const struct nbc_call *call, nbc_request
   struct call *c = (struct call *)request;
   fetch_warm(&plan->warm);
   plan_lock(plan);
-  if (run_at_once(plan, call, c)) {
+  const enum known known = run_at_once(plan, call, c, attended);
+  if (known == OVER) {
     leave_nothing(plan, c);
     plan_unlock(plan);
     return 0;
@@ -547,7 +552,7 @@ static inline int begin(nbc_plan *plan, const struct nbc_call *call, nbc_request
   fetch(request, sizeof *c);
   plan->starting = plan->target->host_waits;
   plan->postponing = plan->starting || plan->target->last_waits;
-  int status = start(plan, call, c, attended);
+  int status = start(plan, call, c, attended, known);
   plan->starting = false;
   if (plan->target->expects)
     for (bool first = true; plan->target->expects(plan, first); first = false) look(plan);

@@ -13,8 +13,8 @@
 uint8_t *piece_address(const nbc_plan *plan, const struct call *c, uint32_t piece) {
   if (c->found) return c->found[piece].address;
   const struct place *place = &plan->places[piece];
+  if (place->whole) return place_at(c, place);
   uint8_t *base = c->base[place->role] + place->rooms * c->stride;
-  if (place->whole) return base + place->blocks * c->block;
   const struct nbc_piece *p = &plan->tables.pieces[piece];
   if (place->role < CALLER_ROLES) return base + c->size * position(c, p->first, p->parts);
   uint64_t before = 0;
@@ -58,14 +58,17 @@ static uint64_t here(const nbc_plan *plan, const struct call *c, struct cursor *
   return cursor->left;
 }
 
-// At all of a section that is one block, or blocks in a row, as most are. Null `at`: it is not.
-static struct cursor whole(const nbc_plan *plan, const struct call *c, struct nbc_range pieces) {
+// A section that is one block, or blocks in a row, as most are. Null `at`: it is not.
+struct row_of_blocks {
+  uint8_t *at;
+  uint64_t bytes;
+};
+static inline struct row_of_blocks row(const nbc_plan *plan, const struct call *c,
+                                       struct nbc_range pieces) {
   const struct place *place = &plan->places[pieces.begin];
-  struct cursor all = begin(pieces);
-  if (pieces.count != 1 || c->found || !place->whole || !c->block) return all;
-  all.at = piece_address(plan, c, all.piece++);
-  all.left = place->count * c->block;
-  return all;
+  if (pieces.count != 1 || c->found || !place->whole || !c->block)
+    return (struct row_of_blocks){NULL, 0};
+  return (struct row_of_blocks){place_at(c, place), place->count * c->block};
 }
 
 static void skip(struct cursor *cursor, uint64_t bytes) {
@@ -77,18 +80,21 @@ static uint64_t least(uint64_t a, uint64_t b) {
   return a < b ? a : b;
 }
 
-static int copy(const nbc_plan *plan, const struct call *c, const struct nbc_host *h) {
-  struct cursor from = whole(plan, c, h->from), to = whole(plan, c, h->to);
+static int copy_pieces(const nbc_plan *plan, const struct call *c, const struct nbc_host *h) {
+  struct cursor from = begin(h->from), to = begin(h->to);
   uint64_t n;
-  if (from.at && to.at && from.left == to.left) {
-    if (from.at != to.at) memmove(to.at, from.at, to.left);
-    return 0;
-  }
   while ((n = least(here(plan, c, &from), here(plan, c, &to))) != 0) {
     if (!from.at || !to.at) return NBC_ERROR_TEMPLATE;
     if (from.at != to.at) memmove(to.at, from.at, n);
     skip(&from, n), skip(&to, n);
   }
+  return 0;
+}
+
+static int copy(const nbc_plan *plan, const struct call *c, const struct nbc_host *h) {
+  const struct row_of_blocks from = row(plan, c, h->from), to = row(plan, c, h->to);
+  if (!from.at || !to.at || from.bytes != to.bytes) return copy_pieces(plan, c, h);
+  if (from.at != to.at) memmove(to.at, from.at, to.bytes);
   return 0;
 }
 
@@ -135,20 +141,24 @@ static int reduce_slots(const nbc_plan *plan, const struct call *c, const struct
   return 0;
 }
 
-static int reduce(const nbc_plan *plan, const struct call *c, const struct nbc_host *h) {
-  if (!c->reduce) return NBC_ERROR_TEMPLATE;  // of a collective that reduces nothing
-  struct cursor left = whole(plan, c, h->from), right = whole(plan, c, h->with);
-  struct cursor to = whole(plan, c, h->to);
+static int reduce_pieces(const nbc_plan *plan, const struct call *c, const struct nbc_host *h) {
+  struct cursor left = begin(h->from), right = begin(h->with), to = begin(h->to);
   uint64_t n;
-  if (left.at && right.at && to.at && left.left == to.left && right.left == to.left) {
-    c->reduce(to.at, left.at, right.at, to.left / c->size, c->context);
-    return 0;
-  }
   while ((n = least(here(plan, c, &left), least(here(plan, c, &right), here(plan, c, &to)))) != 0) {
     if (!left.at || !right.at || !to.at) return NBC_ERROR_TEMPLATE;
     c->reduce(to.at, left.at, right.at, n / c->size, c->context);
     skip(&left, n), skip(&right, n), skip(&to, n);
   }
+  return 0;
+}
+
+static int reduce(const nbc_plan *plan, const struct call *c, const struct nbc_host *h) {
+  if (!c->reduce) return NBC_ERROR_TEMPLATE;  // of a collective that reduces nothing
+  const struct row_of_blocks left = row(plan, c, h->from), right = row(plan, c, h->with);
+  const struct row_of_blocks to = row(plan, c, h->to);
+  if (!left.at || !right.at || !to.at || left.bytes != to.bytes || right.bytes != to.bytes)
+    return reduce_pieces(plan, c, h);
+  c->reduce(to.at, left.at, right.at, c->size == to.bytes ? 1 : to.bytes / c->size, c->context);
   return 0;
 }
 

@@ -475,21 +475,14 @@ static void keep_plan_warm(nbc_plan *plan) {
   if (plan->target->keep_warm) plan->target->keep_warm(plan);
 }
 
-// Between the caller's memory and that of others.
-static bool is_only_messages(const nbc_plan *plan, const struct variant *v) {
-  bool only = v->stage_count == 1 && v->stages->hosts_count == 0;
-  const uint32_t end = v->pieces.begin + v->pieces.count;
-  for (uint32_t k = v->pieces.begin; k < end && only; ++k)
-    only = plan->places[k].role < CALLER_ROLES;
-  return only;
-}
-
 static void find_at_once(nbc_plan *plan) {
-  if (!plan->target->at_once || plan->own_lengths || plan->direct) return;
+  const struct target *t = plan->target;
+  if (!t->at_once || t->acquire || plan->own_lengths || plan->direct) return;
   for (uint32_t i = 0; i < plan->tables.header->variants.count; ++i) {
     struct variant *v = &plan->variants[i];
-    v->only_messages = is_only_messages(plan, v);
-    v->at_once = plan->target->most_at_once(plan, v);
+    for (uint32_t k = 0; k < v->stage_count; ++k) v->works |= v->stages[k].hosts_count != 0;
+    v->at_once = t->most_at_once(plan, v);
+    plan->may_at_once |= v->at_once != 0;
   }
 }
 

@@ -31,7 +31,7 @@ struct variant {
   const struct stage *stages;
   uint32_t stage_count;
   bool begins;          // by target->begin: its first stage is no work of the host
-  bool only_messages;   // of one stage, without any, and without room of ours
+  bool works;           // some stage has some
   uint64_t at_once;     // bytes of a block, at most, for target->at_once; 0: never
   uint32_t touched;     // bit (1 << role): the device touches the caller's buffer
   const void *target;   // the target's
@@ -114,6 +114,7 @@ struct nbc_plan {
   bool own_lengths;  // blocks have lengths of their own
   bool reduces;      // calls need an operator
   bool direct;       // it is for the call `bound`, one at a time
+  bool may_at_once;  // some variant
   struct usual usual;
   uint64_t stride[NBC_PROTOCOLS];    // by protocol
   uint8_t *memory;                   // slots, then staging
@@ -228,6 +229,11 @@ void plan_look_after(nbc_plan *);
 uint64_t plan_identity(const nbc_plan *);
 // Memory of the caller's buffer that the device touches in this call; 0 bytes: none.
 uint64_t touched_bytes(const nbc_plan *, const struct call *, uint32_t role, const void **begin);
+
+// Of one that is `whole`.
+static inline uint8_t *place_at(const struct call *c, const struct place *p) {
+  return c->base[p->role] + p->rooms * c->stride + p->blocks * c->block;
+}
 
 // What a relocation says of its pieces, if they are blocks without parts: they lie at
 // base[role] + rooms * the call's stride + blocks * the length of one, and are `count` blocks long.
