@@ -294,15 +294,19 @@ static int set_buffers(const nbc_plan *plan, struct call *c, const struct nbc_ca
   return status;
 }
 
+static inline void read_rows(struct call *c, const struct nbc_call *call) {
+  c->rows[NBC_ROLE_IN] = (struct row){call->in_counts, call->in_displacements, call->in_types};
+  c->rows[NBC_ROLE_OUT] = (struct row){call->out_counts, call->out_displacements, call->out_types};
+}
+
 // The arrays of nbc_call, if this is a plan for them.
 static int set_rows(const nbc_plan *plan, struct call *c, const struct nbc_call *call) {
-  const struct row rows[] = {{call->in_counts, call->in_displacements, call->in_types},
-                             {call->out_counts, call->out_displacements, call->out_types}};
   bool any = false, types = false;
+  read_rows(c, call);
   for (int role = 0; role <= NBC_ROLE_OUT; ++role) {
-    c->rows[role] = rows[role];
-    any |= rows[role].counts || rows[role].displacements || rows[role].types;
-    types |= rows[role].types != NULL;
+    const struct row *row = &c->rows[role];
+    any |= row->counts || row->displacements || row->types;
+    types |= row->types != NULL;
   }
   if (any && !plan->own_lengths) return NBC_ERROR_UNSUPPORTED;
   uint32_t kind = plan->tables.header->kind;
@@ -317,10 +321,11 @@ static inline bool has_rows(const struct nbc_call *call) {
           (uintptr_t)call->in_types | (uintptr_t)call->out_types) != 0;
 }
 
+// But for its arrays.
 static inline bool is_usual(const struct usual *u, const struct nbc_call *call, bool in_place) {
   return u->variant && call->count - u->least <= u->most - u->least && u->type == call->type &&
          u->op == call->op && u->user == call->user && u->element_bytes == call->element_bytes &&
-         u->in_place == in_place && !has_rows(call);
+         u->in_place == in_place;
 }
 
 // For which counts choose() comes to the same variant, and so does all else.
@@ -333,7 +338,7 @@ static void find_counts(const nbc_plan *plan, const struct call *c, bool in_plac
     if (v->flags & NBC_VARIANT_CALC) return;
     if (v < c->variant && v->limit > short_of) short_of = v->limit;
   }
-  if (c->count == 0) return;
+  if (c->count == 0 || plan->own_lengths) return;
   u->least = short_of / c->size + 1;
   u->most = c->variant->limit / c->size;
 }
@@ -347,9 +352,11 @@ __attribute__((noinline)) static int set_unusual(nbc_plan *plan, struct call *c,
   if (__builtin_mul_overflow(c->count, c->size, &c->block)) return NBC_ERROR_TOO_LONG;
   int status = set_operation(plan, c, call);
   if (!status) status = set_rows(plan, c, call);
+  c->lengths = ++plan->lengths;
   if (!status && plan->own_lengths) status = lengths_set(plan, c, in_place);
   if (!status) status = choose(plan, c, in_place);
-  if (status || plan->own_lengths) return status;
+  if (status) return status;
+  if (plan->own_lengths) lengths_keep(plan, call, in_place);
   plan->usual = (struct usual){.variant = c->variant,
                                .element_bytes = call->element_bytes,
                                .user = call->user,
@@ -375,16 +382,24 @@ static int set_arguments(nbc_plan *plan, struct call *c, const struct nbc_call *
   if (status) return status;
   const struct usual *u = &plan->usual;
   if (!is_usual(u, call, in_place)) return set_unusual(plan, c, call, in_place);
+  if (plan->own_lengths) {
+    if (!lengths_are_kept(plan, call)) return set_unusual(plan, c, call, in_place);
+    read_rows(c, call);
+    status = lengths_take(plan, c);
+  } else if (has_rows(call)) {
+    return set_unusual(plan, c, call, in_place);
+  } else {
+    c->block = call->count * u->size;
+  }
   c->variant = u->variant;
   c->count = call->count;
   c->size = u->size;
-  c->block = c->count * u->size;
   c->stride = stride_of(plan, u->variant, c->block);
   c->reduce = u->reduce;
   c->type = u->type;
   c->op = u->op;
   c->calc = u->calc;
-  return 0;
+  return status;
 }
 
 int plan_describe_bound(nbc_plan *plan, struct call *c) {
@@ -440,11 +455,12 @@ static void leave_nothing(nbc_plan *plan, struct call *c) {
   c->status = 0;
 }
 
-static void get_memory_alone(nbc_plan *plan, struct call *c) {
+static int get_memory_alone(nbc_plan *plan, struct call *c) {
   plan->instance = 0;  // whose memory is warm
   give_memory(plan, c);
   c->stage = 0;
   c->owes = false;
+  return plan->own_lengths ? lengths_find(plan, c) : 0;
 }
 
 // Where no call stands before it, what admit() and ring() come to is known, and worth having: a
@@ -452,7 +468,8 @@ static void get_memory_alone(nbc_plan *plan, struct call *c) {
 // has gone at once.
 static int start_alone(nbc_plan *plan, struct call *c, bool ahead) {
   const struct variant *v = c->variant;
-  if (!ahead) get_memory_alone(plan, c);
+  const int status = ahead ? 0 : get_memory_alone(plan, c);
+  if (status) return refuse(c, status);
   const struct stage *from = &v->stages[c->stage];
   int begun = plan->target->begin(plan, c);
   if (begun < 0) return refuse(c, begun);
@@ -493,7 +510,7 @@ static inline enum known run_at_once(nbc_plan *plan, const struct nbc_call *call
   if (set_arguments(plan, c, call)) return NOTHING;
   const struct variant *v = c->variant;
   if (!is_short(v, c->block) || (v->works && !attended)) return ARGUMENTS;
-  get_memory_alone(plan, c);
+  if (get_memory_alone(plan, c)) return ARGUMENTS;
   const int over = plan->target->at_once(plan, c);
   if (over < 0) fail(plan);  // others may have had messages of it
   return over > 0 ? OVER : AHEAD;

@@ -11,7 +11,7 @@
 #include "runtime/src/plan.h"
 
 uint8_t *piece_address(const nbc_plan *plan, const struct call *c, uint32_t piece) {
-  if (c->found) return c->found[piece].address;
+  if (c->found) return found_at(c, &c->found[piece]);
   const struct place *place = &plan->places[piece];
   if (place->whole) return place_at(c, place);
   uint8_t *base = c->base[place->role] + place->rooms * c->stride;
@@ -66,8 +66,10 @@ struct row_of_blocks {
 static inline struct row_of_blocks row(const nbc_plan *plan, const struct call *c,
                                        struct nbc_range pieces) {
   const struct place *place = &plan->places[pieces.begin];
-  if (pieces.count != 1 || c->found || !place->whole || !c->block)
+  const struct found *found = c->found ? &c->found[pieces.begin] : NULL;
+  if (pieces.count != 1 || (!found && !place->whole) || !c->block)
     return (struct row_of_blocks){NULL, 0};
+  if (found) return (struct row_of_blocks){found_at(c, found), found->bytes};
   return (struct row_of_blocks){place_at(c, place), place->count * c->block};
 }
 

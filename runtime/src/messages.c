@@ -157,7 +157,7 @@ static int finish_messages(nbc_plan *plan, const struct call *c) {
 
 uint64_t messages_most_at_once(const nbc_plan *plan, const struct variant *of) {
   const struct records *v = (const struct records *)of->records;
-  uint64_t most = v->plain ? UINT64_MAX : 0;
+  uint64_t most = v->scattered_count ? 0 : UINT64_MAX;
   for (uint32_t i = 0; i < v->count && most; ++i) {
     if (v->steps[i].op == NBC_MESSAGE_WAIT) continue;
     const uint64_t now = messages_of(plan)->lanes[v->steps[i].other].ops->most_now;
@@ -166,21 +166,40 @@ uint64_t messages_most_at_once(const nbc_plan *plan, const struct variant *of) {
   return most / (v->widest ? v->widest : 1);
 }
 
+// Of a message that is one run.
+static inline int find_run(const nbc_plan *plan, const struct call *c, const struct step *r,
+                           uint64_t *at, uint64_t *bytes) {
+  const struct records *v = records_of(c);
+  if (r->slow) {
+    const struct nbc_reloc *reloc = &plan->tables.relocs[v->slow[r->place].reloc];
+    const struct found *found = c->found ? &c->found[reloc->what] : NULL;
+    if (!found || reloc->extra || !found->fits) return run_address(plan, c, reloc, at, bytes);
+    *at = (uintptr_t)found_at(c, found);
+    *bytes = found->bytes;
+    return 0;
+  }
+  const struct place_patch *p = &v->places[r->place];
+  *at = place_address(c, p);
+  *bytes = p->count * c->block;
+  return 0;
+}
+
 int messages_at_once(nbc_plan *plan, struct call *c) {
   struct messages *s = messages_of(plan);
   const struct records *v = records_of(c);
   const struct stage *stages = c->variant->stages;
   uint32_t next = 0;
   for (c->stage = 0; c->stage < c->variant->stage_count; ++c->stage) {
-    const int status = stages[c->stage].hosts_count ? host_run(plan, c) : 0;
+    int status = stages[c->stage].hosts_count ? host_run(plan, c) : 0;
     if (status) return status;
     for (; next < stages[c->stage].records; ++next) {
       const struct step *r = &v->steps[next];
       if (r->op == NBC_MESSAGE_WAIT) continue;  // what stands before it is done
       const struct lane *lane = &s->lanes[r->other];
-      const struct place_patch *p = &v->places[r->place];
-      void *at = (void *)(uintptr_t)place_address(c, p);
-      const uint64_t bytes = p->count * c->block;
+      uint64_t address, bytes;
+      status = find_run(plan, c, r, &address, &bytes);
+      if (status) return status;
+      void *at = (void *)(uintptr_t)address;
       // One that fails does so again where it is waited for.
       if ((r->op == NBC_MESSAGE_SEND ? lane->ops->send_now(lane, at, bytes)
                                      : lane->ops->receive_now(lane, at, bytes)) != 1) {

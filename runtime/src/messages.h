@@ -36,7 +36,8 @@ struct message {
 struct step {
   uint32_t op;
   uint32_t other;  // SEND, RECV: the peer; WAIT: a record
-  uint32_t place;  // SEND, RECV of a plain variant: its own among the places
+  uint32_t place;  // SEND, RECV of one run: its own among the places,
+  bool slow;       // or the slow ones
 };
 
 struct slow_piece {
@@ -55,8 +56,7 @@ struct records {
   struct scattered *scattered;
   uint32_t *unwaited;  // SENDs and RECVs that no WAIT names
   uint32_t count, place_count, slow_count, scattered_count, unwaited_count;
-  bool plain;       // each SEND and RECV has a place
-  uint64_t widest;  // blocks of a place, at most
+  uint64_t widest;  // blocks of a message, at most
 };
 
 struct lane;

@@ -300,7 +300,7 @@ static int make_memory(nbc_plan *plan) {
     v->protocol = v->v->protocol;
     v->stages = plan->stages + v->v->stages.begin;
     v->stage_count = v->v->stages.count;
-    v->begins = plan->target->begin && !plan->own_lengths && v->stages->hosts_count == 0;
+    v->begins = plan->target->begin && v->stages->hosts_count == 0;
     if (v->v->flags & NBC_VARIANT_CREDIT) plan->credit = v->v;
     const uint32_t turns = turns_of(v);
     if (turns > plan->info.turns) plan->info.turns = turns;
@@ -348,29 +348,12 @@ static int make_memory(nbc_plan *plan) {
   return 0;
 }
 
-// For calls in which each block has a length of its own; zero: those of buffers that are absent.
-static int make_lengths(nbc_plan *plan) {
-  const struct nbc_template *t = plan->tables.header;
-  if (!plan->own_lengths) return 0;
-  for (uint32_t role = 0; role < CALLER_ROLES; ++role) {
-    plan->block_count[role] = (uint32_t)plan->caller_blocks[0][role];
-    plan->blocks[role] =
-        (struct block *)calloc((size_t)plan->block_count[role] + 1, sizeof **plan->blocks);
-    if (!plan->blocks[role]) return NBC_ERROR_MEMORY;
-  }
-  plan->found =
-      (struct found *)calloc((size_t)t->pieces.count * plan->depth + 1, sizeof *plan->found);
-  return plan->found ? 0 : NBC_ERROR_MEMORY;
-}
-
 static void free_plan(nbc_plan *plan) {
   if (plan->target) plan->target->destroy(plan);
   if (plan->scratch)
     plan->scratch->in_use |= plan->memory_in_use;
   else if (plan->memory && !plan->memory_in_use)
     munmap(plan->memory, plan->memory_bytes);
-  for (int role = 0; role < CALLER_ROLES; ++role) free(plan->blocks[role]);
-  free(plan->found);
   free(plan->places);
   free((void *)plan->tables.header);
   pthread_mutex_destroy(&plan->own_lock);
@@ -400,7 +383,7 @@ static int make_plan(nbc_plan *plan, const void *data, size_t bytes,
   place_pieces(plan);
   measure_stages(plan);
   status = make_memory(plan);
-  if (!status) status = make_lengths(plan);
+  if (!status && plan->own_lengths) status = lengths_make(plan);
   return status ? status : plan->target->create(plan);
 }
 
@@ -477,7 +460,7 @@ static void keep_plan_warm(nbc_plan *plan) {
 
 static void find_at_once(nbc_plan *plan) {
   const struct target *t = plan->target;
-  if (!t->at_once || t->acquire || plan->own_lengths || plan->direct) return;
+  if (!t->at_once || t->acquire || plan->direct) return;
   for (uint32_t i = 0; i < plan->tables.header->variants.count; ++i) {
     struct variant *v = &plan->variants[i];
     for (uint32_t k = 0; k < v->stage_count; ++k) v->works |= v->stages[k].hosts_count != 0;

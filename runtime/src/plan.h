@@ -56,20 +56,38 @@ struct place {
 };
 
 // For blocks with lengths of their own (lengths.c). A block of the caller's; and where a
-// piece is in a call.
+// piece is in a call. Offsets count from the call's base[role], for any call of the same arrays.
 struct block {
-  uintptr_t address;
+  ptrdiff_t offset;
   uint64_t count, size;  // elements, bytes of one
+  uint32_t role;         // in place, another's than it is asked for by
 };
 struct found {
-  uint8_t *address;  // null: it does not fit into its room
-  uint64_t bytes;
+  uint64_t offset, bytes;
+  uint32_t role;
+  bool fits;  // into its room
 };
 // The arrays of a call, see nbc_call.
 struct row {
   const size_t *counts;
   const ptrdiff_t *displacements;
   const enum nbc_type *types;
+};
+enum { OF_A_ROW = 3, ARRAYS = OF_A_ROW * (NBC_ROLE_OUT + 1) };
+// What the caller's blocks lie in, by role, from base[role[...]] on.
+struct extents {
+  uint64_t longest;  // bytes of a block
+  ptrdiff_t begin[CALLER_ROLES], end[CALLER_ROLES];
+  uint32_t role[CALLER_ROLES];
+};
+// Arrays of the call before, which belong to `usual`, in the order in which rows have them.
+struct kept_lengths {
+  uint64_t number;  // 0: there are none
+  uint32_t given;   // bit (1 << array): not null;
+  uint32_t read;    // and looked at: else it may be any
+  void *array[ARRAYS];
+  size_t bytes[ARRAYS];
+  struct extents extents;
 };
 
 // What followed from the arguments of the call before: mostly the next one has the same, or another
@@ -144,11 +162,13 @@ struct nbc_plan {
   struct nbc_call bound;  // direct
   uint64_t bound_block;   // bytes of its blocks
 
-  // Lengths of their own: blocks of one call, and pieces of all that are under way.
+  // Lengths of their own: blocks of one call, and pieces of all that are under way. Whose these are
+  // says the number of a call's lengths; 0: nobody's.
   struct block *blocks[CALLER_ROLES];
   uint32_t block_count[CALLER_ROLES];
-  const struct call *blocks_of;  // whose they are; null: nobody's
-  struct found *found;           // [instance][piece]
+  struct found *found;                     // [instance][piece]
+  uint64_t lengths, blocks_of, *found_of;  // the latest number; and by instance
+  struct kept_lengths kept;
 
   bool memory_in_use;       // the device could not be made to leave it alone: it is never freed
   struct scratch *scratch;  // whose memory that is; null: it is the plan's
@@ -178,6 +198,7 @@ struct __attribute__((may_alias)) call {
   struct row rows[NBC_ROLE_OUT + 1];
   uintptr_t begin[CALLER_ROLES], end[CALLER_ROLES];  // what the caller's blocks lie in
   const struct found *found;                         // by piece; null: blocks are equally long
+  uint64_t lengths;                                  // the number of its own, that `found` has
   int registration[CALLER_ROLES];                    // the target's; -1: none
   uint32_t stage;
   int status;
@@ -209,8 +230,16 @@ static inline uint64_t piece_bytes(const nbc_plan *plan, const struct call *c, u
 static inline uint64_t block_bytes(const struct block *b) {
   return b->count * b->size;
 }
+// 0, or NBC_ERROR_MEMORY.
+int lengths_make(nbc_plan *);
 // Looks at a call's counts and displacements: sets block, begin and end. Or a negative status.
 int lengths_set(nbc_plan *, struct call *, bool in_place);
+// Whether these are those of the call that was kept, and all that follows from them. For that call:
+// after lengths_set() and the choice of a variant. And the same as lengths_set() for one that has
+// them.
+bool lengths_are_kept(const nbc_plan *, const struct nbc_call *);
+void lengths_keep(nbc_plan *, const struct nbc_call *, bool in_place);
+int lengths_take(const nbc_plan *, struct call *);
 // Sets `found`: of the instance that the call is about to get.
 int lengths_find(nbc_plan *, struct call *);
 
@@ -229,6 +258,11 @@ void plan_look_after(nbc_plan *);
 uint64_t plan_identity(const nbc_plan *);
 // Memory of the caller's buffer that the device touches in this call; 0 bytes: none.
 uint64_t touched_bytes(const nbc_plan *, const struct call *, uint32_t role, const void **begin);
+
+// Null: it does not fit.
+static inline uint8_t *found_at(const struct call *c, const struct found *f) {
+  return f->fits ? (uint8_t *)((uintptr_t)c->base[f->role] + f->offset) : NULL;
+}
 
 // Of one that is `whole`.
 static inline uint8_t *place_at(const struct call *c, const struct place *p) {

@@ -3,6 +3,7 @@
 
 #include <numeric>
 
+#include "test/runtime/again.h"
 #include "test/runtime/world.h"
 
 namespace {
@@ -108,6 +109,14 @@ TEST(Lengths, manyCallsWaitForTheirTurnEachWithItsOwnArrays) {
       std::copy(in[r][c].begin(), in[r][c].end(), wanted.begin() + places[c][r]);
     for (size_t r : {0, 1}) EXPECT_EQ(out[r][c], wanted) << "call " << c << " rank " << r;
   }
+}
+
+TEST(Lengths, whatOneCallHasFoundOutServesThoseLikeItAlone) {
+  for (uint32_t ranks : {1, 2, 4})
+    for (uint32_t depth : {1, 3}) {
+      World w(ranks, allgatherv(ranks), {.depth = depth, .eager_bytes = 16});
+      gatherAgainAndAgain(w, ranks, 10 * ranks + depth);
+    }
 }
 
 TEST(Lengths, argumentsThatCannotBe) {

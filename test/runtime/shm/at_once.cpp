@@ -5,6 +5,7 @@
 #include <cstring>
 #include <random>
 
+#include "test/runtime/again.h"
 #include "test/runtime/gather.h"
 #include "test/runtime/shm/node.h"
 
@@ -155,6 +156,21 @@ TEST(ShmAtOnce, whatTheHostDoesIsDoneOnceWhereverACallStops) {
       EXPECT_EQ(info.calls, 300u);
     }
   }
+}
+
+TEST(ShmAtOnce, whatOneCallOfOwnLengthsHasFoundOutServesThoseLikeItAlone) {
+  const auto make = [](uint32_t ranks, uint32_t r) {
+    build::Bytes b = build::ringAllgather(ranks, r);
+    b.header()->lengths = NBC_LENGTHS_EACH;
+    b.seal();
+    return b;
+  };
+  for (uint32_t ranks : {1, 2, 3, 9})
+    for (uint32_t depth : {1, 3}) {
+      Node w(ranks);
+      w.addPlans([&](uint32_t r) { return make(ranks, r); }, {.depth = depth});
+      gatherAgainAndAgain(w, ranks, 10 * ranks + depth);
+    }
 }
 
 /// bcast from rank 0 into room of the plan's.
