@@ -97,9 +97,30 @@ static bool beginsOnce(const Stmt *s) {
 
 Count::Count(Program &program, const Collective &kind, Communicators own)
     : program_(program), kind_(kind), own_(std::move(own)) {
-  // With each one that is found, what makes or ends objects may come to it.
-  std::vector<const FunctionDecl *> left = program.unseenCollectives();
-  for (bool found = true; found;) {
+  const UnseenCalls *on = program.knownUnseen(kind);
+  if (!on) {
+    UnseenCalls all;
+    for (const FunctionDecl *f : program.unseenCollectives())
+      (comesTo(*f, program, &kind) ? all.directly : all.otherwise).push_back(f);
+    onAny_ = true;
+    findUnseen(all);
+    std::erase_if(all.otherwise, [&](const FunctionDecl *f) {
+      return std::ranges::find(unseen_, f) == unseen_.end();
+    });
+    on = &program.setUnseen(kind, std::move(all));
+    unseen_.clear();
+    onAny_ = false;
+  }
+  findUnseen(*on);
+  overridesLibrarys_ = std::ranges::any_of(unseen_, [](const FunctionDecl *f) {
+    const auto *method = dyn_cast<CXXMethodDecl>(f);
+    return method && overridesLibrarys(*method);
+  });
+}
+
+// With each one that is found, what makes or ends objects may come to it, or calls by a pointer.
+void Count::findUnseen(UnseenCalls among) {
+  const auto find = [&](std::vector<const FunctionDecl *> &left) {
     std::vector<const FunctionDecl *> more;
     std::erase_if(left, [&](const FunctionDecl *f) {
       const std::optional<Calls> n = ofBody(f);
@@ -109,12 +130,12 @@ Count::Count(Program &program, const Collective &kind, Communicators own)
     });
     known_.clear();
     unseen_.insert(unseen_.end(), more.begin(), more.end());
-    found = !more.empty();
+    return !more.empty();
+  };
+  for (bool more = find(among.directly); more;) {
+    more = find(among.directly);
+    more = find(among.otherwise) || more;
   }
-  overridesLibrarys_ = std::ranges::any_of(unseen_, [](const FunctionDecl *f) {
-    const auto *method = dyn_cast<CXXMethodDecl>(f);
-    return method && overridesLibrarys(*method);
-  });
 }
 
 bool Count::mayCallUnseen(const CallExpr &call) const {
@@ -285,7 +306,7 @@ std::optional<Calls> Count::ofFunction(const FunctionDecl *body) {
 std::optional<Calls> Count::ofCollective(const CallExpr &call, const Collective &c,
                                          const FunctionDecl *in) {
   if (c.name != kind_.name || c.arguments.size() != call.getNumArgs()) return Calls();
-  if (!in) return std::nullopt;
+  if (!in || onAny_) return std::nullopt;
   const Communicators on = communicatorsOf(call, c, in, program_);
   if (!on.mayBe(own_)) return Calls();
   if (on.areConstantOf(own_) || on.areOneWith(own_, program_)) return Calls{1, {}};

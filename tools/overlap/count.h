@@ -61,6 +61,7 @@ class Count {
   bool mayBeginWithOne();
 
  private:
+  void findUnseen(UnseenCalls among);
   /// Whether one of these is an object's of such a type, or of what is in it.
   bool holdsUnseen(clang::QualType, std::set<const clang::CXXRecordDecl *> &seen) const;
   std::optional<Calls> of(const auto &statements, const clang::FunctionDecl *in);
@@ -76,6 +77,7 @@ class Count {
   const Communicators own_;
   std::map<const clang::FunctionDecl *, std::optional<Calls>> known_;
   std::vector<const clang::FunctionDecl *> unseen_;
+  bool onAny_ = false;              // whatever the communicator is
   bool overridesLibrarys_ = false;  // one of these does
   bool beforeMain_ = false;         // what is being counted runs there
 };

@@ -238,17 +238,25 @@ const Calling &Program::calling(const FunctionDecl &f) const {
 const std::vector<const FunctionDecl *> &Program::unseenCollectives() {
   if (unseenCollectives_) return *unseenCollectives_;
   unseenCollectives_.emplace();
+  bool any = false;
   const auto add = [&](const FunctionDecl *f) {
     const auto *method = dyn_cast<CXXMethodDecl>(f);  // a library may have a class's name
     const bool given = method && givenToLibrary_.contains(method->getParent()->getCanonicalDecl());
     if (!given && !calledByLanguage(*f) && !addressTaken(*f)) return;
-    if (comesTo(*f, *this, nullptr)) unseenCollectives_->push_back(f);
+    unseenCollectives_->push_back(f);
+    any = any || comesTo(*f, *this, nullptr);
   };
   if (!collectives_.empty()) {
     std::ranges::for_each(bodies_, add);
     std::ranges::for_each(lambdas_, add);
   }
+  if (!any) unseenCollectives_->clear();
   return *unseenCollectives_;
+}
+
+const UnseenCalls *Program::knownUnseen(const Collective &kind) const {
+  const auto at = unseen_.find(&kind);
+  return at == unseen_.end() ? nullptr : &at->second;
 }
 
 bool Program::mayFreeMessages() const {

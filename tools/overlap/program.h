@@ -66,6 +66,12 @@ struct Promises {
 class PointsTo;
 class VariableChanges;
 
+/// Functions that may come to a collective where no call is written: by what they call, or only by
+/// what is called there as unseen.
+struct UnseenCalls {
+  std::vector<const clang::FunctionDecl *> directly, otherwise;
+};
+
 class Program {
  public:
   explicit Program(std::vector<std::unique_ptr<clang::ASTUnit>> sources, Promises = {});
@@ -203,8 +209,14 @@ class Program {
   const std::vector<const clang::VarDecl *> &globals() const { return globals_; }
   /// Default arguments, and what fields are declared with.
   const std::vector<const clang::Expr *> &standing() const { return standing_; }
-  /// Functions that come to a blocking collective and may be called where no call is written.
+  /// Functions that may be called where no call is written, if one of them comes to a blocking
+  /// collective; else none.
   const std::vector<const clang::FunctionDecl *> &unseenCollectives();
+  /// Those of them that may come to one of this kind, for who has found them; null: nobody has.
+  const UnseenCalls *knownUnseen(const Collective &kind) const;
+  const UnseenCalls &setUnseen(const Collective &kind, UnseenCalls all) {
+    return unseen_[&kind] = std::move(all);
+  }
   /// The macros of a source, as they were all along.
   const clang::Preprocessor &macros(const clang::ASTContext &) const;
   /// Whether its body holds a macro of nothing: emptyMacro().
@@ -308,6 +320,7 @@ class Program {
   std::vector<const clang::FunctionDecl *> lambdas_;
   std::set<const clang::CXXRecordDecl *> givenToLibrary_;  // as arguments of its templates
   std::optional<std::vector<const clang::FunctionDecl *>> unseenCollectives_;
+  std::map<const Collective *, UnseenCalls> unseen_;
   std::set<const clang::FunctionDecl *> outside_;       // used, and maybe defined in another source
   std::vector<const clang::CXXMethodDecl *> declared_;  // of classes, maybe likewise
   std::string missing_, foreign_, asksForErrno_;
