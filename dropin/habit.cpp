@@ -66,6 +66,19 @@ bool take_counts(Habit &h, const Operation &o) {
   return true;
 }
 
+bool has_same_rows(const Habit &h, const Operation &o) {
+  return h.send_counts.is(o.send.counts) && h.send_displacements.is(o.send.displacements) &&
+         h.send_types.is(numbers(o.send.types)) && h.receive_counts.is(o.receive.counts) &&
+         h.receive_displacements.is(o.receive.displacements) &&
+         h.receive_types.is(numbers(o.receive.types));
+}
+
+bool are_named(const Side &side, int blocks) {
+  if (blocks == 0) return true;  // any types may stand there, or none
+  const auto is_named = [](MPI_Datatype type) { return type_of(type).named; };
+  return side.types ? std::all_of(side.types, side.types + blocks, is_named) : is_named(side.type);
+}
+
 // Whether buffers stand where they did, and MPI_IN_PLACE where it did.
 bool are_like(const Habit &h, const Operation &o) {
   const void *in = o.send.buffer, *out = o.receive.buffer;
@@ -154,11 +167,7 @@ Habit *habit_of(Communicator &c, const Operation &o, bool blocking) {
   if (!habit) return nullptr;
   Habit &h = *habit;
   if (!is_same(h, o) || !are_like(h, o)) return nullptr;
-  if (o.each &&
-      !(h.send_counts.is(o.send.counts) && h.send_displacements.is(o.send.displacements) &&
-        h.receive_counts.is(o.receive.counts) &&
-        h.receive_displacements.is(o.receive.displacements)))
-    return nullptr;
+  if (o.each && !has_same_rows(h, o)) return nullptr;
   if (!take_counts(h, o)) return nullptr;
   if (h.has_sent()) h.call.in = o.send.buffer;
   if (h.has_received() && !h.discards)
@@ -184,8 +193,7 @@ Plan *habit_of_bytes(Communicator &c, const Operation &o, std::uint64_t &bytes) 
 
 void get_used(Communicator &c, const Operation &o, const Arguments &arguments, Plan *plan,
               const Outline &line) try {
-  if (o.kind >= NBC_OWN || o.send.types || o.receive.types) return;
-  if (line.truncates) return;
+  if (o.kind >= NBC_OWN || line.truncates) return;
   const bool own = arguments.call().op == NBC_USER;
   // Of one that may be freed while this goes on, or beside memory of the call's: no.
   const bool may = !own || (line.blocking && !has_threads() && !o.each && o.kind != NBC_EXSCAN);
@@ -198,19 +206,21 @@ void get_used(Communicator &c, const Operation &o, const Arguments &arguments, P
   if (sent && received && o.send.buffer == o.receive.buffer) return;
   const bool discards = o.kind == NBC_EXSCAN && c.rank() == 0;
   if (discards && in_place_of_sent) return;  // what is received there is sent, after all
-  if ((sent && !type_of(o.send.type).named) || (received && !type_of(o.receive.type).named))
-    return get_used_to_bytes(c, o, plan, line);
   const Shapes &s = shapes_of(o.kind);
   const int blocks_in = !sent ? 0 : s.send == Shape::neighbors ? c.outdegree() : c.ranks();
   const int blocks_out = !received ? 0 : s.receive == Shape::neighbors ? c.indegree() : c.ranks();
+  if ((sent && !are_named(o.send, blocks_in)) || (received && !are_named(o.receive, blocks_out)))
+    return get_used_to_bytes(c, o, plan, line);
   std::unique_ptr<Habit> &habit = calls_of(c).habits.of(o, line.blocking);
   if (!habit) habit = std::make_unique<Habit>();
   Habit &h = *habit;
   h.plan = nullptr;
   h.send_counts.keep(o.send.counts, blocks_in);
   h.send_displacements.keep(o.send.displacements, blocks_in);
+  h.send_types.keep(numbers(o.send.types), blocks_in);
   h.receive_counts.keep(o.receive.counts, blocks_out);
   h.receive_displacements.keep(o.receive.displacements, blocks_out);
+  h.receive_types.keep(numbers(o.receive.types), blocks_out);
   h.plan = plan;
   h.send_count = o.send.count;
   h.receive_count = o.receive.count;

@@ -25,7 +25,7 @@
 
 namespace nbcc::dropin {
 
-/// A row of the caller's, as it was.
+/// A row of the caller's, as it was: of numbers, or of types.
 struct KeptRow {
   std::vector<std::byte> values;  // none: there is no row, or MPI does not look at it here
   bool wide = false;
@@ -33,7 +33,7 @@ struct KeptRow {
   void keep(const Row &, int blocks);  // may throw std::bad_alloc
   bool is(const Row &row) const {
     return values.empty() ||
-           (row.wide == wide && std::memcmp(values.data(), row.values, values.size()) == 0);
+           (row && row.wide == wide && std::memcmp(values.data(), row.values, values.size()) == 0);
   }
 };
 
@@ -43,7 +43,8 @@ struct Habit {
   MPI_Datatype send_type, receive_type;
   MPI_Op op;
   int root;
-  KeptRow send_counts, send_displacements, receive_counts, receive_displacements;
+  KeptRow send_counts, send_displacements, send_types;
+  KeptRow receive_counts, receive_displacements, receive_types;
   bool sends, receives;                         // what MPI looks at here
   bool in_place_of_sent, in_place_of_received;  // MPI_IN_PLACE stands there
   bool discards;  // what is received goes to memory of ours: exscan's first rank

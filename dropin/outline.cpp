@@ -20,6 +20,7 @@ namespace {
 
 constexpr const char *null_type = "a null datatype";
 constexpr const char *negative_count = "a negative count";
+constexpr const char *no_row = "no array where there are blocks";
 constexpr const char *no_root = "a root that is no rank";
 constexpr const char *no_buffer = "no buffer where there is data";
 constexpr const char *misplaced = "MPI_IN_PLACE where it may not be";
@@ -63,6 +64,7 @@ Seen see_equal(const Side &s, int blocks) {
 Seen see_each(const Side &s, int blocks, int rank) {
   if (blocks < 0) return {};
   if (!s.types && s.type == MPI_DATATYPE_NULL) return {null_type};
+  if (blocks && !(s.counts && s.displacements)) return {no_row};
   Type t;
   if (!s.types) t = type_of(s.type);
   Seen seen;
@@ -136,6 +138,7 @@ const char *count_elements(const Operation &o, int rank, int ranks, std::int64_t
                            std::int64_t &received) {
   sent = received = o.receive.count;
   if (o.kind == NBC_REDUCE_SCATTER) {
+    if (!o.send.counts) return no_row;
     sent = 0;
     for (int i = 0; i < ranks; ++i) {
       if (o.send.counts[i] < 0) return negative_count;

@@ -178,6 +178,13 @@ void rows() {
   CHECK(why(gatherv(side(a, 2), row(nullptr, counts, MPI_INT)), 1) ==
         "no buffer where there is data");
   CHECK(why(gatherv(side(a, 2), row(b, counts, MPI_DATATYPE_NULL)), 1) == "a null datatype");
+  CHECK(why(gatherv(side(a, 2), row(b, nullptr, MPI_INT)), 1) == "no array where there are blocks");
+  Operation nowhere = gatherv(side(a, 2), row(b, counts, MPI_INT));
+  nowhere.receive.displacements = {};
+  CHECK(why(nowhere, 1) == "no array where there are blocks");
+  Operation shared = call(NBC_REDUCE_SCATTER, row(a, nullptr, MPI_INT), side(b, 0));
+  shared.op = MPI_SUM;
+  CHECK(why(shared, 1) == "no array where there are blocks");
 
   // Displacements in elements, of blocks that have any.
   Arguments arguments;
