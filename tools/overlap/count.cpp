@@ -73,6 +73,28 @@ static bool callsBack(const CallExpr &call, const FunctionDecl &f, const Program
                              [](const Expr *argument) { return bringsCode(argument->getType()); });
 }
 
+/// What runs a handler that was given before, or is one more way to give one.
+static bool isOfSignals(const FunctionDecl &f) {
+  static const std::set<llvm::StringRef> names = {"raise",    "kill",         "killpg",
+                                                  "sigqueue", "pthread_kill", "sigaction"};
+  return f.getIdentifier() && isOfSystem(f) && names.contains(f.getName());
+}
+
+static bool isComparison(const FunctionDecl &f) {
+  switch (f.getOverloadedOperator()) {
+    case OO_EqualEqual:
+    case OO_ExclaimEqual:
+    case OO_Less:
+    case OO_LessEqual:
+    case OO_Greater:
+    case OO_GreaterEqual:
+    case OO_Spaceship:
+      return true;
+    default:
+      return false;
+  }
+}
+
 /// Whether what stands in it need not run, or what is not seen there may.
 static bool mayNotRun(const Stmt *s) {
   const auto *call = dyn_cast<CallExpr>(s);
@@ -109,13 +131,9 @@ Count::Count(Program &program, const Collective &kind, Communicators own)
     });
     on = &program.setUnseen(kind, std::move(all));
     unseen_.clear();
-    onAny_ = false;
+    overridesLibrarys_ = onAny_ = false;
   }
   findUnseen(*on);
-  overridesLibrarys_ = std::ranges::any_of(unseen_, [](const FunctionDecl *f) {
-    const auto *method = dyn_cast<CXXMethodDecl>(f);
-    return method && overridesLibrarys(*method);
-  });
 }
 
 // With each one that is found, what makes or ends objects may come to it, or calls by a pointer.
@@ -130,6 +148,10 @@ void Count::findUnseen(UnseenCalls among) {
     });
     known_.clear();
     unseen_.insert(unseen_.end(), more.begin(), more.end());
+    overridesLibrarys_ = std::ranges::any_of(unseen_, [](const FunctionDecl *f) {
+      const auto *method = dyn_cast<CXXMethodDecl>(f);
+      return method && overridesLibrarys(*method);
+    });
     return !more.empty();
   };
   for (bool more = find(among.directly); more;) {
@@ -143,8 +165,12 @@ bool Count::mayCallUnseen(const CallExpr &call) const {
   if (f && program_.definedOften(*f) && !program_.definition(*f)) return true;
   if (!program_.hidden().empty() && (!f || isCollectiveByOtherName(*f))) return true;
   if (unseen_.empty()) return false;
+  // Member by member, as far as the first that differs.
+  if (f && f->isDefaulted() && isComparison(*f) &&
+      std::ranges::any_of(unseen_, [](const FunctionDecl *u) { return isComparison(*u); }))
+    return true;
   const auto *method = f ? dyn_cast<CXXMethodDecl>(f) : nullptr;
-  return !f || (method && method->isVirtual()) ||
+  return !f || (method && method->isVirtual()) || isOfSignals(*f) ||
          (!program_.definition(*f) &&
           (callsBack(call, *f, program_) ||
            ((overridesLibrarys_ || program_.ownsNew()) && !f->isExternC())));
@@ -160,7 +186,9 @@ bool Count::mayRunUnseen(const Stmt *s) const {
   const auto *made = dyn_cast<CXXConstructExpr>(s);
   const auto *kept = dyn_cast<CXXBindTemporaryExpr>(s);
   const bool any = (made && !made->getConstructor()->isTrivial()) || kept;
-  if (any) return program_.ownsNew() || bringsCode(llvm::cast<Expr>(s)->getType());
+  if (any)
+    return program_.ownsNew() || bringsCode(llvm::cast<Expr>(s)->getType()) ||
+           (made && isOfSystem(*made->getConstructor()) && mayCallBack(*made));
   return isa<CXXInheritedCtorInitExpr, CXXNewExpr, CXXDeleteExpr>(s);
 }
 
@@ -172,7 +200,38 @@ bool Count::mayRunUnseenOften(const Stmt *s, const ASTContext &context) const {
   if (!made) return false;
   const bool row = made->getType()->isVariableArrayType();
   std::set<const CXXRecordDecl *> seen;
-  return row || (isOfSystem(*made->getConstructor()) && holdsUnseen(made->getType(), seen));
+  return row || (isOfSystem(*made->getConstructor()) &&
+                 (holdsUnseen(made->getType(), seen) || mayCallBack(*made)));
+}
+
+/// Whether an object of a library's, made so, may call a function that it does not name.
+bool Count::mayCallBack(const CXXConstructExpr &made) const {
+  return overridesLibrarys_ || holdsFunction(made.getType()) ||
+         std::ranges::any_of(made.arguments(),
+                             [&](const Expr *e) { return holdsFunction(e->getType()); });
+}
+
+bool Count::holdsFunction(QualType type) const {
+  type = type.getCanonicalType();
+  while (!type->getPointeeType().isNull()) type = type->getPointeeType();
+  type = QualType(type->getBaseElementTypeUnsafe(), 0);
+  if (type->isFunctionType()) return true;
+  const CXXRecordDecl *record = type->getAsCXXRecordDecl();
+  if (!record) return false;
+  const auto isCalledAs = [&](const FunctionDecl *f) {
+    const auto *method = dyn_cast<CXXMethodDecl>(f);
+    return method && method->getOverloadedOperator() == OO_Call &&
+           method->getParent()->getCanonicalDecl() == record->getCanonicalDecl();
+  };
+  if (!isOfSystem(*record)) return std::ranges::any_of(unseen_, isCalledAs);
+  static const std::set<llvm::StringRef> any = {"any",           "function",   "move_only_function",
+                                                "packaged_task", "shared_ptr", "weak_ptr",
+                                                "thread",        "jthread",    "coroutine_handle"};
+  if (record->getIdentifier() && any.contains(record->getName())) return true;
+  const auto *of = dyn_cast<ClassTemplateSpecializationDecl>(record);
+  return of && std::ranges::any_of(of->getTemplateArgs().asArray(), [&](const TemplateArgument &a) {
+           return a.getKind() == TemplateArgument::Type && holdsFunction(a.getAsType());
+         });
 }
 
 /// What a container calls of the objects that it makes, and of what gives it memory for them.

@@ -64,6 +64,8 @@ class Count {
   void findUnseen(UnseenCalls among);
   /// Whether one of these is an object's of such a type, or of what is in it.
   bool holdsUnseen(clang::QualType, std::set<const clang::CXXRecordDecl *> &seen) const;
+  bool mayCallBack(const clang::CXXConstructExpr &made) const;
+  bool holdsFunction(clang::QualType) const;
   std::optional<Calls> of(const auto &statements, const clang::FunctionDecl *in);
   std::optional<Calls> ofBody(const clang::FunctionDecl *);
   std::optional<Calls> ofCall(const clang::CallExpr &, const clang::FunctionDecl *in);

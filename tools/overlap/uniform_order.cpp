@@ -94,6 +94,12 @@ bool Uniform::inOrder(const Stmt *before, const FunctionDecl *in, Ordered &seen)
     if (count.mayRunUnseen(s))
       for (const FunctionDecl *f : count.unseen())
         if (!inOrder(nullptr, f, seen)) return false;
+    if (const auto *handles = dyn_cast<CXXCatchStmt>(s); handles && count.any(handles, in)) {
+      why_.reset();
+      return no(handles, in,
+                "an exception may lead some ranks to this handler, where " +
+                    collective_.blocking() + " may be called");
+    }
     if (const auto *tries = dyn_cast<CXXTryStmt>(s); tries && count.any(tries->getTryBlock(), in))
       for (unsigned n = 0; n < tries->getNumHandlers(); ++n)
         if (!ends(tries->getHandler(n), in, program_)) {

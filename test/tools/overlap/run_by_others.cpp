@@ -1,0 +1,113 @@
+// What the language or a library runs, or does not, by what an object holds: handlers of exceptions, a smart pointer's function,
+// members compared as far as the first that differs, virtual functions of a library's classes, threads, what is cleaned up.
+// REQUIRES: openmpi
+// RUN: for how in 0 1 2 3 4 5 6 7 8; do nbc-overlap %s -- mpicxx.openmpi -std=c++20 -pthread -DHOW=$how | grep "106:.*fix:\|may be made\|others on other\|this handler\|decides how often" | sed "s/.*note: /$how: /;s/; so it.*//" | sort -u; done | FileCheck %s --implicit-check-not=fix:
+// CHECK: 0: fix: MPI_Iallreduce here
+// CHECK: 1: not changed: an exception may lead some ranks to this handler, where MPI_Allreduce may be called
+// CHECK: 2: not changed: here may be made any number of objects, whose own functions call MPI_Allreduce, and more on other ranks
+// CHECK: 3: not changed: here may be made any number of objects, whose own functions call MPI_Allreduce, and more on other ranks
+// CHECK: 4: not changed: 'a < b' may call functions that call MPI_Allreduce, and others on other ranks
+// CHECK: 5: not changed: '::operator new(n)' may call functions that call MPI_Allreduce, and others on other ranks
+// CHECK: 6: not changed: 'n' may differ among ranks and decides how often MPI_Allreduce is called before
+// CHECK: 7: not changed: here may be made any number of objects, whose own functions call MPI_Allreduce, and more on other ranks
+// CHECK: 8: not changed: 'n' may differ among ranks and decides how often MPI_Allreduce is called before
+#include <mpi.h>
+#include <pthread.h>
+#include <signal.h>
+
+#include <compare>
+#include <cstdio>
+#include <memory>
+#include <memory_resource>
+#include <thread>
+#include <vector>
+static double x = 1, y, v[1000];
+static int sum() {
+  MPI_Allreduce(&x, &y, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  return 0;
+}
+#if HOW == 1
+static void mayThrow(int n) {
+  if (n) throw 1;
+}
+static void some(int n) {
+  try {
+    mayThrow(n);
+  } catch (int) {
+    sum();
+  }
+}
+#elif HOW == 2
+static void end(void *) { sum(); }
+static void some(int n) { std::unique_ptr<void, void (*)(void *)> held(n ? stdout : nullptr, end); }
+#elif HOW == 3
+static void end(int *) { sum(); }
+static void some(int n) { std::shared_ptr<int> held(n ? &n : nullptr, end); }
+#elif HOW == 4
+struct Key {
+  int key;
+  std::strong_ordering operator<=>(const Key &) const {
+    sum();
+    return std::strong_ordering::equal;
+  }
+  bool operator==(const Key &) const { return true; }
+};
+struct Both {
+  int first;
+  Key second;
+  auto operator<=>(const Both &) const = default;
+};
+static void some(int n) {
+  const Both a{0, {1}}, b{!n, {1}};
+  v[0] += a < b;
+}
+#elif HOW == 5
+struct Memory : std::pmr::memory_resource {
+  void *do_allocate(std::size_t n, std::size_t) override {
+    sum();
+    return ::operator new(n);
+  }
+  void do_deallocate(void *p, std::size_t, std::size_t) override { ::operator delete(p); }
+  bool do_is_equal(const memory_resource &) const noexcept override { return false; }
+};
+static void some(int n) {
+  Memory memory;
+  std::pmr::vector<int> all(std::size_t(n), &memory);
+}
+#elif HOW == 6
+static void some(int n) {
+  std::thread one;
+  if (n) one = std::thread(sum);
+  if (n) one.join();
+}
+#elif HOW == 7
+static void end(void *) { sum(); }
+static void some(int n) {
+  pthread_cleanup_push(end, nullptr);
+  pthread_cleanup_pop(n);
+}
+#elif HOW == 8
+static void handle(int) { sum(); }
+static void some(int n) {
+  struct sigaction how = {};
+  how.sa_handler = handle;
+  sigaction(SIGUSR1, &how, nullptr);
+  if (n) raise(SIGUSR1);
+}
+#else
+static void some(int n) { v[1] += n + sum(); }
+#endif
+int main(int argc, char **argv) {
+  int rank, level;
+  double c = 0;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  some(HOW ? rank == 0 : 1);
+  MPI_Allreduce(&x, &c, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  for (int i = 0; i < 1000; ++i) v[i] += i;
+  std::printf("%g\n", c);
+#if HOW
+  if (rank) sum();
+#endif
+  MPI_Finalize();
+}
