@@ -512,7 +512,10 @@ static inline enum known run_at_once(nbc_plan *plan, const struct nbc_call *call
   if (!is_short(v, c->block) || (v->works && !attended)) return ARGUMENTS;
   if (get_memory_alone(plan, c)) return ARGUMENTS;
   const int over = plan->target->at_once(plan, c);
-  if (over < 0) fail(plan);  // others may have had messages of it
+  if (over < 0) {
+    fail(plan);  // others may have had messages of it
+    refuse(c, over);
+  }
   return over > 0 ? OVER : AHEAD;
 }
 
