@@ -239,6 +239,8 @@ void get_used(Communicator &c, const Operation &o, const Arguments &arguments, P
   h.apart_each = sent && received ? own_block(o, c.rank()) : 0;
   h.bytes = line.bytes;
   h.call = arguments.call();
+  static std::uint64_t arrays = 0;
+  h.call.arrays = o.each ? ++arrays : 0;
   h.held = own ? nullptr : arguments.held();
   const Lengths lengths = lengths_of(c, o, line);
   const std::int64_t count = count_of(h, o);

@@ -434,6 +434,10 @@ struct nbc_call {
   const size_t *in_counts, *out_counts;
   const ptrdiff_t *in_displacements, *out_displacements; /* as said with in_counts */
   const enum nbc_type *in_types, *out_types;             /* likewise */
+  /* A number that the caller has given to these arrays, or 0. In calls of one plan with one number
+   * they hold the same, wherever they lie: then nbc_start does not compare them with those of the
+   * call before. */
+  uint64_t arrays;
 };
 
 /* A call under way. Opaque; owned by the caller, in use from nbc_start until nbc_test says done or

@@ -185,6 +185,7 @@ static inline bool are_same(const void *a, const void *b, size_t bytes) {
 
 bool lengths_are_kept(const nbc_plan *plan, const struct nbc_call *call) {
   const struct kept_lengths *k = &plan->kept;
+  if (call->arrays && call->arrays == k->arrays) return true;
   const struct arrays all = arrays_of(call);
   if (!k->number || which_are_given(&all) != k->given) return false;
   for (uint32_t left = k->read; left; left &= left - 1) {
@@ -205,6 +206,7 @@ void lengths_keep(nbc_plan *plan, const struct nbc_call *call, bool in_place) {
     memcpy(k->array[i], all.at[i], k->bytes[i]);
   }
   find_extents(plan, &k->extents);
+  k->arrays = call->arrays;
   k->number = plan->lengths;
 }
 

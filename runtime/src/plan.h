@@ -83,6 +83,7 @@ struct extents {
 // Arrays of the call before, which belong to `usual`, in the order in which rows have them.
 struct kept_lengths {
   uint64_t number;  // 0: there are none
+  uint64_t arrays;  // the caller's number of them; 0: it has none
   uint32_t given;   // bit (1 << array): not null;
   uint32_t read;    // and looked at: else it may be any
   void *array[ARRAYS];

@@ -18,11 +18,13 @@ struct Rows {
   std::vector<size_t> counts;
   std::vector<ptrdiff_t> begins;
   bool areGiven;
+  uint64_t number;  // or 0
 
   void fill(uint32_t ranks, std::mt19937 &random) {
     counts.assign(ranks, 0), begins.assign(ranks, 0);
     for (size_t &n : counts) n = random() % 4 ? random() % room : 0;
     areGiven = random() % 3;
+    number = random() % 3 ? random() | 1u : 0;
     for (uint32_t r = 0; r < ranks && areGiven; ++r) begins[r] = ptrdiff_t((ranks - r) * room);
     if (!areGiven) std::exclusive_scan(counts.begin(), counts.end(), begins.begin(), ptrdiff_t{0});
   }
@@ -54,6 +56,7 @@ struct Gather {
                   .count = in[r].size(),
                   .type = NBC_U16};
     c.out_counts = rows->counts.data();
+    c.arrays = rows->number;
     if (rows->areGiven) c.out_displacements = rows->begins.data();
     return c;
   }
