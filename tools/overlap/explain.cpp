@@ -78,10 +78,11 @@ All ranks
     condition, too; --alike says of what it names that it is the same on all ranks.
   - No function that the language itself calls is followed: virtual ones, operators, destructors, coroutines; nor
     methods of classes that a template of a library was given, which may have a name that it calls. Around a call
-    stands no try, unless its handlers end the rank; nor around a call of the same kind before.
+    stands no try, unless its handlers end the rank; nor around a call of the same kind before, and no handler makes one.
   - Where such a function, or one whose address is taken, comes to a collective of the kind, a call that may be one of
-    it counts as any number of them, and so does a row or a library's container of objects whose constructors do;
-    and a rank that ends is one that is heard of once more.
+    it counts as any number of them, and so does a row or a library's container of objects whose constructors do,
+    an object of a library's that is given or may hold a function, a thread for one, a comparison by default of what is
+    compared by such a function, and what raises a signal; and a rank that ends is one that is heard of once more.
   - No default argument, nor what a field is declared with, comes to a collective of the kind.
   - --library promises it for functions that no source here calls, not for what they are given; --alike names
     variables and fields that are the same on all ranks, and functions whose results are, or are null on all or none.
