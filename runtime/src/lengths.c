@@ -77,6 +77,9 @@ static bool reads_row(const nbc_plan *plan, uint32_t role, bool in_place) {
 static int set_blocks(nbc_plan *plan, const struct call *c, bool in_place) {
   const struct nbc_template *t = plan->tables.header;
   uint32_t replaced = in_place ? in_place_role(t) : CALLER_ROLES;
+  // Of reduce_scatter, whose result has no place in the row.
+  if (in_place && t->kind != NBC_ALLTOALL && is_row(t->kind, replaced))
+    return NBC_ERROR_UNSUPPORTED;
   int status = 0;
   for (uint32_t role = 0; role < CALLER_ROLES && !status; ++role)
     if (reads_row(plan, role, in_place)) status = set_row(plan, c, role);
