@@ -352,8 +352,10 @@ __attribute__((noinline)) static int set_unusual(nbc_plan *plan, struct call *c,
   if (__builtin_mul_overflow(c->count, c->size, &c->block)) return NBC_ERROR_TOO_LONG;
   int status = set_operation(plan, c, call);
   if (!status) status = set_rows(plan, c, call);
-  c->lengths = ++plan->lengths;
-  if (!status && plan->own_lengths) status = lengths_set(plan, c, in_place);
+  if (!status && plan->own_lengths) {
+    c->lengths = ++plan->lengths;
+    status = lengths_set(plan, c, in_place);
+  }
   if (!status) status = choose(plan, c, in_place);
   if (status) return status;
   if (plan->own_lengths) lengths_keep(plan, call, in_place);

@@ -28,8 +28,15 @@ uint8_t *piece_address(const nbc_plan *plan, const struct call *c, uint32_t piec
 
 int run_address(const nbc_plan *plan, const struct call *c, const struct nbc_reloc *r,
                 uint64_t *address, uint64_t *bytes) {
+  const uint32_t more = r->rule == NBC_RELOC_SGE ? r->extra : 0;
+  const struct found *found = c->found ? &c->found[r->what] : NULL;
+  if (found && !more && found->fits) {
+    *address = (uintptr_t)found_at(c, found);
+    *bytes = found->bytes;
+    return 0;
+  }
   *bytes = 0;
-  for (uint32_t k = 0; k <= (r->rule == NBC_RELOC_SGE ? r->extra : 0); ++k) {
+  for (uint32_t k = 0; k <= more; ++k) {
     uint64_t n = piece_bytes(plan, c, r->what + k);
     if (n && !piece_address(plan, c, r->what + k)) return NBC_ERROR_TEMPLATE;
     *bytes += n;

@@ -18,21 +18,17 @@
 
 #include "runtime/src/plan.h"
 
-// One block; `offset` counts bytes from the buffer's beginning.
-static int set_block(struct block *b, uint32_t role, const uint8_t *base, ptrdiff_t offset,
-                     uint64_t count, uint64_t size) {
+// One block; `offset` counts bytes from the buffer's beginning. Whether there is a buffer so far
+// is seen of all of them together: place_extents().
+static int set_block(struct block *b, uint32_t role, ptrdiff_t offset, uint64_t count,
+                     uint64_t size) {
   uint64_t bytes;
-  uintptr_t begin, end;
+  ptrdiff_t end;
   *b = (struct block){.role = role, .count = count, .size = size};
   if (__builtin_mul_overflow(count, size, &bytes) || bytes > INT64_MAX) return NBC_ERROR_TOO_LONG;
   if (bytes == 0) return 0;
-  ptrdiff_t last;
   b->offset = offset;
-  if (!base || __builtin_add_overflow(offset, bytes, &last) ||
-      __builtin_add_overflow((uintptr_t)base, offset, &begin) ||
-      __builtin_add_overflow(begin, bytes, &end))
-    return NBC_ERROR_ARGUMENT;
-  return 0;
+  return __builtin_add_overflow(offset, bytes, &end) ? NBC_ERROR_ARGUMENT : 0;
 }
 
 // A row of blocks, as MPI gives it: counts and displacements in elements, with types
@@ -49,7 +45,7 @@ static int set_row(const nbc_plan *plan, const struct call *c, uint32_t role) {
     if (row->displacements && count &&
         __builtin_mul_overflow(row->displacements[i], (ptrdiff_t)(row->types ? 1 : size), &offset))
       return NBC_ERROR_ARGUMENT;
-    int status = set_block(b, role, c->base[role], offset, count, size);
+    int status = set_block(b, role, offset, count, size);
     if (status) return status;
     if (!row->displacements && __builtin_add_overflow(offset, (ptrdiff_t)(count * size), &offset))
       return NBC_ERROR_TOO_LONG;
@@ -95,8 +91,7 @@ static int set_blocks(nbc_plan *plan, const struct call *c, bool in_place) {
   // at both ends cannot be seen.
   if (t->kind == NBC_NEIGHBOR_ALLTOALL) return 0;
   if (t->kind == NBC_NEIGHBOR_ALLGATHER)
-    return set_block(&plan->blocks[NBC_ROLE_IN][0], NBC_ROLE_IN, c->base[NBC_ROLE_IN], 0, c->count,
-                     c->size);
+    return set_block(&plan->blocks[NBC_ROLE_IN][0], NBC_ROLE_IN, 0, c->count, c->size);
   uint32_t one = is_row(t->kind, NBC_ROLE_IN) ? NBC_ROLE_OUT : NBC_ROLE_IN;
   bool row = plan->significant >> (NBC_ROLE_OUT - one) & 1;
   const struct block *own = own_block(plan);
@@ -106,7 +101,7 @@ static int set_blocks(nbc_plan *plan, const struct call *c, bool in_place) {
   }
   // reduce_scatter says the result's length only in the row.
   uint64_t count = t->kind == NBC_REDUCE_SCATTER ? own->count : c->count;
-  status = set_block(&plan->blocks[one][0], one, c->base[one], 0, count, c->size);
+  status = set_block(&plan->blocks[one][0], one, 0, count, c->size);
   if (status || !row) return status;
   return block_bytes(&plan->blocks[one][0]) == block_bytes(own) ? 0 : NBC_ERROR_ARGUMENT;
 }
@@ -150,9 +145,8 @@ int lengths_set(nbc_plan *plan, struct call *c, bool in_place) {
   int status = set_blocks(plan, c, in_place);
   if (status) return status;
   plan->blocks_of = c->lengths;
-  struct extents all;
-  find_extents(plan, &all);
-  return place_extents(c, &all) ? 0 : NBC_ERROR_ARGUMENT;
+  find_extents(plan, &plan->extents);
+  return place_extents(c, &plan->extents) ? 0 : NBC_ERROR_ARGUMENT;
 }
 
 // --- a call like the one before ---
@@ -208,7 +202,7 @@ void lengths_keep(nbc_plan *plan, const struct nbc_call *call, bool in_place) {
     k->read |= 1u << i;
     memcpy(k->array[i], all.at[i], k->bytes[i]);
   }
-  find_extents(plan, &k->extents);
+  k->extents = plan->extents;
   k->arrays = call->arrays;
   k->number = plan->lengths;
 }

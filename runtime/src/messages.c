@@ -41,33 +41,15 @@ static int lay_runs(const nbc_plan *plan, const struct call *c, const struct nbc
   return 0;
 }
 
-// Of a message that is one run.
-static inline int find_run(const nbc_plan *plan, const struct call *c, const struct step *r,
-                           uint64_t *at, uint64_t *bytes) {
-  const struct records *v = records_of(c);
-  if (r->slow) {
-    const struct nbc_reloc *reloc = &plan->tables.relocs[v->slow[r->place].reloc];
-    const struct found *found = c->found ? &c->found[reloc->what] : NULL;
-    if (!found || reloc->extra || !found->fits) return run_address(plan, c, reloc, at, bytes);
-    *at = (uintptr_t)found_at(c, found);
-    *bytes = found->bytes;
-    return 0;
-  }
-  const struct place_patch *p = &v->places[r->place];
-  *at = place_address(c, p);
-  *bytes = p->count * c->block;
-  return 0;
-}
-
 // Messages that are parts of blocks, or of several pieces.
 __attribute__((noinline)) static int lay_slow(const nbc_plan *plan, const struct call *c) {
   const struct messages *s = messages_of(plan);
   const struct records *v = records_of(c);
   struct message *messages = instance_of(s, c);
   for (uint32_t i = 0; i < v->slow_count; ++i) {
-    const uint32_t record = v->slow[i].record;
-    struct message *m = &messages[record];
-    int status = find_run(plan, c, &v->steps[record], &m->address, &m->bytes);
+    struct message *m = &messages[v->slow[i].record];
+    int status =
+        run_address(plan, c, &plan->tables.relocs[v->slow[i].reloc], &m->address, &m->bytes);
     if (status) return status;
     m->runs = 0;
   }
@@ -175,13 +157,26 @@ static int finish_messages(nbc_plan *plan, const struct call *c) {
 
 uint64_t messages_most_at_once(const nbc_plan *plan, const struct variant *of) {
   const struct records *v = (const struct records *)of->records;
-  uint64_t most = v->scattered_count ? 0 : UINT64_MAX;
+  // Slots of elements are longer than their blocks.
+  uint64_t most = v->scattered_count || of->flags & NBC_VARIANT_CALC ? 0 : UINT64_MAX;
   for (uint32_t i = 0; i < v->count && most; ++i) {
     if (v->steps[i].op == NBC_MESSAGE_WAIT) continue;
     const uint64_t now = messages_of(plan)->lanes[v->steps[i].other].ops->most_now;
     if (now < most) most = now;
   }
-  return most / (v->widest ? v->widest : 1);
+  return most / of->longest;
+}
+
+// Of a message that is one run.
+static inline int find_run(const nbc_plan *plan, const struct call *c, const struct step *r,
+                           uint64_t *at, uint64_t *bytes) {
+  const struct records *v = records_of(c);
+  if (r->slow)
+    return run_address(plan, c, &plan->tables.relocs[v->slow[r->place].reloc], at, bytes);
+  const struct place_patch *p = &v->places[r->place];
+  *at = place_address(c, p);
+  *bytes = p->count * c->block;
+  return 0;
 }
 
 int messages_at_once(nbc_plan *plan, struct call *c) {

@@ -56,7 +56,6 @@ struct records {
   struct scattered *scattered;
   uint32_t *unwaited;  // SENDs and RECVs that no WAIT names
   uint32_t count, place_count, slow_count, scattered_count, unwaited_count;
-  uint64_t widest;  // blocks of a message, at most
 };
 
 struct lane;

@@ -51,27 +51,12 @@ static void copy_records(const struct nbc_message_record *from, struct records *
         .op = from[i].op, .other = from[i].op == NBC_MESSAGE_WAIT ? from[i].record : from[i].peer};
 }
 
-static uint64_t blocks_in(const nbc_plan *plan, const struct nbc_reloc *r) {
-  uint64_t blocks = 0;
-  for (uint32_t k = r->what; k <= r->what + (r->rule == NBC_RELOC_SGE ? r->extra : 0); ++k) {
-    const struct nbc_piece *p = &plan->tables.pieces[k];
-    blocks += p->count / p->parts + (p->count % p->parts != 0);
-  }
-  return blocks;
-}
-
-static void find_steps(const nbc_plan *plan, struct records *v) {
-  for (uint32_t i = 0; i < v->place_count; ++i) {
-    const struct place_patch *p = &v->places[i];
-    v->steps[p->at].place = i;
-    if (p->count > v->widest) v->widest = p->count;
-  }
+static void find_steps(struct records *v) {
+  for (uint32_t i = 0; i < v->place_count; ++i) v->steps[v->places[i].at].place = i;
   for (uint32_t i = 0; i < v->slow_count; ++i) {
     struct step *step = &v->steps[v->slow[i].record];
     step->place = i;
     step->slow = true;
-    const uint64_t blocks = blocks_in(plan, &plan->tables.relocs[v->slow[i].reloc]);
-    if (blocks > v->widest) v->widest = blocks;
   }
 }
 
@@ -151,7 +136,7 @@ static int make_variants(nbc_plan *plan) {
     v->count = g->entries;
     copy_records((const struct nbc_message_record *)(plan->code + g->offset), v);
     sort_records(plan, from, v, known);
-    find_steps(plan, v);
+    find_steps(v);
     steps += v->count, places += v->count, slow += v->count, unwaited += v->count,
         scattered += v->scattered_count;
   }

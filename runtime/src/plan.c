@@ -237,6 +237,7 @@ static uint64_t measure_variant(nbc_plan *plan, struct variant *variant) {
     use_stage(plan, &plan->tables.stages[v->stages.begin + i], &u);
   if (u.end_piece) variant->pieces = (struct nbc_range){u.first_piece, u.end_piece - u.first_piece};
   variant->calc = v->calc;
+  variant->longest = u.longest;
   // All ranks' blocks together are counted in 63 bits, and all neighbours'.
   uint64_t blocks = plan->tables.header->ranks;
   for (uint32_t role = 0; role < CALLER_ROLES; ++role)

@@ -27,6 +27,7 @@ static inline bool as_far(const struct stage *a, const struct stage *b) {
 struct variant {
   uint64_t limit;    // bytes of a block, at most
   uint64_t scratch;  // blocks of room, of calls that may be long; else 0
+  uint64_t longest;  // blocks in one data segment, or message, at most
   uint32_t flags, protocol;
   const struct stage *stages;
   uint32_t stage_count;
@@ -167,6 +168,7 @@ struct nbc_plan {
   // says the number of a call's lengths; 0: nobody's.
   struct block *blocks[CALLER_ROLES];
   uint32_t block_count[CALLER_ROLES];
+  struct extents extents;                  // of the blocks
   struct found *found;                     // [instance][piece]
   uint64_t lengths, blocks_of, *found_of;  // the latest number; and by instance
   struct kept_lengths kept;
