@@ -180,8 +180,8 @@ static inline bool are_same(const void *a, const void *b, size_t bytes) {
   return !differ && (!bytes || !memcmp(x, y, bytes));
 }
 
-bool lengths_are_kept(const nbc_plan *plan, const struct nbc_call *call) {
-  const struct kept_lengths *k = &plan->kept;
+bool lengths_are_kept(nbc_plan *plan, const struct nbc_call *call) {
+  struct kept_lengths *k = &plan->kept;
   if (call->arrays && call->arrays == k->arrays) return true;
   const struct arrays all = arrays_of(call);
   if (!k->number || which_are_given(&all) != k->given) return false;
@@ -189,6 +189,7 @@ bool lengths_are_kept(const nbc_plan *plan, const struct nbc_call *call) {
     const int i = __builtin_ctz(left);
     if (!are_same(all.at[i], k->array[i], k->bytes[i])) return false;
   }
+  k->arrays = call->arrays;  // which the call that was kept need not have had
   return true;
 }
 

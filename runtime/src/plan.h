@@ -240,7 +240,7 @@ int lengths_set(nbc_plan *, struct call *, bool in_place);
 // Whether these are those of the call that was kept, and all that follows from them. For that call:
 // after lengths_set() and the choice of a variant. And the same as lengths_set() for one that has
 // them.
-bool lengths_are_kept(const nbc_plan *, const struct nbc_call *);
+bool lengths_are_kept(nbc_plan *, const struct nbc_call *);
 void lengths_keep(nbc_plan *, const struct nbc_call *, bool in_place);
 int lengths_take(const nbc_plan *, struct call *);
 // Sets `found`: of the instance that the call is about to get.
