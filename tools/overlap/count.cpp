@@ -29,11 +29,16 @@ void Calls::add(const Calls &more) {
   for (const auto &[on, n] : more.others) others[on] += n;
 }
 
-/// Whether what a type has of its own may run where a library is given a value of it.
-static bool bringsCode(QualType type) {
+/// What pointers, references and rows lead to.
+static QualType leadsTo(QualType type) {
   type = type.getCanonicalType();
   while (!type->getPointeeType().isNull()) type = type->getPointeeType();
-  type = QualType(type->getBaseElementTypeUnsafe(), 0);
+  return QualType(type->getBaseElementTypeUnsafe(), 0);
+}
+
+/// Whether what a type has of its own may run where a library is given a value of it.
+static bool bringsCode(QualType type) {
+  type = leadsTo(type);
   const CXXRecordDecl *record = type->getAsCXXRecordDecl();
   if (!record) return type->isFunctionType();
   if (!isOfSystem(*record)) return true;
@@ -212,9 +217,7 @@ bool Count::mayCallBack(const CXXConstructExpr &made) const {
 }
 
 bool Count::holdsFunction(QualType type) const {
-  type = type.getCanonicalType();
-  while (!type->getPointeeType().isNull()) type = type->getPointeeType();
-  type = QualType(type->getBaseElementTypeUnsafe(), 0);
+  type = leadsTo(type);
   if (type->isFunctionType()) return true;
   const CXXRecordDecl *record = type->getAsCXXRecordDecl();
   if (!record) return false;
