@@ -1,7 +1,8 @@
 // What the language or a library runs, or does not, by what an object holds: handlers of exceptions, a smart pointer's function,
-// members compared as far as the first that differs, virtual functions of a library's classes, threads, what is cleaned up.
+// members compared as far as the first that differs, virtual functions of a library's classes, threads, what is cleaned up. And
+// constructors and destructors that come to a collective by a pointer, a library or objects that they make.
 // REQUIRES: openmpi
-// RUN: for how in 0 1 2 3 4 5 6 7 8; do nbc-overlap %s -- mpicxx.openmpi -std=c++20 -pthread -DHOW=$how | grep "106:.*fix:\|may be made\|others on other\|this handler\|decides how often" | sed "s/.*note: /$how: /;s/; so it.*//" | sort -u; done | FileCheck %s --implicit-check-not=fix:
+// RUN: for how in 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do nbc-overlap %s -- mpicxx.openmpi -std=c++20 -pthread -DHOW=$how | grep "153:.*fix:\|may be made\|others on other\|this handler\|decides how often" | sed "s/.*note: /$how: /;s/; so it.*//" | sort -u; done | FileCheck %s --implicit-check-not=fix:
 // CHECK: 0: fix: MPI_Iallreduce here
 // CHECK: 1: not changed: an exception may lead some ranks to this handler, where MPI_Allreduce may be called
 // CHECK: 2: not changed: here may be made any number of objects, whose own functions call MPI_Allreduce, and more on other ranks
@@ -11,10 +12,18 @@
 // CHECK: 6: not changed: 'n' may differ among ranks and decides how often MPI_Allreduce is called before
 // CHECK: 7: not changed: here may be made any number of objects, whose own functions call MPI_Allreduce, and more on other ranks
 // CHECK: 8: not changed: 'n' may differ among ranks and decides how often MPI_Allreduce is called before
+// CHECK: 9: fix: MPI_Iallreduce here
+// CHECK: 10: not changed: 'n' may differ among ranks and decides how often MPI_Allreduce is called before
+// CHECK: 11: not changed: 'n' may differ among ranks and decides how often MPI_Allreduce is called before
+// CHECK: 12: not changed: here may be made any number of objects, whose own functions call MPI_Allreduce, and more on other ranks
+// CHECK: 13: not changed: 'std::generate_n(&turns, n, sum)' may call functions that call MPI_Allreduce, and others on other ranks
+// CHECK: 14: not changed: here may be made any number of objects, whose own functions call MPI_Allreduce, and more on other ranks
+// CHECK: 15: not changed: here may be made any number of objects, whose own functions call MPI_Allreduce, and more on other ranks
 #include <mpi.h>
 #include <pthread.h>
 #include <signal.h>
 
+#include <algorithm>
 #include <compare>
 #include <cstdio>
 #include <memory>
@@ -94,8 +103,46 @@ static void some(int n) {
   sigaction(SIGUSR1, &how, nullptr);
   if (n) raise(SIGUSR1);
 }
-#else
+#elif HOW == 0
 static void some(int n) { v[1] += n + sum(); }
+#else
+static int turns;
+#if HOW == 10
+static int (*chosen)() = sum;
+#elif HOW == 11
+struct Last {
+  ~Last() { sum(); }
+};
+#elif HOW == 12 || HOW == 14 || HOW == 15
+struct Sum {
+  Sum() { sum(); }
+};
+#endif
+#if HOW == 15
+static void make(int n) { std::vector<Sum> all(n); }
+#endif
+struct Made {
+  explicit Made(int n) : all(n) {
+#if HOW == 10
+    if (n) chosen();
+#elif HOW == 11
+    if (n) Last();
+#elif HOW == 13
+    std::generate_n(&turns, n, sum);
+#elif HOW == 15
+    make(n);
+#endif
+  }
+#if HOW == 12
+  std::vector<Sum> all;
+#else
+  int all;
+#endif
+#if HOW == 14
+  ~Made() { std::vector<Sum> last(all); }
+#endif
+};
+static void some(int n) { Made one(n); }
 #endif
 int main(int argc, char **argv) {
   int rank, level;
@@ -106,7 +153,7 @@ int main(int argc, char **argv) {
   MPI_Allreduce(&x, &c, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
   for (int i = 0; i < 1000; ++i) v[i] += i;
   std::printf("%g\n", c);
-#if HOW
+#if HOW && HOW != 9
   if (rank) sum();
 #endif
   MPI_Finalize();
