@@ -88,11 +88,13 @@ void app_open(struct app *app, int *argc, char ***argv, const char *name,
 void app_start_clock(struct app *app) {
   MPI_Barrier(MPI_COMM_WORLD);
   app->communication = app->behind = 0;
+  MPI_Pcontrol(1);
   app->began = MPI_Wtime();
 }
 
 void app_stop_clock(struct app *app) {
   app->seconds = MPI_Wtime() - app->began;
+  MPI_Pcontrol(0);
 }
 
 int app_close(struct app *app, bool right, const char *note) {

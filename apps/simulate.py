@@ -60,13 +60,11 @@ def trace(build, app):
                    "-x", f"APP_TRACE={file}", "-n", str(TRACED), f"{build}/bin/app-{app}-openmpi", "--variant=nonblocking",
                    *APPS[app]]
         run = subprocess.run(command, capture_output=True, text=True, check=False)
-        report = table.REPORT.search(run.stdout)
-        if run.returncode or not report:
+        if run.returncode or not table.REPORT.search(run.stdout):
             raise simulate.Wrong(" ".join(command) + "\n" + run.stdout + run.stderr)
-        lines = [line.split() for line in file.read_text().splitlines()]
-    end = 1e6 * float(report[1])
-    events = [Event(name, float(size), *map(float, times)) for name, size, *times in lines]
-    events = [e for e in events if e.begin < end]
+        end, *lines = file.read_text().splitlines()
+    end = float(end)
+    events = [Event(name, float(size), *map(float, times)) for name, size, *times in map(str.split, lines)]
     windows, rest = deal(events, end)
     return group(events, windows), rest
 

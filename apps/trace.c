@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // trace.c - libapp-trace: when an application starts its collectives and when it waits for them.
 //
-// Put in front of the MPI, it writes what rank 0 does between its last barrier and MPI_Finalize to
-// the file that APP_TRACE names, a line for each collective, in the order of starts:
+// Put in front of the MPI, it writes what rank 0 does between its last MPI_Pcontrol(1) and the
+// MPI_Pcontrol(0) behind it to the file that APP_TRACE names: how many microseconds that took, and
+// a line for each collective, in the order of starts:
 //
 //   allgather 1024 12.3 13.1 40.2 55.0
 //
 // its name without I and v (`messages`: what MPI_Waitall ends), the bytes of a block (of the
-// longest, or of the vector), and microseconds since the barrier: start begins, start ends, wait
-// begins, wait ends. A call that blocks starts and waits at once. Of one thread, as the
+// longest, or of the vector), and microseconds since MPI_Pcontrol(1): start begins, start ends,
+// wait begins, wait ends. A call that blocks starts and waits at once. Of one thread, as the
 // applications have.
 
 #include <mpi.h>
@@ -23,7 +24,8 @@ struct event {
 
 static struct event *events;
 static size_t count, room;
-static double zero;
+static size_t traced;  // of events: those before MPI_Pcontrol(0)
+static double zero, end;
 
 static struct event *add(const char *name, double bytes) {
   if (count == room) {
@@ -148,11 +150,15 @@ int MPI_Waitall(int n, MPI_Request requests[], MPI_Status statuses[]) {
   return ended(e, PMPI_Waitall(n, requests, statuses));
 }
 
-int MPI_Barrier(MPI_Comm comm) {
-  int error = PMPI_Barrier(comm);
-  count = 0;
-  zero = PMPI_Wtime();
-  return error;
+int MPI_Pcontrol(const int level, ...) {
+  if (level) {
+    count = 0;
+    zero = PMPI_Wtime();
+  } else {
+    traced = count;
+    end = PMPI_Wtime();
+  }
+  return MPI_SUCCESS;
 }
 
 int MPI_Finalize(void) {
@@ -160,7 +166,8 @@ int MPI_Finalize(void) {
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   const char *name = getenv("APP_TRACE");
   FILE *file = rank == 0 && name ? fopen(name, "w") : NULL;
-  for (size_t i = 0; file && i < count; ++i) {
+  if (file) fprintf(file, "%.3f\n", 1e6 * (end - zero));
+  for (size_t i = 0; file && i < traced; ++i) {
     const struct event *e = &events[i];
     fprintf(file, "%s %.0f %.3f %.3f %.3f %.3f\n", e->name, e->bytes, 1e6 * (e->begin - zero),
             1e6 * (e->started - zero), 1e6 * (e->waits - zero), 1e6 * (e->over - zero));
