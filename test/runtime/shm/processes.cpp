@@ -14,6 +14,23 @@
 
 namespace {
 
+/// A /dev/shm of its own for this process; false where the system does not let it.
+bool ownSharedMemory(const char *options) {
+  const uid_t me = geteuid();
+  if (unshare(CLONE_NEWNS)) {
+    if (unshare(CLONE_NEWUSER | CLONE_NEWNS)) return false;
+    std::ofstream("/proc/self/uid_map") << "0 " << me << " 1";
+  }
+  return mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+         mount("tmpfs", "/dev/shm", "tmpfs", 0, options) == 0;
+}
+
+/// Names are counted: nobody else's, where the system lets it.
+struct NamesOfOurOwn : testing::Environment {
+  void SetUp() override { ownSharedMemory(""); }
+};
+[[maybe_unused]] const auto *const ours = testing::AddGlobalTestEnvironment(new NamesOfOurOwn);
+
 void forbidReading() {
   sock_filter code[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
@@ -351,21 +368,10 @@ TEST(Processes, whatTheKilledLeaveBehindTheNextTakesAway) {
   EXPECT_EQ(namesInSharedMemory(), 0);
 }
 
-/// A /dev/shm of its own for this process, so small; false where the system does not let it.
-bool smallSharedMemory() {
-  const uid_t me = geteuid();
-  if (unshare(CLONE_NEWNS)) {
-    if (unshare(CLONE_NEWUSER | CLONE_NEWNS)) return false;
-    std::ofstream("/proc/self/uid_map") << "0 " << me << " 1";
-  }
-  return mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
-         mount("tmpfs", "/dev/shm", "tmpfs", 0, "size=32k") == 0;
-}
-
 TEST(Processes, aFullSharedMemoryIsAnErrorInTime) {
   enum { NO_NAMESPACES = 42 };
   Processes all(1, [](Process &p) {
-    if (!smallSharedMemory()) _exit(NO_NAMESPACES);
+    if (!ownSharedMemory("size=32k")) _exit(NO_NAMESPACES);
     nbc_device *device = nullptr;
     nbc_comm *comm = nullptr;
     // As rank 0 of 2: the other is not there, and is not asked before the plan is connected.
