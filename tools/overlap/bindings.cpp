@@ -63,4 +63,10 @@ bool bindsParts(const DecompositionDecl &bound) {
   });
 }
 
+bool bindsByCalls(const DecompositionDecl &bound) {
+  return std::ranges::any_of(bound.bindings(), [&](const BindingDecl *name) {
+    return name->getHoldingVar() && !holdsParts(recordOf(bound));
+  });
+}
+
 }  // namespace nbcc::overlap

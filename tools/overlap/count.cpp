@@ -14,6 +14,7 @@
 #include <set>
 #include <utility>
 
+#include "tools/overlap/bindings.h"
 #include "tools/overlap/changes.h"
 #include "tools/overlap/known_calls.h"
 #include "tools/overlap/parts.h"
@@ -186,7 +187,9 @@ bool Count::mayRunUnseen(const Stmt *s) const {
   if (const auto *declared = dyn_cast<DeclStmt>(s))
     return std::ranges::any_of(declared->decls(), [](const Decl *d) {
       const auto *v = dyn_cast<VarDecl>(d);
-      return v && (v->getType().isDestructedType() || v->hasAttr<CleanupAttr>());
+      const auto *bound = dyn_cast<DecompositionDecl>(d);
+      return (v && (v->getType().isDestructedType() || v->hasAttr<CleanupAttr>())) ||
+             (bound && bindsByCalls(*bound));
     });
   const auto *made = dyn_cast<CXXConstructExpr>(s);
   const auto *kept = dyn_cast<CXXBindTemporaryExpr>(s);

@@ -1,8 +1,9 @@
 // What the language or a library runs, or does not, by what an object holds: handlers of exceptions, a smart pointer's function,
-// members compared as far as the first that differs, virtual functions of a library's classes, threads, what is cleaned up. And
-// constructors and destructors that come to a collective by a pointer, a library or objects that they make.
+// members compared as far as the first that differs, virtual functions of a library's classes, threads, what is cleaned up, get()
+// for the names of a structured binding. And constructors and destructors that come to a collective by a pointer, a library or
+// objects that they make.
 // REQUIRES: openmpi
-// RUN: for how in 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do nbc-overlap %s -- mpicxx.openmpi -std=c++20 -pthread -DHOW=$how | grep "153:.*fix:\|may be made\|others on other\|this handler\|decides how often" | sed "s/.*note: /$how: /;s/; so it.*//" | sort -u; done | FileCheck %s --implicit-check-not=fix:
+// RUN: for how in $(seq 0 16); do nbc-overlap %s -- mpicxx.openmpi -std=c++20 -pthread -DHOW=$how | grep "179:.*fix:\|may be made\|others on other\|this handler\|decides how often" | sed "s/.*note: /$how: /;s/; so it.*//" | sort -u; done | FileCheck %s --implicit-check-not=fix:
 // CHECK: 0: fix: MPI_Iallreduce here
 // CHECK: 1: not changed: an exception may lead some ranks to this handler, where MPI_Allreduce may be called
 // CHECK: 2: not changed: here may be made any number of objects, whose own functions call MPI_Allreduce, and more on other ranks
@@ -19,6 +20,7 @@
 // CHECK: 13: not changed: 'std::generate_n(&turns, n, sum)' may call functions that call MPI_Allreduce, and others on other ranks
 // CHECK: 14: not changed: here may be made any number of objects, whose own functions call MPI_Allreduce, and more on other ranks
 // CHECK: 15: not changed: here may be made any number of objects, whose own functions call MPI_Allreduce, and more on other ranks
+// CHECK: 16: not changed: 'n' may differ among ranks and decides how often MPI_Allreduce is called before
 #include <mpi.h>
 #include <pthread.h>
 #include <signal.h>
@@ -102,6 +104,30 @@ static void some(int n) {
   how.sa_handler = handle;
   sigaction(SIGUSR1, &how, nullptr);
   if (n) raise(SIGUSR1);
+}
+#elif HOW == 16
+struct Pair {
+  int first;
+};
+template <>
+struct std::tuple_size<Pair> {
+  static constexpr std::size_t value = 1;
+};
+template <>
+struct std::tuple_element<0, Pair> {
+  using type = int;
+};
+template <int>
+int get(const Pair &p) {
+  return p.first + sum();
+}
+static Pair pair;
+static int first() {
+  const auto &[one] = pair;
+  return 1;
+}
+static void some(int n) {
+  if (n) v[1] += first();
 }
 #elif HOW == 0
 static void some(int n) { v[1] += n + sum(); }
