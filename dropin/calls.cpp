@@ -118,12 +118,15 @@ int run_alone(Plan &plan, Arguments &arguments, std::uint64_t bytes) {
   return MPI_SUCCESS;
 }
 
-// Until it is done; a status of MPI's.
-int wait_for(Lock &lock, nbc_request &request) {
+// Until it is done; a status of MPI's. `used`, by the call, is kept while others may run: most
+// calls of some bytes are over by then.
+int wait_for(Lock &lock, nbc_request &request, const std::shared_ptr<const void> &used = nullptr) {
+  std::shared_ptr<const void> held;
   for (unsigned round = 0;; ++round) {
     int done = 0;
     int status = nbc_test(&request, &done);
     if (done) return error_of(status);
+    if (round == 0) held = used;
     wait_a_while(lock, round, &request);
   }
 }
@@ -146,9 +149,8 @@ int run(Lock &lock, Communicator &c, Plan &plan, const Operation &o, const Outli
 
 int run_with_others(Lock &lock, const Habit &h, MPI_Comm comm) {
   nbc_request request;
-  const std::shared_ptr<const void> held = h.held;
   int error = start_call(*h.plan, h.call, h.bytes, &request, true);
-  if (!error) error = wait_for(lock, request);
+  if (!error) error = wait_for(lock, request, h.held);
   return error ? raise(comm, error) : MPI_SUCCESS;
 }
 
