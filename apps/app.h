@@ -44,7 +44,8 @@ struct app {
 /// of the table. A mistake in them ends the program on all ranks with status 2.
 void app_open(struct app *, int *argc, char ***argv, const char *name, const struct app_option *);
 
-/// What is measured lies between these. The first is collective.
+/// What is measured lies between these, and what trace.c keeps, by MPI_Pcontrol. The first is
+/// collective.
 void app_start_clock(struct app *);
 void app_stop_clock(struct app *);
 
