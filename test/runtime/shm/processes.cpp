@@ -16,10 +16,13 @@ namespace {
 
 /// A /dev/shm of its own for this process; false where the system does not let it.
 bool ownSharedMemory(const char *options) {
-  const uid_t me = geteuid();
+  const uid_t user = geteuid();
+  const gid_t group = getegid();
   if (unshare(CLONE_NEWNS)) {
     if (unshare(CLONE_NEWUSER | CLONE_NEWNS)) return false;
-    std::ofstream("/proc/self/uid_map") << "0 " << me << " 1";
+    std::ofstream("/proc/self/uid_map") << "0 " << user << " 1";
+    std::ofstream("/proc/self/setgroups") << "deny";
+    std::ofstream("/proc/self/gid_map") << "0 " << group << " 1";  // else no file can be made
   }
   return mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
          mount("tmpfs", "/dev/shm", "tmpfs", 0, options) == 0;
