@@ -55,18 +55,17 @@ const FieldDecl *boundField(const BindingDecl &name) {
 }
 
 bool bindsParts(const DecompositionDecl &bound) {
-  return std::ranges::all_of(bound.bindings(), [&](const BindingDecl *name) {
-    if (!name->getBinding()) return false;
-    if (name->getHoldingVar()) return holdsParts(recordOf(bound));
+  if (bindsByCalls(bound)) return false;
+  return std::ranges::all_of(bound.bindings(), [](const BindingDecl *name) {
     const FieldDecl *field = boundField(*name);
-    return !field || !field->getType()->isReferenceType();
+    return name->getBinding() && (!field || !field->getType()->isReferenceType());
   });
 }
 
 bool bindsByCalls(const DecompositionDecl &bound) {
-  return std::ranges::any_of(bound.bindings(), [&](const BindingDecl *name) {
-    return name->getHoldingVar() && !holdsParts(recordOf(bound));
-  });
+  return !holdsParts(recordOf(bound)) &&
+         std::ranges::any_of(bound.bindings(),
+                             [](const BindingDecl *name) { return name->getHoldingVar(); });
 }
 
 }  // namespace nbcc::overlap

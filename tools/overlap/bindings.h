@@ -20,8 +20,8 @@ const clang::FieldDecl *boundField(const clang::BindingDecl &);
 /// Whether all names are parts of what is bound, and none is a reference to something else.
 bool bindsParts(const clang::DecompositionDecl &);
 
-/// Whether functions of the program's own are called for a name: get(), or what makes a value of
-/// what that returns.
+/// Whether functions of the program's own may be called for a name: get(), or what makes a value
+/// of what that returns. Of a library's tuple with references, too, which is no row of parts.
 bool bindsByCalls(const clang::DecompositionDecl &);
 
 }  // namespace nbcc::overlap
