@@ -118,8 +118,8 @@ int run_alone(Plan &plan, Arguments &arguments, std::uint64_t bytes) {
   return MPI_SUCCESS;
 }
 
-// Until it is done; a status of MPI's. `used`, by the call, is kept while others may run: most
-// calls of some bytes are over by then.
+// Until it is done; a status of MPI's. What the call uses is kept while others may run, before
+// which most calls of some bytes are over.
 int wait_for(Lock &lock, nbc_request &request, const std::shared_ptr<const void> &used = nullptr) {
   std::shared_ptr<const void> held;
   for (unsigned round = 0;; ++round) {

@@ -59,7 +59,7 @@ struct Habit {
                               // would be one buffer
   std::uint64_t bytes;        // as in an Outline
   nbc_call call;
-  std::shared_ptr<const void> held;  // what `call` refers to: whoever starts it keeps it
+  std::shared_ptr<const void> held;  // what `call` uses: a call that others may run beside keeps it
 
   bool has_sent() const { return sends && !in_place_of_sent; }
   bool has_received() const { return receives && !in_place_of_received; }
