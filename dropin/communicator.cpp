@@ -30,16 +30,14 @@
 namespace nbcc::dropin {
 
 Communicator::List Communicator::settled, Communicator::watched, Communicator::left;
-std::list<Communicator::Context> Communicator::spare;
-bool Communicator::copies_attributes_ = false;
+bool Communicator::copies_attributes_ = false, Communicator::over_ = false;
 
 namespace {
 
-enum : std::size_t { places = 64, most_left = 32, most_alike = 4, most_spare = 256 };
+enum : std::size_t { places = 64, most_left = 32, most_alike = 4 };
 constexpr double patience = 5;  // s, at the end, for what other ranks do not join in any more
 
 int keyval = MPI_KEYVAL_INVALID;
-bool over = false;
 
 // Threads that free communicators empty places without the lock.
 struct Place {
@@ -72,28 +70,6 @@ struct Within {
 static bool are_congruent(MPI_Comm a, MPI_Comm b) {
   int same = MPI_UNEQUAL;
   return !PMPI_Comm_compare(a, b, &same) && same == MPI_CONGRUENT;
-}
-
-/// Whether a call that waits succeeds, of whose errors the program need not hear.
-template <class Call>
-static bool quietly(Lock &lock, MPI_Comm comm, Call call) {
-  MPI_Errhandler handler;
-  PMPI_Comm_get_errhandler(comm, &handler);
-  PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-  const int error = lock.outside(call);
-  PMPI_Comm_set_errhandler(comm, handler);
-  PMPI_Errhandler_free(&handler);
-  return error == MPI_SUCCESS;
-}
-
-MPI_Comm same_group(Lock &lock, MPI_Comm comm) {
-  MPI_Comm made = MPI_COMM_NULL;
-  MPI_Group group;
-  if (why_not_ours(comm) || PMPI_Comm_group(comm, &group)) return MPI_COMM_NULL;
-  const bool is_made =
-      quietly(lock, comm, [&] { return PASS(MPI_Comm_create).own(comm, group, &made); });
-  PMPI_Group_free(&group);
-  return is_made ? made : MPI_COMM_NULL;
 }
 
 static bool are_of_one_world(MPI_Group all) {
@@ -160,7 +136,7 @@ Communicator *Communicator::known(MPI_Comm comm) {
 
 Communicator *Communicator::find(MPI_Comm comm, bool make_it, bool two_groups) {
   const Within here;
-  if (over || comm == MPI_COMM_NULL || !has_keyval()) return nullptr;
+  if (over_ || comm == MPI_COMM_NULL || !has_keyval()) return nullptr;
   void *value = nullptr;
   int found = 0;
   if (PMPI_Comm_get_attr(comm, keyval, &value, &found)) return nullptr;
@@ -179,71 +155,8 @@ Communicator *Communicator::find(MPI_Comm comm, bool make_it, bool two_groups) {
   return c;
 }
 
-// What those of one group leave has numbers of one first rank. So what all propose alike is one.
-void Communicator::at_construction(Lock &lock, MPI_Comm comm) {
-  static std::int32_t numbered = 0;
-  if (!duplicates_by_collectives || over || comm == MPI_COMM_NULL) return;
-  int rank = 0, ranks = 1;
-  if (PMPI_Comm_size(comm, &ranks) || ranks == 1 || PMPI_Comm_rank(comm, &rank)) return;
-  if (why_not_ours(comm)) return;
-  Communicator *c = nullptr;
-  {
-    const Within here;
-    if (has_keyval()) c = add(comm);
-  }
-  std::unique_ptr<Communicator> before = c ? take_predecessor(comm, ranks) : nullptr;
-  Context found = c ? take_spare(comm) : Context{};
-  const int number = before ? before->number_ : 0;
-  const int next = rank == 0 ? numbered = numbered % INT32_MAX + 1 : 0;
-  // The least and the greatest that ranks propose.
-  const int mine[] = {c != nullptr, number, -number, found.number, -found.number, -next};
-  int all[std::size(mine)] = {};
-  const bool agreed =
-      quietly(lock, comm,
-              [&] {
-                return PASS(MPI_Allreduce)
-                    .own(mine, all, static_cast<int>(std::size(mine)), MPI_INT, MPI_MIN, comm);
-              }) &&
-      all[0];
-  const auto alike = [&](int i) { return agreed && all[i] && all[i] == -all[i + 1]; };
-  if (alike(1)) {
-    put_back(found);
-    c->succeed(*before);
-    return;
-  }
-  if (before) put_back(std::move(before), all[1]);
-  if (!alike(3)) {
-    put_back(found, all[3]);
-    found = {agreed ? same_group(lock, comm) : MPI_COMM_NULL, -all[5], true};
-  }
-  if (c) c->context_ = found;
-}
-
-Communicator::Context Communicator::take_spare(MPI_Comm comm) {
-  const auto at =
-      std::ranges::find_if(spare, [comm](const Context &c) { return are_congruent(comm, c.comm); });
-  if (at == spare.end()) return {};
-  const Context found = *at;
-  spare.erase(at);
-  return found;
-}
-
-void Communicator::put_back(Context c, std::int32_t least) try {
-  if (c.comm == MPI_COMM_NULL) return;
-  if (!c.unused || over || c.number > least) {
-    PMPI_Comm_free(&c.comm);
-    return;
-  }
-  spare.insert(std::ranges::find_if(spare, [&](const Context &s) { return s.number <= c.number; }),
-               c);
-  if (spare.size() <= most_spare) return;
-  PMPI_Comm_free(&spare.back().comm);
-  spare.pop_back();
-} catch (const std::bad_alloc &) {
-  PMPI_Comm_free(&c.comm);
-}
-
 Communicator *Communicator::add(MPI_Comm comm, bool two_groups) {
+  const Within here;
   try {
     std::unique_ptr<Communicator> made = two_groups ? make_of_two_groups(comm) : make(comm);
     if (!made) return nullptr;
@@ -267,6 +180,7 @@ void Communicator::watch() {
 
 void Communicator::begin() {
   begun_ = true;
+  if (Reserve *reserve = Reserve::find(comm_)) reserve->used = true;
   if (state_ == Plan::ready) {  // since it was constructed
     if (rank_ == 0) count_communicator(true);
     return;
@@ -388,7 +302,7 @@ bool Communicator::owes_farewell() const {
 /// An adapter's queues need a farewell, neighbours are no other communicator's, and what has failed
 /// here may fail again.
 bool Communicator::leaves_something() const {
-  return !over && (!copies_attributes_ || ranks_ == 1) && state_ == Plan::ready && !broken_ &&
+  return !over_ && (!copies_attributes_ || ranks_ == 1) && state_ == Plan::ready && !broken_ &&
          !adapter_ && !neighbors_.any() &&
          std::all_of(plans_.begin(), plans_.end(),
                      [](const Made &p) { return p.state == Plan::ready && !p.taken; });
@@ -423,7 +337,7 @@ std::unique_ptr<Communicator> Communicator::take_predecessor(MPI_Comm comm, int 
 }
 
 void Communicator::put_back(std::unique_ptr<Communicator> c, std::int32_t least) {
-  if (!over && c->number_ <= least) left.push_front(std::move(c));
+  if (!over_ && c->number_ <= least) left.push_front(std::move(c));
 }
 
 void Communicator::succeed(Communicator &c) {
@@ -451,11 +365,10 @@ void Communicator::advance_all() {
 
 void Communicator::end_all() {
   const Within here;
-  if (over) return;
-  over = true;
+  if (over_) return;
+  over_ = true;
   left.clear();
-  for (Context &c : spare) PMPI_Comm_free(&c.comm);
-  spare.clear();
+  Reserve::end();
   for (const double begin = PMPI_Wtime(); !sweep() && PMPI_Wtime() < begin + patience;)
     sched_yield();
   while (!settled.empty() &&
@@ -486,7 +399,8 @@ Communicator::~Communicator() {
   }
   nbc_comm_free(ours_);
   if (handler_ != MPI_ERRHANDLER_NULL) PMPI_Errhandler_free(&handler_);
-  put_back(context_);
+  if (over_) context_.reserve = nullptr;
+  Reserve::give_back(context_);
 }
 
 }  // namespace nbcc::dropin

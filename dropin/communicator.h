@@ -10,7 +10,7 @@
 /// ranks make the same collective calls in the same order, they make the same plans in the same
 /// order, too.
 ///
-///   context     for our messages: a communicator of the same group       (communicator.cpp)
+///   context     for our messages: a communicator of the same group        (construction.cpp)
 ///   meet        who is where, by MPI_Iallgather; then devices are opened          (setup.cpp)
 ///   plan        template; queues and memory; addresses by MPI_Ialltoall; connected (plans.cpp)
 ///   farewell    of an adapter's queues: all ranks are done; then they are taken down
@@ -50,6 +50,7 @@
 #include "dropin/exchange.h"
 #include "dropin/neighbors.h"
 #include "dropin/operation.h"
+#include "dropin/reserve.h"
 #include "dropin/steps.h"
 #include "dropin/templates.h"
 #include "nbc.h"
@@ -104,7 +105,7 @@ class Communicator {
   /// The same, or null if there is none yet: nobody has to ask alike.
   static Communicator *known(MPI_Comm);
   /// For one that all its ranks have just made and have not returned yet: takes what a freed one
-  /// has left, and what cannot be had later. Waits for all of them.
+  /// has left, and what cannot be had later. May wait for all of them.
   static void at_construction(Lock &, MPI_Comm);
   /// Ends all that are left, before MPI_Finalize. Calls that are still under way are abandoned.
   static void end_all();
@@ -178,19 +179,7 @@ class Communicator {
   static Communicator *find(MPI_Comm, bool make_it, bool two_groups = false);
   static std::unique_ptr<Communicator> make(MPI_Comm);
   static std::unique_ptr<Communicator> make_of_two_groups(MPI_Comm);
-  /// A communicator for our messages, of the same group.
-  struct Context {
-    MPI_Comm comm = MPI_COMM_NULL;
-    std::int32_t number = 0;  // of its first rank's; 0: it has none
-    bool unused = false;      // nothing has been sent there
-  };
   static Communicator *add(MPI_Comm, bool two_groups = false);
-  /// The unused one of the same ranks to propose, which nobody else does meanwhile; or none.
-  static Context take_spare(MPI_Comm);
-  /// What nobody wanted, if it is not greater than the least number that ranks proposed; else some
-  /// rank has it no more.
-  static void put_back(Context, std::int32_t least = INT32_MAX);
-  static std::list<Context> spare;  // greatest number first
   void begin();
   void watch();
   static bool has_keyval();
@@ -203,7 +192,8 @@ class Communicator {
   bool had_ranks_of(MPI_Comm, int ranks) const;
   /// The one to propose, which nobody else does meanwhile; null: none is of these ranks.
   static std::unique_ptr<Communicator> take_predecessor(MPI_Comm, int ranks);
-  /// Likewise; it is the first to go.
+  /// What nobody wanted, if its number is not greater than the least that ranks proposed; else some
+  /// rank has it no more. It is the first to go.
   static void put_back(std::unique_ptr<Communicator>, std::int32_t least);
   static void limit_left();
   void succeed(Communicator &);
@@ -211,6 +201,7 @@ class Communicator {
   static List watched, settled;
   static List left;  // freed, and their calls have ended; oldest first
   static bool copies_attributes_;
+  static bool over_;
 
   // setup.cpp
   Steps set_up();

@@ -281,7 +281,7 @@ Steps Communicator::set_up() {
     co_return;
   }
   if (before) put_back(std::move(before), error ? 0 : least_left(all));
-  context_.unused = false;
+  Reserve::release(context_);
   nbc_device *devices[2] = {};
   std::size_t count = 0;
   const int failed = error ? NBC_ERROR_DEVICE : first_status(all);

@@ -367,6 +367,29 @@ void what_is_freed_alone_serves_again() {
   MPI_Comm_free(&comm);
 }
 
+void construct(MPI_Comm *made) {
+  Lock lock;
+  PMPI_Comm_dup(MPI_COMM_WORLD, made);
+  Communicator::at_construction(lock, *made);
+}
+
+// What ranks agree on in one serves several. They free in orders of their own; some are used.
+void few_constructors_ask() {
+  enum { alive = 3, rounds = 60, most = alive * rounds / 3 };
+  MPI_Comm comms[alive];
+  if (!duplicates_by_collectives || ranks == 1) return;
+  for (int round = 0; round < rounds; ++round) {
+    for (MPI_Comm &comm : comms) construct(&comm);
+    if (round % 20 == 19) {
+      Communicator *c = ready(comms[1]);
+      gather(*c, made(c, operation(NBC_ALLGATHER), choice(*c, "allgather.ring")), round);
+    }
+    for (int i = 0; i < alive; ++i) PMPI_Comm_free(&comms[(i + rank) % alive]);
+  }
+  const Reserve *reserve = Reserve::find(MPI_COMM_WORLD);
+  MUST(reserve && reserve->agreements < most);
+}
+
 void what_is_freed_ends_with_its_last_call() {
   int keyval;
   MPI_Comm_create_keyval(count_copy, count_deletion, &keyval, nullptr);
@@ -544,6 +567,7 @@ int main(int count, char **words) {
     what_is_freed_alone_serves_again();
     what_is_freed_ends_with_its_last_call();
     what_is_freed_alone_serves_again();
+    few_constructors_ask();
     what_is_freed_half_made_ends_cleanly();
     lookups_are_quick();
     many_leave_nothing(many);

@@ -20,6 +20,9 @@ Lock::~Lock() {
 void Lock::enter() {}
 void Lock::leave() {}
 
+bool has_threads() {
+  return false;
+}
 void complain(const std::string &) {}
 void end_program(const std::string &) {
   PMPI_Abort(MPI_COMM_WORLD, 1);
