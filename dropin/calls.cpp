@@ -166,11 +166,12 @@ int run_again(Lock &lock, Habit &h, const Operation &o) {
   return run_with_others(lock, h, o.comm);
 }
 
-// Inside the MPI nobody moves our calls on, for which another rank may wait before it comes here.
-// So all meet first. A nonblocking call in its place would not do: it meets no blocking one of a
-// rank that has none of ours under way, and that one cannot know.
+// Where the MPI does not move our calls on, another rank may wait for one before it comes here. So
+// all meet first. A nonblocking call in its place would not do: it meets no blocking one of a rank
+// that has none of ours under way, and that one cannot know.
 int pass_blocking(Lock &lock, const Incoming &in, MPI_Comm comm, const Forms &forms) {
-  if (!in.line.objection) meet(lock, comm);
+  MPI_Request all = in.line.objection ? MPI_REQUEST_NULL : begin_to_meet(lock, comm);
+  wait_below(lock, &all, MPI_STATUS_IGNORE);
   return lock.outside(forms.pass);
 }
 

@@ -92,11 +92,21 @@ void wait_a_while(Lock &, unsigned round, nbc_request *ours = nullptr);
 
 /// Waits for a call of the MPI's own.
 int wait_below(Lock &, MPI_Request *, MPI_Status *);
+/// Has the MPI move our calls on wherever it waits, if it can; behind MPI_Init. Not where threads
+/// may be in it beside each other.
+void attach_to_mpi();
+bool is_attached();
+/// Whether all ranks of MPI_COMM_WORLD are, on which they agree behind MPI_Init: then none has to
+/// be met before the MPI waits.
+void set_attached_everywhere(bool);
+bool is_attached_everywhere();
+
 /// Waits until all ranks of a communicator, of both groups, have come here: none of them needs a
 /// call of ours any more to enter what the MPI does next. All ranks call it, or none. Not of
 /// processes of other worlds, who may be without us.
 void meet(Lock &, MPI_Comm);
-/// Begins to: until what it returns has ended, not all have come. May wait between two groups.
+/// Begins to, unless the MPI moves our calls on in there: until what it returns has ended, not all
+/// have come. May wait between two groups.
 MPI_Request begin_to_meet(Lock &, MPI_Comm);
 /// The same before a collective call of the MPI's own; what the communicator's queue holds comes
 /// first.

@@ -31,12 +31,14 @@ struct Proposal {
   std::int32_t left = 0, opposite = 0;  // the number of what is left, and less nothing; 0: nothing
   std::int32_t grants = 0;              // what is free on all ranks may be granted
   std::int32_t more = 0;                // and there may be more of it
+  std::int32_t attached = 0;            // the MPI moves our calls on
   Reserve::Slots empty, free;
 
   Proposal &operator&=(const Proposal &other) {
     able = std::min(able, other.able);
     left = std::min(left, other.left), opposite = std::min(opposite, other.opposite);
     grants = std::min(grants, other.grants), more = std::min(more, other.more);
+    attached = std::min(attached, other.attached);
     empty &= other.empty, free &= other.free;
     return *this;
   }
@@ -72,6 +74,7 @@ bool quietly(Lock &lock, MPI_Comm comm, Call call) {
 
 Proposal propose(Reserve *reserve) {
   Proposal p;
+  p.attached = is_attached();
   p.empty.set();
   if (!reserve) return p;
   p.empty = reserve->empty();
@@ -122,6 +125,7 @@ void Communicator::at_construction(Lock &lock, MPI_Comm comm) {
   mine.able = c != nullptr;
   if (before) mine.left = before->number_, mine.opposite = -mine.left;
   Proposal all = agreed_by_all(lock, comm, mine);
+  if (comm == MPI_COMM_WORLD) set_attached_everywhere(all.attached);
   const bool succeeds = all.left && all.left == -all.opposite;
   Context found;
   // Calls went on meanwhile: if nothing in it was proposed, it may have ended.

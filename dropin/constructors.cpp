@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // constructors.cpp - what makes communicators, and ends them.
 //
-// These calls wait for all ranks, and none has a form that does not: while a rank sat in one, calls
-// of ours would stand still that another rank waits for before it comes. So ranks with such calls
-// wait for all others first, in a loop of ours. Others cannot know whether there are any, so all
-// tell that they come, always.
+// These calls wait for all ranks, and none has a form that does not: while a rank sits in one,
+// calls of ours stand still that another rank waits for before it comes, unless the MPI moves them
+// on there (attach_to_mpi). So ranks with such calls wait for all others first, in a loop of ours.
+// Others cannot know whether there are any, so all tell that they come, always.
 
 #include <algorithm>
 #include <functional>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // progress.cpp - what is under way, and who moves it on.
 
+#include <dlfcn.h>
 #include <sched.h>
 #include <time.h>
 
@@ -10,6 +11,7 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <utility>
 
 #include "dropin/queue.h"
 
@@ -147,8 +149,60 @@ bool not_for_us() {
          (level.load(std::memory_order_relaxed) < 0 && !find_level());
 }
 
+// Open MPI's waits call what is registered there, as its own nonblocking collectives are.
+namespace {
+
+using Callback = int (*)();
+using Registrar = int (*)(Callback);
+Registrar remove_from_mpi = nullptr;  // null: nothing is registered
+bool attached_everywhere = false;
+
+Registrar find_in_mpi(const char *name) {
+  return reinterpret_cast<Registrar>(dlsym(RTLD_DEFAULT, name));
+}
+
+// What it calls may be in the middle of a call that was passed on; never of one of ours, which
+// holds the lock. `passing` is that of who called the MPI.
+int carry_on() {
+  if (Lock::is_held() || !busy()) return 0;
+  const int outer = std::exchange(passing, 0);
+  {
+    const Lock lock;
+    progress();
+  }
+  passing = outer;
+  return 0;
+}
+
+void detach() {
+  if (remove_from_mpi) remove_from_mpi(carry_on);
+  remove_from_mpi = nullptr;
+  attached_everywhere = false;
+}
+
+}  // namespace
+
+void attach_to_mpi() {
+  const Registrar add = find_in_mpi("opal_progress_register");
+  const Registrar remove = find_in_mpi("opal_progress_unregister");
+  if (add && remove && !has_threads() && add(carry_on) == 0) remove_from_mpi = remove;
+}
+
+bool is_attached() {
+  return remove_from_mpi != nullptr;
+}
+
+void set_attached_everywhere(bool is) {
+  attached_everywhere = is;
+}
+
+bool is_attached_everywhere() {
+  return attached_everywhere;
+}
+
 void set_over() {
   over = true;
+  detach();
   if (endless == MPI_REQUEST_NULL) return;
   PMPI_Grequest_complete(endless);
   PMPI_Wait(&endless, MPI_STATUS_IGNORE);
@@ -233,7 +287,7 @@ int wait_below(Lock &lock, MPI_Request *request, MPI_Status *status) {
   }
 }
 
-MPI_Request begin_to_meet(Lock &lock, MPI_Comm comm) {
+static MPI_Request begin_barrier(Lock &lock, MPI_Comm comm) {
   MPI_Request request = MPI_REQUEST_NULL;
   int two_groups = 0;
   if (comm == MPI_COMM_NULL || !is_of_one_world(comm)) return request;
@@ -245,8 +299,12 @@ MPI_Request begin_to_meet(Lock &lock, MPI_Comm comm) {
   return PMPI_Ibarrier(comm, &request) == MPI_SUCCESS ? request : MPI_REQUEST_NULL;
 }
 
+MPI_Request begin_to_meet(Lock &lock, MPI_Comm comm) {
+  return attached_everywhere ? MPI_REQUEST_NULL : begin_barrier(lock, comm);
+}
+
 void meet(Lock &lock, MPI_Comm comm) {
-  MPI_Request request = begin_to_meet(lock, comm);
+  MPI_Request request = begin_barrier(lock, comm);
   wait_below(lock, &request, MPI_STATUS_IGNORE);
 }
 

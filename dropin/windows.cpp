@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // windows.cpp - calls of windows and files that wait for other ranks.
 //
-// To make one all ranks meet first, as in constructors.cpp. In a fence that would cost as much as
-// the fence; so each rank says, by a barrier of the MPI's that it begins and goes on, that it has
-// come, and only a rank that has calls of ours under way waits until it knows that of all, moving
-// them on. Who has none is moved on, within the MPI, by the MPI: the barrier's rounds are.
+// Where the MPI moves our calls on (attach_to_mpi), these are its own alone. Elsewhere all ranks
+// meet before one is made, as in constructors.cpp. In a fence that would cost as much as the fence;
+// so each rank says, by a barrier of the MPI's that it begins and goes on, that it has come, and
+// only a rank that has calls of ours under way waits until it knows that of all, moving them on.
+// Who has none is moved on, within the MPI, by the MPI: the barrier's rounds are.
 //
 // Of what origin and target do with each other MPI_Win_wait alone has a form that does not wait.
-// Not covered: MPI_Win_start, MPI_Win_complete, locks and flushes, if they do.
+// Not covered there: MPI_Win_start, MPI_Win_complete, locks and flushes, if they wait.
 
 #include <map>
 #include <memory>
@@ -49,7 +50,8 @@ class Meetings {
   /// All ranks have just made it.
   int made(int error, MPI_Comm comm, const Handle *handle) {
     int ranks = 1;
-    if (error || not_for_us() || PMPI_Comm_size(comm, &ranks) || ranks == 1) return error;
+    if (error || not_for_us() || is_attached_everywhere()) return error;
+    if (PMPI_Comm_size(comm, &ranks) || ranks == 1) return error;
     Lock lock;
     MPI_Comm context = same_group(lock, comm);
     if (context == MPI_COMM_NULL) return error;

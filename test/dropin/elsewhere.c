@@ -15,7 +15,7 @@ enum { LENGTH = 3000, TURNS = 6 };
 
 static int me, ranks, wrong;
 static int mine[LENGTH], *all, *shown;
-static MPI_Comm half, made;
+static MPI_Comm half, made, between = MPI_COMM_NULL;  // the halves
 static MPI_Group half_group;
 static MPI_Win window;
 static MPI_File file;
@@ -54,6 +54,14 @@ static void expose(void) {
   }
   MPI_Group_free(&others);
   MPI_Group_free(&world);
+}
+
+// Rank 0's, whose lock the others have in turn.
+static void lock_window(void) {
+  if (me == 0) return;
+  MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, window);
+  MPI_Put(&me, 1, MPI_INT, 0, 0, 1, MPI_INT, window);
+  MPI_Win_unlock(0, window);
 }
 
 static void open_file(void) {
@@ -100,6 +108,23 @@ static void create_of_group(void) {
   MPI_Comm_free(&made);
 }
 
+static void split(void) {
+  int same = 0;
+  MPI_Comm_split(MPI_COMM_WORLD, me % 2, me, &made);
+  MPI_Comm_compare(made, half, &same);
+  wrong += same != MPI_CONGRUENT;
+  MPI_Comm_free(&made);
+}
+
+// Which is passed on.
+static void sum_of_others(void) {
+  const int one = 1;
+  int sum = 0;
+  if (ranks == 1) return;
+  MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, between);
+  wrong += sum != (me % 2 == 0 ? ranks / 2 : (ranks + 1) / 2);
+}
+
 static void connect_halves(void) {
   if (ranks == 1) return;
   MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, me % 2 == 0, 4, &made);
@@ -125,24 +150,34 @@ static void pass_message(void) {
 }
 
 static void (*const calls[])(void) = {
-    make_window,    fence,        expose,        free_window, open_file,  resize,
-    view,           write_all,    read_in_parts, read_later,  close_file, create_of_group,
-    connect_halves, pass_message,
+    make_window,     fence, expose,        lock_window,    free_window,  open_file,
+    resize,          view,  write_all,     read_in_parts,  read_later,   close_file,
+    create_of_group, split, sum_of_others, connect_halves, pass_message,
 };
 
 static void sleep_at_random(void) {
   nanosleep(&(struct timespec){.tv_nsec = rand() % 3 * 300000}, NULL);
 }
 
+// Whether the MPI moves calls on where it waits for an origin, a target or a lock.
+#if defined(OPEN_MPI)
+static const bool covers_targets = true;
+#else
+static const bool covers_targets = false;
+#endif
+
 static void beside(void (*call)(void), bool wait_first) {
   MPI_Request request;
+  const bool holds = covers_targets && call == lock_window && me == 0;
+  if (holds) MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, window);
   for (int i = 0; i < LENGTH; ++i) mine[i] = me * LENGTH + i;
   sleep_at_random();
   MPI_Iallgather(mine, LENGTH, MPI_INT, all, LENGTH, MPI_INT, MPI_COMM_WORLD, &request);
-  if (wait_first) MPI_Wait(&request, MPI_STATUS_IGNORE);
+  if (wait_first || holds) MPI_Wait(&request, MPI_STATUS_IGNORE);
+  if (holds) MPI_Win_unlock(0, window);
   sleep_at_random();
   call();
-  if (!wait_first) MPI_Wait(&request, MPI_STATUS_IGNORE);
+  if (!wait_first && !holds) MPI_Wait(&request, MPI_STATUS_IGNORE);
   for (int i = 0; i < ranks * LENGTH; ++i) wrong += all[i] != i;
 }
 
@@ -156,16 +191,18 @@ int main(int count, char **words) {
   shown = (int *)calloc(1, sizeof *shown);
   MPI_Comm_split(MPI_COMM_WORLD, me % 2, me, &half);
   MPI_Comm_group(half, &half_group);
+  if (ranks > 1) MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, me % 2 == 0, 5, &between);
 
   for (int turn = 0; turn < TURNS; ++turn)
     for (size_t i = 0; i < sizeof calls / sizeof *calls; ++i) {
-      // Who opens a window to the others does so before he is waited for.
-      const bool first = calls[i] == expose ? me != 0 : (me + turn) % 2;
+      // Elsewhere who opens a window to the others does so before he is waited for.
+      const bool first = calls[i] == expose && !covers_targets ? me != 0 : (me + turn) % 2;
       beside(calls[i], first);
     }
   MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   if (me == 0) printf("elsewhere on %d: %d wrong\n", ranks, wrong);
   MPI_Group_free(&half_group);
+  if (ranks > 1) MPI_Comm_free(&between);
   MPI_Comm_free(&half);
   free(shown);
   free(all);

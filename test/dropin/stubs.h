@@ -23,6 +23,10 @@ void Lock::leave() {}
 bool has_threads() {
   return false;
 }
+bool is_attached() {
+  return false;
+}
+void set_attached_everywhere(bool) {}
 void complain(const std::string &) {}
 void end_program(const std::string &) {
   PMPI_Abort(MPI_COMM_WORLD, 1);
