@@ -72,12 +72,26 @@ bool quietly(Lock &lock, MPI_Comm comm, Call call) {
   return error == MPI_SUCCESS;
 }
 
-Proposal propose(Reserve *reserve) {
+/// An agreement of this rank's, until there is what it has come to. Threads may have several.
+class Agreement {
+ public:
+  Agreement() { ++under_way_; }
+  ~Agreement() { --under_way_; }
+  Agreement(const Agreement &) = delete;
+  Agreement &operator=(const Agreement &) = delete;
+  bool is_alone() const { return under_way_ == 1; }
+
+ private:
+  static int under_way_;
+};
+int Agreement::under_way_ = 0;
+
+// A slot is empty until the agreement that fills it is over.
+Proposal propose(Reserve *reserve, const Agreement &agreement) {
   Proposal p;
   p.attached = is_attached();
-  p.empty.set();
+  if (agreement.is_alone()) p.empty = reserve ? reserve->empty() : Reserve::Slots().set();
   if (!reserve) return p;
-  p.empty = reserve->empty();
   p.free = reserve->propose();
   p.grants = !reserve->used && !has_threads() && Reserve::has_room();
   p.more = ++reserve->agreements > often;
@@ -121,7 +135,8 @@ void Communicator::at_construction(Lock &lock, MPI_Comm comm) {
   }
 
   std::unique_ptr<Communicator> before = c ? take_predecessor(comm, ranks) : nullptr;
-  Proposal mine = propose(reserve);
+  const Agreement agreement;
+  Proposal mine = propose(reserve, agreement);
   mine.able = c != nullptr;
   if (before) mine.left = before->number_, mine.opposite = -mine.left;
   Proposal all = agreed_by_all(lock, comm, mine);

@@ -40,6 +40,24 @@ int work(MPI_Comm comm, int which) {
   return wrong;
 }
 
+// Communicators of one group, made and freed by all threads at once, in each rank's own order.
+int construct(MPI_Comm comm, int which) {
+  enum { alive = 4, rounds = 40 };
+  MPI_Comm made[alive];
+  int wrong = 0;
+  for (int round = 0; round < rounds; ++round) {
+    for (int i = 0; i < alive; ++i) {
+      MPI_Comm_dup(comm, &made[i]);
+      int mine = me + which + round, sum = 0;
+      if (i % (2 + which) == 0) MPI_Allreduce(&mine, &sum, 1, MPI_INT, MPI_SUM, made[i]);
+      const int wanted = ranks * (ranks - 1) / 2 + ranks * (which + round);
+      wrong += i % (2 + which) == 0 && sum != wanted;
+    }
+    for (int i = 0; i < alive; ++i) MPI_Comm_free(&made[(i + me) % alive]);
+  }
+  return wrong;
+}
+
 }  // namespace
 
 int main(int argc, char **argv) {
@@ -53,7 +71,8 @@ int main(int argc, char **argv) {
   for (MPI_Comm &c : comms) MPI_Comm_dup(MPI_COMM_WORLD, &c);
   std::vector<std::thread> all;
   for (int i = 0; i < threads; ++i)
-    all.emplace_back([i, &wrong, &comms] { wrong[i] = work(comms[i], i); });
+    all.emplace_back(
+        [i, &wrong, &comms] { wrong[i] = work(comms[i], i) + construct(comms[i], i); });
   for (std::thread &t : all) t.join();
   for (int i = 0; i < threads; ++i) expect(wrong[i] == 0, "thread %d: %d wrong", i, wrong[i]);
   for (MPI_Comm &c : comms) MPI_Comm_free(&c);
