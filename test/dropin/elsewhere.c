@@ -76,8 +76,11 @@ static void view(void) {
   MPI_File_set_view(file, me * (MPI_Offset)sizeof me, MPI_INT, MPI_INT, "native", MPI_INFO_NULL);
 }
 
+// Open MPI returns once another rank has the data, which need not have written them yet; what reads
+// in parts may read them before, without us, too.
 static void write_all(void) {
   MPI_File_write_at_all(file, 0, &me, 1, MPI_INT, MPI_STATUS_IGNORE);
+  MPI_Barrier(MPI_COMM_WORLD);
 }
 
 static void read_in_parts(void) {
