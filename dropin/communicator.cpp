@@ -67,11 +67,6 @@ struct Within {
 
 }  // namespace
 
-static bool are_congruent(MPI_Comm a, MPI_Comm b) {
-  int same = MPI_UNEQUAL;
-  return !PMPI_Comm_compare(a, b, &same) && same == MPI_CONGRUENT;
-}
-
 static bool are_of_one_world(MPI_Group all) {
   MPI_Group world, others;
   int left = 1;

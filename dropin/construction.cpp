@@ -28,7 +28,7 @@ enum : std::size_t { enough = 7 };  // of these: granted at once
 /// What ranks agree on: the least of each number, and what is in all sets.
 struct Proposal {
   std::int32_t able = 0;                // it has memory
-  std::int32_t left = 0, opposite = 0;  // the number of what is left, and less nothing; 0: nothing
+  std::int32_t left = 0, opposite = 0;  // the number of what is left, and minus that; 0: nothing
   std::int32_t grants = 0;              // what is free on all ranks may be granted
   std::int32_t more = 0;                // and there may be more of it
   std::int32_t attached = 0;            // the MPI moves our calls on

@@ -11,11 +11,12 @@ namespace nbcc::dropin {
 std::list<Reserve> Reserve::all_;
 std::size_t Reserve::free_in_all_ = 0;
 
-namespace {
-
 enum : std::size_t { most_free = 256 };  // on this rank
 
-}  // namespace
+bool are_congruent(MPI_Comm a, MPI_Comm b) {
+  int same = MPI_UNEQUAL;
+  return !PMPI_Comm_compare(a, b, &same) && same == MPI_CONGRUENT;
+}
 
 std::size_t first_of(const Reserve::Slots &set) {
   std::size_t slot = 0;
@@ -24,8 +25,7 @@ std::size_t first_of(const Reserve::Slots &set) {
 }
 
 bool Reserve::is_of(MPI_Comm comm) const {
-  int same = MPI_UNEQUAL;
-  return !PMPI_Comm_compare(comm, contexts_[first_of(exists_)], &same) && same == MPI_CONGRUENT;
+  return are_congruent(comm, contexts_[first_of(exists_)]);
 }
 
 Reserve *Reserve::find(MPI_Comm comm) {

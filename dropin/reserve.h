@@ -5,8 +5,7 @@
 /// several: which contexts of their group all of them have. The next constructors take these, the
 /// first one first, and ask nobody, since those of one group come in one order on all ranks.
 ///
-///   free here  --agree-->  granted: free on all ranks  --take-->  in use  --give back-->  free
-///   here
+///   free here  --agree-->  granted, free on all  --take-->  in use  --give back-->  free here
 ///
 /// construction.cpp decides when. All functions are called under the lock (calls.h).
 
@@ -82,6 +81,8 @@ class Reserve {
   Slots exists_, free_, proposed_, granted_;
 };
 
+/// Whether they are of the same ranks in the same order.
+bool are_congruent(MPI_Comm, MPI_Comm);
 /// The first of a set that is not empty.
 std::size_t first_of(const Reserve::Slots &);
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // windows.cpp - calls of windows and files that wait for other ranks.
 //
-// Where the MPI moves our calls on (attach_to_mpi), these are its own alone. Elsewhere all ranks
-// meet before one is made, as in constructors.cpp. In a fence that would cost as much as the fence;
-// so each rank says, by a barrier of the MPI's that it begins and goes on, that it has come, and
-// only a rank that has calls of ours under way waits until it knows that of all, moving them on.
-// Who has none is moved on, within the MPI, by the MPI: the barrier's rounds are.
+// To make one all ranks meet first, as in constructors.cpp. In a fence that would cost as much as
+// the fence; so each rank says, by a barrier of the MPI's that it begins and goes on, that it has
+// come, and only a rank that has calls of ours under way waits until it knows that of all, moving
+// them on. Who has none is moved on, within the MPI, by the MPI: the barrier's rounds are. Where
+// the MPI moves our calls on as well (attach_to_mpi), nobody says so, and nobody waits.
 //
 // Of what origin and target do with each other MPI_Win_wait alone has a form that does not wait.
-// Not covered there: MPI_Win_start, MPI_Win_complete, locks and flushes, if they wait.
+// Not covered elsewhere: MPI_Win_start, MPI_Win_complete, locks and flushes, if they wait.
 
 #include <map>
 #include <memory>

@@ -173,14 +173,15 @@ static void beside(void (*call)(void), bool wait_first) {
   MPI_Request request;
   const bool holds = covers_targets && call == lock_window && me == 0;
   if (holds) MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, window);
+  wait_first = wait_first || holds;
   for (int i = 0; i < LENGTH; ++i) mine[i] = me * LENGTH + i;
   sleep_at_random();
   MPI_Iallgather(mine, LENGTH, MPI_INT, all, LENGTH, MPI_INT, MPI_COMM_WORLD, &request);
-  if (wait_first || holds) MPI_Wait(&request, MPI_STATUS_IGNORE);
+  if (wait_first) MPI_Wait(&request, MPI_STATUS_IGNORE);
   if (holds) MPI_Win_unlock(0, window);
   sleep_at_random();
   call();
-  if (!wait_first && !holds) MPI_Wait(&request, MPI_STATUS_IGNORE);
+  if (!wait_first) MPI_Wait(&request, MPI_STATUS_IGNORE);
   for (int i = 0; i < ranks * LENGTH; ++i) wrong += all[i] != i;
 }
 
