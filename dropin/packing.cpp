@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <climits>
+#include <cstdlib>
 #include <cstring>
 
 namespace nbcc::dropin {
@@ -105,6 +106,33 @@ void copy_blocks(char *to, std::int64_t next, const char *from, std::int64_t beh
   }
 }
 
+// How far it is from an element to the next, and within one from a block to the next.
+struct Apart {
+  std::int64_t element, block;
+};
+
+// Blocks that share a cache's line with those of other elements are copied in groups: a matrix's
+// columns a few rows at a time, as long as these are still near.
+std::int64_t blocks_at_once(const Type &t, std::int64_t count) {
+  constexpr std::int64_t line = 64, few = 8;
+  const Blocks &b = t.blocks;
+  const bool mingled = count > 1 && std::abs(t.extent) < b.stride && b.bytes < line;
+  return mingled ? few : b.count;
+}
+
+void copy_elements(char *to, Apart next, const char *from, Apart behind, const Type &t,
+                   std::int64_t count) {
+  const Blocks &b = t.blocks;
+  const std::int64_t at_once = blocks_at_once(t, count);
+  for (std::int64_t j = 0; j < b.count; j += at_once) {
+    char *target = to + j * next.block;
+    const char *source = from + j * behind.block;
+    for (std::int64_t i = 0; i < count; ++i, target += next.element, source += behind.element)
+      copy_blocks(target, next.block, source, behind.block, std::min(at_once, b.count - j),
+                  b.bytes);
+  }
+}
+
 // Along the blocks of elements of a type.
 class Walk {
  public:
@@ -157,10 +185,8 @@ bool pack(const void *from, std::int64_t count, MPI_Datatype type, const Type &t
     return true;
   }
   if (const Blocks &b = t.blocks; b.count && from) {
-    for (std::int64_t i = 0; i < count; ++i)
-      copy_blocks(static_cast<char *>(to) + i * t.size, b.bytes,
-                  static_cast<const char *>(from) + i * t.extent + b.first, b.stride, b.count,
-                  b.bytes);
+    copy_elements(static_cast<char *>(to), {t.size, b.bytes},
+                  static_cast<const char *>(from) + b.first, {t.extent, b.stride}, t, count);
     return true;
   }
   return in_parts(count, t.size, [&](std::int64_t i, std::int64_t n) {
@@ -176,9 +202,8 @@ bool unpack(const void *from, void *to, std::int64_t count, MPI_Datatype type, c
     return true;
   }
   if (const Blocks &b = t.blocks; b.count && to) {
-    for (std::int64_t i = 0; i < count; ++i)
-      copy_blocks(static_cast<char *>(to) + i * t.extent + b.first, b.stride,
-                  static_cast<const char *>(from) + i * t.size, b.bytes, b.count, b.bytes);
+    copy_elements(static_cast<char *>(to) + b.first, {t.extent, b.stride},
+                  static_cast<const char *>(from), {t.size, b.bytes}, t, count);
     return true;
   }
   return in_parts(count, t.size, [&](std::int64_t i, std::int64_t n) {

@@ -17,28 +17,30 @@ class Room {
   /// Of a cache's line: as much as any type wants to be aligned, and a program's own vectors.
   static constexpr std::size_t alignment = 64;
   /// Of what a call leaves to the next.
-  static constexpr std::size_t most_kept = 16 << 20;
+  static constexpr std::size_t most_kept = 64 << 20;
 
   Room() = default;
   Room(const Room &) = delete;
   Room &operator=(const Room &) = delete;
   ~Room() { clear(); }
 
-  /// Aligned, in place of what there was. Of malloc(): for a few bytes aligned_alloc() takes longer
-  /// than a short message. Throws std::bad_alloc.
+  /// Aligned, in place of what there was. Throws std::bad_alloc.
   std::byte *take(std::size_t bytes) {
     if (!memory_ || bytes > bytes_) {
       clear();
-      memory_ = std::malloc(bytes + alignment);
+      if (bytes > huge_page)
+        map(bytes);
+      else
+        allocate(bytes);
       if (!memory_) throw std::bad_alloc();
-      bytes_ = bytes;
-      if (bytes > most_kept) ask_for_huge_pages();
     }
-    const std::size_t over = address() % alignment;
-    return static_cast<std::byte *>(memory_) + (alignment - over);
+    return at();
   }
   void clear() {
-    std::free(memory_);
+    if (memory_ && bytes_ > huge_page)
+      ::munmap(memory_, bytes_ + huge_page);
+    else
+      std::free(memory_);
     memory_ = nullptr;
   }
   /// To the next call: it takes longer to get new pages than to pack what is in them.
@@ -47,13 +49,31 @@ class Room {
   }
 
  private:
-  std::uintptr_t address() const { return reinterpret_cast<std::uintptr_t>(memory_); }
+  static constexpr std::size_t huge_page = 2 << 20;
 
-  // Where the system has none, it stays as it is.
-  void ask_for_huge_pages() {
-    constexpr std::uintptr_t page = 4096;
-    const std::uintptr_t first = (address() + page - 1) / page * page;
-    ::madvise(reinterpret_cast<void *>(first), bytes_ / page * page, MADV_HUGEPAGE);
+  std::byte *at() const {
+    const std::size_t unit = bytes_ > huge_page ? huge_page : alignment;
+    return static_cast<std::byte *>(memory_) +
+           (unit - reinterpret_cast<std::uintptr_t>(memory_) % unit);
+  }
+
+  // For a few bytes aligned_alloc() takes longer than a short message.
+  void allocate(std::size_t bytes) {
+    memory_ = std::malloc(bytes + alignment);
+    bytes_ = bytes;
+  }
+
+  // In huge pages, where the system has some. Not of malloc(), which takes what is as long as
+  // something that was freed from its heap, and there are small ones.
+  void map(std::size_t bytes) {
+    if (bytes > SIZE_MAX - 2 * huge_page) return;
+    bytes = (bytes + huge_page - 1) / huge_page * huge_page;
+    void *all = ::mmap(nullptr, bytes + huge_page, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (all == MAP_FAILED) return;
+    memory_ = all;
+    bytes_ = bytes;
+    ::madvise(at(), bytes_, MADV_HUGEPAGE);
   }
 
   void *memory_ = nullptr;

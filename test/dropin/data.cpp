@@ -15,6 +15,7 @@
 #include <cstring>
 #include <string>
 
+#include "dropin/room.h"
 #include "dropin/shapes.h"
 #include "test/dropin/carry_out.h"
 #include "test/dropin/zoo.h"
@@ -35,6 +36,34 @@ std::string what;
       MPI_Abort(MPI_COMM_WORLD, 1);                                                                \
     }                                                                                              \
   } while (0)
+
+// --- memory for images, of all lengths, some of which it keeps ---
+
+void rooms() {
+  constexpr std::size_t huge_page = 2 << 20, most = Room::most_kept;
+  Room room;
+  for (std::size_t bytes : {std::size_t{1}, std::size_t{65}, huge_page, huge_page + 1,
+                            3 * huge_page, most - 1, most, most + 1, std::size_t{1}, huge_page}) {
+    what = "memory for " + std::to_string(bytes) + " bytes";
+    std::byte *at = room.take(bytes);
+    CHECK(reinterpret_cast<std::uintptr_t>(at) % Room::alignment == 0);
+    std::memset(at, 1, bytes);
+    CHECK(room.take(bytes) == at && at[bytes - 1] == std::byte{1});
+    room.leave();
+    CHECK(bytes > most || room.take(1) == at);
+  }
+  for (std::size_t bytes : {SIZE_MAX, SIZE_MAX / 2}) {
+    what = "memory that there is not";
+    bool refused = false;
+    try {
+      room.take(bytes);
+    } catch (const std::bad_alloc &) {
+      refused = true;
+    }
+    CHECK(refused);
+  }
+  *room.take(1) = std::byte{1};
+}
 
 // --- operators of a program's own, of bytes, whatever the type ---
 
@@ -401,6 +430,7 @@ void all_of(const Animal &a, const Peers &line, const std::vector<MPI_Op> &ops) 
 int main(int argc, char **argv) {
   MPI_Init(&argc, &argv);
   trusts_below = argc > 1;
+  rooms();
   Peers line = {};
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   PMPI_Comm_size(MPI_COMM_WORLD, &ranks);

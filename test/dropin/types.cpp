@@ -256,6 +256,25 @@ void repeated() {
   for (int i = 3; i < 6; ++i) PMPI_Type_free(&inner[i]);
 }
 
+// Columns of a matrix, in order and from the last: blocks of each lie between those of others.
+void columns() {
+  constexpr int most = 9;
+  for (int rows : {2, 7, 8, 9, 16, 17, 40})
+    for (int bytes : {1, 4, 8, 12, 16, 63, 64, 65})
+      for (int extent : {bytes, -bytes, 2 * bytes}) {
+        what = "columns of " + std::to_string(rows) + " times " + std::to_string(bytes) + ", " +
+               std::to_string(extent) + " apart";
+        MPI_Datatype gaps, column;
+        PMPI_Type_vector(rows, bytes, 2 * most * bytes, MPI_CHAR, &gaps);
+        PMPI_Type_create_resized(gaps, 0, extent, &column);
+        PMPI_Type_commit(&column);
+        CHECK(type_of(column).blocks.count == rows);
+        for (int count : {1, 2, most}) packs({what, column, MPI_DATATYPE_NULL}, count);
+        PMPI_Type_free(&column);
+        PMPI_Type_free(&gaps);
+      }
+}
+
 // All parts of all small arrays.
 void parts_of_arrays() {
   MPI_Datatype inner[3] = {MPI_INT};
@@ -344,6 +363,7 @@ int main(int argc, char **argv) {
   repacks(zoo);
   for (const Named &named : named_types()) reduces(named);
   repeated();
+  columns();
   parts_of_arrays();
   by_precision();
   frees_operators();
