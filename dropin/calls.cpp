@@ -6,6 +6,7 @@
 #include <cstring>
 #include <new>
 
+#include "dropin/courtesy.h"
 #include "dropin/operators.h"
 #include "dropin/queue.h"
 #include "dropin/selection.h"
@@ -15,6 +16,8 @@
 namespace nbcc::dropin {
 
 namespace {
+
+constinit Courtesy courtesy;
 
 /// What is known of a call when it comes in.
 struct Incoming {
@@ -249,7 +252,13 @@ int blocking(const Operation &o, const Forms &forms) try {
   Lock lock;
   Communicator *c = Communicator::of(o.comm);
   if (c) drain(lock, *c);  // those before it may be of the same plan
-  if (Habit *h = c ? habit_of(*c, o, true) : nullptr) return run_again(lock, *h, o);
+  if (Habit *h = c ? habit_of(*c, o, true) : nullptr) {
+    const bool follows = h->follows;
+    const unsigned before = times_away();
+    const int error = run_again(lock, *h, o);
+    courtesy.leave(o.kind, follows, times_away() != before, [&] { return yield(lock); });
+    return error;
+  }
   const OneCall now;
   Outline line{.blocking = true};
   if (Plan *plan = c ? habit_of_bytes(*c, o, line.bytes) : nullptr) {

@@ -89,6 +89,10 @@ void move_on();
 /// Others may run; `ours` is a call of ours that is waited for, under way. wait_a_while: both.
 void rest(Lock &, unsigned round, nbc_request *ours = nullptr);
 void wait_a_while(Lock &, unsigned round, nbc_request *ours = nullptr);
+/// In how many of these others may have had the processor; counts on from 0 to 0.
+unsigned times_away();
+/// Lets others have the processor. Whether any has probably taken it.
+bool yield(Lock &);
 
 /// Waits for a call of the MPI's own.
 int wait_below(Lock &, MPI_Request *, MPI_Status *);

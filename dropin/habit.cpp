@@ -234,6 +234,7 @@ void get_used(Communicator &c, const Operation &o, const Arguments &arguments, P
   h.in_place_of_received = in_place_of_received;
   h.discards = discards;
   h.alone = is_alone(o, c.ranks());
+  h.follows = follows(o, c.rank());
   h.own = own;
   h.commutes = line.commutes;
   h.apart_each = sent && received ? own_block(o, c.rank()) : 0;

@@ -49,6 +49,7 @@ struct Habit {
   bool in_place_of_sent, in_place_of_received;  // MPI_IN_PLACE stands there
   bool discards;  // what is received goes to memory of ours: exscan's first rank
   bool alone;     // is_alone(), shapes.h
+  bool follows;   // follows(), likewise
   bool own;       // the operator is the program's: `call` has none, nor is `op` looked at
   bool commutes;
   bool any_count;

@@ -229,8 +229,9 @@ void link(Request *r) {
 // behind one of them. Asking costs as much as several looks at our calls, but nothing where those
 // sleep or yield in between. Not by MPI_Iprobe: an MPI that finds a message looks no further.
 enum : unsigned { between_asking = 64, a_while = 256, seldom = 1024 };
-static int away = 0;          // others may have had the processor since it was asked
-static unsigned wakeful = 0;  // rounds: it has just moved something, and may have more soon
+static int away = 0;           // others may have had the processor since it was asked
+static unsigned absences = 0;  // how often that was so
+static unsigned wakeful = 0;   // rounds: it has just moved something, and may have more soon
 
 // A clock that is read in some nanoseconds, and says no more than whether it was long ago.
 static std::uint64_t ticks() {
@@ -271,6 +272,18 @@ void rest(Lock &lock, unsigned round, nbc_request *ours) {
     lock.outside([] { sched_yield(); });
     away = 1;
   }
+  if (away) ++absences;
+}
+
+unsigned times_away() {
+  return absences;
+}
+
+bool yield(Lock &lock) {
+  constexpr std::int64_t a_turn = 2000;  // ns; a yield in vain takes less
+  const std::int64_t begin = now();
+  lock.outside([] { sched_yield(); });
+  return now() - begin > a_turn;
 }
 
 void wait_a_while(Lock &lock, unsigned round, nbc_request *ours) {

@@ -94,6 +94,13 @@ inline bool receives_in_place(const Operation &o, int rank) {
          shapes_of(o.kind).in_place == InPlace::receive_at_root;
 }
 
+/// Whether this rank can only wait for others that do not wait for it. Of trees to a root, some
+/// more do.
+inline bool follows(const Operation &o, int rank) {
+  if (has_root(o.kind)) return shapes_of(o.kind).receive_at_root == (rank == o.root);
+  return rank > 0 && (o.kind == NBC_SCAN || o.kind == NBC_EXSCAN);
+}
+
 /// Whether there is one rank, which receives what it sends, one block.
 inline bool is_alone(const Operation &o, int ranks) {
   return ranks == 1 && !o.each && !has_neighbors(o.kind);

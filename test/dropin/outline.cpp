@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // outline.cpp - what is refused, and why; how many bytes an algorithm is chosen by; where blocks
-// lie.
+// lie; who waits for whom, and who therefore yields in a barrier.
 //
 //   mpirun -n 1 dropin-outline
 //
@@ -11,7 +11,9 @@
 #include <cstring>
 #include <string>
 
+#include "dropin/courtesy.h"
 #include "dropin/data.h"
+#include "dropin/shapes.h"
 
 using namespace nbcc::dropin;
 
@@ -255,6 +257,54 @@ void absolute() {
   PMPI_Type_free(&type);
 }
 
+// --- who waits for whom ---
+
+// On which of four ranks, a bit each, with root 2.
+int followers(nbc_kind kind) {
+  int found = 0;
+  for (int rank = 0; rank < 4; ++rank)
+    found |= follows(call(kind, side(a, 1), side(b, 1), 2), rank) << rank;
+  return found;
+}
+
+void followers() {
+  CHECK(followers(NBC_BCAST) == 0b1011 && followers(NBC_SCATTER) == 0b1011);
+  CHECK(followers(NBC_GATHER) == 0b0100 && followers(NBC_REDUCE) == 0b0100);
+  CHECK(followers(NBC_SCAN) == 0b1110 && followers(NBC_EXSCAN) == 0b1110);
+  for (nbc_kind kind : {NBC_BARRIER, NBC_ALLGATHER, NBC_ALLTOALL, NBC_ALLREDUCE, NBC_REDUCE_SCATTER,
+                        NBC_REDUCE_SCATTER_BLOCK, NBC_NEIGHBOR_ALLGATHER, NBC_NEIGHBOR_ALLTOALL})
+    CHECK(followers(kind) == 0);
+}
+
+// Calls of a rank, a letter each, of which it has left the core in those in capitals:
+//   b   barrier     f   it waits for ranks that do not wait for it     a   another
+// Returns those in which it yields. Where `alone`, nobody wants the core.
+std::string yields(const std::string &calls, bool alone = false) {
+  Courtesy courtesy;
+  std::string places;
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    const bool away = calls[i] < 'a';
+    const char letter = static_cast<char>(away ? calls[i] + ('a' - 'A') : calls[i]);
+    courtesy.leave(letter == 'b' ? NBC_BARRIER : NBC_BCAST, letter == 'f', away, [&] {
+      places += std::to_string(i);
+      return !alone;
+    });
+  }
+  return places;
+}
+
+void courtesies() {
+  CHECK(yields("bfbfbf").empty());        // never had to wait
+  CHECK(yields("bFbfbfBfbf") == "248");   // did, and still would; but not where it has yielded
+  CHECK(yields("bFbfbf", true) == "2");   // in vain
+  CHECK(yields("bFbFbf", true) == "24");  // waited again
+  CHECK(yields("bAbaba").empty());        // others wait for it
+  CHECK(yields("bFbabfb") == "2");        // another call came
+  CHECK(yields("bFbbbfb") == "2");        // barriers in a row
+  CHECK(yields("bfFbf").empty());         // it was not the call behind the barrier
+  CHECK(yields("bFfab") == "4");          // nor do these change anything
+}
+
 }  // namespace
 
 int main(int argc, char **argv) {
@@ -266,7 +316,9 @@ int main(int argc, char **argv) {
   lengths();
   rows();
   absolute();
+  followers();
+  courtesies();
   PMPI_Type_free(&gaps);
-  std::puts("all refusals, lengths and places");
+  std::puts("all refusals, lengths, places and turns");
   MPI_Finalize();
 }
