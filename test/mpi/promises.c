@@ -9,6 +9,7 @@
 // begins, so that a hang shows where.
 
 #include <mpi.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -236,6 +237,11 @@ static void refused(void) {
   fragments_that_differ();
 }
 
+static void leave(int number) {
+  (void)number;
+  _exit(0);
+}
+
 int main(int argc, char **argv) {
   nbc_comm *comm;
   MPI_Comm copy;
@@ -261,11 +267,11 @@ int main(int argc, char **argv) {
   if (argc > 4) aside(comm, load(argv[4]));
   CHECK(nbc_comm_free(comm) == 0);
   part("all kept");
-  // MPICH 4.0 over TCP now and then does not come back from MPI_Finalize, whoever called it.
+  // MPICH 4.0 over TCP now and then does not come back from MPI_Finalize, whoever called it. Its
+  // mpiexec takes some of those who leave without for failed ones, so it is called all the same.
   if (getenv("UCX_TLS") && strstr(getenv("UCX_TLS"), "tcp")) {
-    MPI_Barrier(MPI_COMM_WORLD);
-    fflush(stdout);
-    _exit(0);
+    signal(SIGALRM, leave);
+    alarm(5);
   }
   MPI_Finalize();
   return 0;
