@@ -150,11 +150,14 @@ int run(Lock &lock, Communicator &c, Plan &plan, const Operation &o, const Outli
   return error ? raise(o.comm, error) : MPI_SUCCESS;
 }
 
-int run_with_others(Lock &lock, const Habit &h, MPI_Comm comm) {
+int run_with_others(Lock &lock, const Habit &h, const Operation &o) {
   nbc_request request;
+  const bool follows = h.follows;  // meanwhile it may become another call's
+  const unsigned before = times_away();
   int error = start_call(*h.plan, h.call, h.bytes, &request, true);
   if (!error) error = wait_for(lock, request, h.held);
-  return error ? raise(comm, error) : MPI_SUCCESS;
+  courtesy.leave(o.kind, follows, times_away() != before, [&] { return yield(lock); });
+  return error ? raise(o.comm, error) : MPI_SUCCESS;
 }
 
 int run_again(Lock &lock, Habit &h, const Operation &o) {
@@ -162,11 +165,11 @@ int run_again(Lock &lock, Habit &h, const Operation &o) {
     copy_alone(*h.plan, h.call, h.bytes);
     return MPI_SUCCESS;
   }
-  if (!h.own) return run_with_others(lock, h, o.comm);
+  if (!h.own) return run_with_others(lock, h, o);
   UserOperator user;
   user.set(o.op, h.commutes, o.receive.type, type_of(o.receive.type), o.receive.count);
   h.call.user_context = &user;
-  return run_with_others(lock, h, o.comm);
+  return run_with_others(lock, h, o);
 }
 
 // Where the MPI does not move our calls on, another rank may wait for one before it comes here. So
@@ -252,13 +255,7 @@ int blocking(const Operation &o, const Forms &forms) try {
   Lock lock;
   Communicator *c = Communicator::of(o.comm);
   if (c) drain(lock, *c);  // those before it may be of the same plan
-  if (Habit *h = c ? habit_of(*c, o, true) : nullptr) {
-    const bool follows = h->follows;
-    const unsigned before = times_away();
-    const int error = run_again(lock, *h, o);
-    courtesy.leave(o.kind, follows, times_away() != before, [&] { return yield(lock); });
-    return error;
-  }
+  if (Habit *h = c ? habit_of(*c, o, true) : nullptr) return run_again(lock, *h, o);
   const OneCall now;
   Outline line{.blocking = true};
   if (Plan *plan = c ? habit_of_bytes(*c, o, line.bytes) : nullptr) {

@@ -7,11 +7,12 @@
 /// Whoever comes last finds a barrier over and goes on, while those that share its core are still
 /// in it. Where the call behind it can only wait for others, a rank does better to yield within
 /// the barrier: that takes as many turns of the core or fewer, and a bcast of 8 bytes, which
-/// benchmark suites time by itself, 1 us instead of 4. What stands behind a barrier is taken to be
-/// what stood behind the last one; and who has yielded while nobody wanted the core does not do so
-/// again, until a call behind a barrier has had to.
+/// benchmark suites time by itself, 1 or 2 us instead of 4. What stands behind a barrier is taken
+/// to be what stood behind the last one; and who has yielded while nobody wanted the core does not
+/// do so again, until a call behind a barrier has had to.
 ///
-/// Of a process's blocking calls, whatever their communicators; one thread at a time.
+/// Of a process's blocking calls with other ranks, whatever their communicators; one thread at a
+/// time.
 
 #pragma once
 
