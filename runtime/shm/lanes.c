@@ -158,7 +158,8 @@ static int add(struct nbc_shm_lanes *lanes, const uint32_t *ranks, uint32_t coun
     l->peer = &shm->peers[l->rank];
     l->pulls = l->peer->pulls;
     atomic_store(&l->in.note->never, !l->pulls);
-    if (l->peer->process) atomic_store(&l->in.note->reads, ways_read(&l->peer->process->ways));
+    for (int d = 0; d < DIRECTIONS && l->peer->process; ++d)
+      atomic_store(&l->in.note->reads[d], ways_read(&l->peer->process->ways[d]));
   }
   return 0;
 }
@@ -221,7 +222,7 @@ static int connect_lane(struct nbc_shm_lanes *lanes, uint32_t lane,
   }
   l->out = inbox_at(memory, &z);
   l->never = atomic_load(&l->out.note->never);
-  l->reads = atomic_load(&l->out.note->reads);
+  lane_heed(l);
   l->offset = a->offset;
   l->ticket = a->ticket;
   l->connected = true;

@@ -108,7 +108,7 @@ static int look(struct lane *l) {
   if (l->seen != taken) l->free = l->ends[(taken - 1) & (l->out.sizes.cells - 1)];
   l->seen = taken;
   l->never = atomic_load_explicit(&l->out.note->never, memory_order_relaxed);
-  l->reads = atomic_load_explicit(&l->out.note->reads, memory_order_relaxed);
+  lane_heed(l);
   return 0;
 }
 
@@ -195,9 +195,9 @@ static int post(const struct nbc_shm_lanes *lanes, struct lane *l, struct nbc_sh
     gather_runs(m, 0, slot, m->bytes);
     kind = KIND_SLOT;
   } else {
-    const bool read = lanes->longs > (l->posted.first != NULL) || l->reads & ways_bit(m->bytes);
+    const bool others = lanes->longs > (l->posted.first != NULL);
     kind = l->never || !say_where(l, cell, slot, m) ? KIND_WINDOW
-           : m->bytes > l->out.sizes.slot && read   ? KIND_READ
+           : m->bytes > l->out.sizes.slot && others ? KIND_READ
                                                     : KIND_MEMORY;
   }
   cell->bytes = m->bytes;
@@ -215,6 +215,26 @@ static bool may_copy(const struct nbc_shm_lanes *lanes, const struct lane *l) {
   return lanes->shm->own_cores && !l->peer->same;
 }
 
+// What of lengths is quicker read, of all messages too long for a slot.
+static struct ways *ways_of(const struct nbc_shm_lanes *lanes, const struct lane *l,
+                            enum direction d, uint64_t bytes) {
+  struct process *p = l->peer->process;
+  return p && l->pulls && may_copy(lanes, l) && bytes > l->in.sizes.slot ? &p->ways[d] : NULL;
+}
+
+// Whether this end's times tell which way a message goes: the receiver's. Where there is one each
+// way, those of one end tell it of both: while it reads, it fills no window for the other.
+static bool decides(const struct lane *l, enum direction d, bool receives) {
+  return d == BOTH_WAYS ? *pool_token() > l->peer->token : receives;
+}
+
+static bool is_to_be_read(const struct nbc_shm_lanes *lanes, const struct lane *l, enum direction d,
+                          bool receives, uint64_t bytes) {
+  const struct ways *own = ways_of(lanes, l, d, bytes);
+  const uint32_t read = !decides(l, d, receives) ? l->reads[d] : own ? ways_read(own) : 0;
+  return read & ways_bit(bytes);
+}
+
 // How a long message goes whose sender waits before it is read. Through the window both ends copy
 // at once, which is quicker where the receiver does not say otherwise; but who has some for several
 // peers has them read, by as many processors, who only tests may be gone for long, and where ranks
@@ -223,11 +243,19 @@ static void choose_way(const struct nbc_shm_lanes *lanes, const struct lane *l,
                        struct nbc_shm_message *m) {
   struct cell *cell = cell_of(&l->out, m->number);
   bool window = lanes->longs == 1 && may_copy(lanes, l) && l->out.sizes.window >= WORTH_IT &&
-                !(l->reads & ways_bit(m->bytes));
+                !is_to_be_read(lanes, l, l->goes, false, m->bytes);
   uint16_t kind = KIND_MEMORY;
   bool ours = atomic_compare_exchange_strong(&cell->kind, &kind,
                                              (uint16_t)(window ? KIND_WINDOW : KIND_READ));
   m->kind = ours && window ? KIND_WINDOW : KIND_READ;
+}
+
+// There is one more, which goes or comes. What is posted while there is one the other way is both
+// ends' work, as in an alltoall between two, whichever of the two ends first.
+static void find_directions(struct lane *l, enum direction *of) {
+  const struct nbc_shm_message *m = l->receives.first;
+  *of = ONE_WAY;
+  if (l->posted.first && m && m->bytes > l->in.sizes.slot) l->goes = l->comes = BOTH_WAYS;
 }
 
 static void append_posted(struct nbc_shm_lanes *lanes, struct lane *l, struct nbc_shm_message *m) {
@@ -238,6 +266,7 @@ static void append_posted(struct nbc_shm_lanes *lanes, struct lane *l, struct nb
   }
   const bool behind = l->posted.first;
   append(&l->posted, m);
+  find_directions(l, &l->goes);
   if (behind) return;
   if (++lanes->longs == 1) lanes->only = l;
   // No longer the only one: whoever is to read it need not wait for that.
@@ -370,9 +399,11 @@ static int move_sends(struct nbc_shm_lanes *lanes, struct lane *l) {
 // --- receiving ---
 
 int lane_receive(struct nbc_shm_lanes *lanes, uint32_t lane, struct nbc_shm_message *m) {
+  struct lane *l = &lanes->lanes[lane];
   m->moved = 0;
   m->open = 1;
-  append(&lanes->lanes[lane].receives, m);
+  append(&l->receives, m);
+  if (m->bytes > l->in.sizes.slot) find_directions(l, &l->comes);
   return 0;
 }
 
@@ -400,13 +431,6 @@ static int64_t now(void) {
   return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
 }
 
-// What of lengths is quicker read, of all messages too long for a slot.
-static struct ways *ways_of(const struct nbc_shm_lanes *lanes, const struct lane *l,
-                            uint64_t bytes) {
-  struct process *p = l->peer->process;
-  return p && l->pulls && may_copy(lanes, l) && bytes > l->in.sizes.slot ? &p->ways : NULL;
-}
-
 // Whether the message is seen for the first time; and when that was.
 static bool is_new(const struct nbc_shm_lanes *lanes, struct lane *l) {
   if (l->since || !may_copy(lanes, l)) return false;
@@ -414,15 +438,10 @@ static bool is_new(const struct nbc_shm_lanes *lanes, struct lane *l) {
   return true;
 }
 
-static bool asks_to_read(const struct nbc_shm_lanes *lanes, const struct lane *l, uint64_t bytes) {
-  const struct ways *ways = ways_of(lanes, l, bytes);
-  return ways && ways_read(ways) & ways_bit(bytes);
-}
-
 // Whether the sender may be about to copy the message, which is quicker.
 static bool is_patient(const struct nbc_shm_lanes *lanes, const struct lane *l, uint64_t bytes,
                        bool fresh) {
-  if (!may_copy(lanes, l) || asks_to_read(lanes, l, bytes)) return false;
+  if (!may_copy(lanes, l) || is_to_be_read(lanes, l, l->comes, true, bytes)) return false;
   uint64_t in_ns = bytes <= l->in.sizes.slot ? COPIED_IN_NS : READ_IN_NS;
   return fresh || now() < l->since + LEAST_PATIENCE + (int64_t)(bytes / in_ns);
 }
@@ -431,12 +450,13 @@ static bool is_patient(const struct nbc_shm_lanes *lanes, const struct lane *l, 
 // vain, too: to be asked for the window, the sender may always have too much else to do.
 static void note_time(const struct nbc_shm_lanes *lanes, struct lane *l, uint16_t kind,
                       uint64_t bytes) {
-  struct ways *ways = ways_of(lanes, l, bytes);
-  if (ways && !l->asked) {
+  struct ways *ways = ways_of(lanes, l, l->comes, bytes);
+  if (ways && !l->asked && decides(l, l->comes, true)) {
     ways_took(ways, bytes, kind != KIND_WINDOW && !l->in_vain, (uint64_t)(now() - l->since));
     const uint32_t reads = ways_read(ways);
-    if (reads != atomic_load_explicit(&l->in.note->reads, memory_order_relaxed))
-      atomic_store_explicit(&l->in.note->reads, reads, memory_order_relaxed);
+    atomic_uint *told = &l->in.note->reads[l->comes];
+    if (reads != atomic_load_explicit(told, memory_order_relaxed))
+      atomic_store_explicit(told, reads, memory_order_relaxed);
   }
   l->since = 0;
   l->in_vain = false;
@@ -465,7 +485,7 @@ static int take(struct nbc_shm_lanes *lanes, struct lane *l, struct cell *cell, 
       if (m->bytes > l->in.sizes.slot &&
           !atomic_compare_exchange_strong(&cell->kind, &kind, (uint16_t)KIND_READ))
         return 0;  // the sender has found a way; the next look sees it
-      l->in_vain = l->since && !asks_to_read(lanes, l, m->bytes);
+      l->in_vain = l->since && !is_to_be_read(lanes, l, l->comes, true, m->bytes);
       // fall through
     case KIND_READ:
       if (!l->asked) {

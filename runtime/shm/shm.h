@@ -58,16 +58,19 @@ struct guard {
   uint64_t bytes;          // of the part
 };
 
+// Which way long messages go between two ranks at a time.
+enum direction { ONE_WAY, BOTH_WAYS, DIRECTIONS };
+
 // What the receiver writes.
 struct note {
   _Alignas(LINE) struct guard guard;
-  atomic_uint taken;       // messages
-  atomic_uint asked;       // k + 1: of message k it wants the bytes through the window
-  atomic_uint reading;     // k + 1: it is about to read message k from the sender's memory
-  atomic_uint never;       // it cannot read the sender's memory
-  atomic_uint reads;       // which long messages it would rather read: ways_bit()s of lengths
-  atomic_uint closed;      // it takes no more
-  _Atomic uint64_t drawn;  // bytes from the window, ever
+  atomic_uint taken;              // messages
+  atomic_uint asked;              // k + 1: of message k it wants the bytes through the window
+  atomic_uint reading;            // k + 1: it is about to read message k from the sender's memory
+  atomic_uint never;              // it cannot read the sender's memory
+  atomic_uint reads[DIRECTIONS];  // which long messages are to be read: ways_bit()s of lengths
+  atomic_uint closed;             // it takes no more
+  _Atomic uint64_t drawn;         // bytes from the window, ever
 };
 
 // What the sender writes.
@@ -131,10 +134,11 @@ struct lane {
   uint32_t sent, seen;             // cells used, and known to be taken
   uint32_t end, free;              // of the ring: where what was posted ends, and what is taken
   uint32_t out_pages, in_pages;    // of the rings: what has its pages; UINT32_MAX: all
-  uint32_t reads;                  // of long messages, those that the peer would rather read
   bool never;                      // the peer said that it cannot read our memory
   bool asked;                      // for the message that is next
   bool in_vain;                    // likewise: its sender did not copy it for as long as was waited
+  enum direction goes, comes;      // the long message that was posted last, either way
+  uint32_t reads[DIRECTIONS];      // of long messages, those that the peer wants to be read
   uint32_t taken, told;            // cells, and as the note has it
   uint32_t ring_taken, ring_told;  // bytes of the ring, likewise
   uint32_t ends[MOST_CELLS];       // by cell that was sent: where its slot does
@@ -204,7 +208,7 @@ struct process {
   int file;            // -1: none
   bool gone;           // when it was to be watched
   atomic_bool pulled;  // its memory could be read
-  struct ways ways;
+  struct ways ways[DIRECTIONS];
   unsigned users;
 };
 
@@ -296,6 +300,11 @@ int lane_move(struct nbc_shm_lanes *, uint32_t lane);
 static inline bool lane_filled(const struct lane *l) {
   return atomic_load_explicit(&cell_of(&l->in, l->taken)->flag, memory_order_acquire) ==
          l->taken + 1;
+}
+// What the peer wants to be read.
+static inline void lane_heed(struct lane *l) {
+  for (int d = 0; d < DIRECTIONS; ++d)
+    l->reads[d] = atomic_load_explicit(&l->out.note->reads[d], memory_order_relaxed);
 }
 static inline bool lane_busy(const struct lane *l) {
   return l->receives.first || l->posted.first || l->owed.first || l->waiting.first;

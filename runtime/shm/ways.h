@@ -5,7 +5,7 @@
 // has just written; but what the receiver's cache has already is read in less time than it is
 // copied twice, and of processors far from one another each copy costs more. So the receiver times
 // messages, by the power of two of their length, and now and then asks for a few that go the other
-// way.
+// way. Messages that go both ways at once are timed by one end, for both, and apart from others.
 
 #pragma once
 
@@ -33,9 +33,11 @@ struct ways {
   struct way_times of[WAY_LENGTHS];
 };
 
-// Thread safe, all three.
+// Thread safe, but for ways_expect_read.
 uint32_t ways_bit(uint64_t bytes);
 uint32_t ways_read(const struct ways *);
+// Lengths from so many bytes on are read, for a while, before they are compared.
+void ways_expect_read(struct ways *, uint64_t bytes);
 // A message has come, read or through the window, in so long.
 void ways_took(struct ways *, uint64_t bytes, bool read, uint64_t ns);
 
