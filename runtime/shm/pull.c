@@ -13,7 +13,7 @@
 
 #include "runtime/shm/shm.h"
 
-enum { PART = 1 << 20 };  // bytes; this rank's own messages wait meanwhile
+enum { PART = 1 << 22 };  // bytes; this rank's own messages wait meanwhile
 
 // What of a list of runs lies behind `offset`, PART of it at most, as a list of at most MOST_RUNS.
 static unsigned long rest_of(const struct iovec *runs, uint32_t count, uint64_t offset,
