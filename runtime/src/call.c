@@ -90,6 +90,7 @@ static bool may_wait(const nbc_plan *plan, const struct call *c) {
 static int work(nbc_plan *plan, struct call *c) {
   bool any = c->variant->stages[c->stage].hosts_count != 0;
   c->owes = any && may_wait(plan, c);
+  plan->looks = 0;
   return any && !c->owes ? host_run(plan, c) : 0;
 }
 
@@ -201,8 +202,19 @@ static void advance(nbc_plan *plan) {
   }
 }
 
+// Whether the oldest call owes what nothing stands behind, and has messages that may be over
+// before: a long one from a peer is to be read, now that its memory is as the last call has left
+// it. When they do not get on, there is time for the work.
+static bool messages_first(nbc_plan *plan) {
+  enum { LOOKS = 8 };
+  struct call *c = plan->oldest;
+  return c && c->owes && c->enabled && !plan->postponing && plan->target->lingers &&
+         plan->looks++ < LOOKS && plan->target->lingers(plan, c);
+}
+
 // Takes in what the device has done. Returns whether that was anything.
 static bool move(nbc_plan *plan) {
+  if (messages_first(plan)) return false;
   bool moved = (plan->oldest && plan->oldest->owes) || (plan->ringer && plan->ringer->owes);
   if (moved) advance(plan);
   while (plan->oldest && plan->oldest->pending) {

@@ -126,6 +126,7 @@ struct nbc_plan {
   uint32_t significant;  // bit (1 << role)
   uint32_t replaced;     // the role whose buffer NBC_IN_PLACE stands for
   uint32_t idle;         // looks since something moved
+  uint32_t looks;        // at messages of the oldest call, which owes work that they do not need
   bool away;             // others may have had the processor since the device aside was asked
   int status;            // not 0: of no more use
   bool connected;

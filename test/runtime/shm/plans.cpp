@@ -59,6 +59,53 @@ TEST(Shm, whatFitsIntoASlotWaitsForNobody) {
   }
 }
 
+build::Bytes allgatherWithItsOwnLast(uint32_t me) {
+  build::Messages m("own_last", NBC_ALLGATHER, 2, me);
+  const uint32_t in = m.b.buffer(NBC_ROLE_IN), out = m.b.buffer(NBC_ROLE_OUT);
+  for (uint32_t flags : {0u, uint32_t(NBC_VARIANT_IN_PLACE)}) {
+    m.beginVariant(flags);
+    m.receive(1 - me, m.b.piece(out, 1 - me));
+    m.send(1 - me, flags ? m.b.piece(out, me) : m.b.piece(in, 0));
+    m.stage();
+    if (!flags) m.b.copy(m.b.piece(in, 0), m.b.piece(out, me));
+    if (!flags) m.stage();
+    m.endVariant();
+  }
+  return m.finish();
+}
+
+TEST(Shm, messagesComeBeforeWhatNothingStandsBehind) {
+  constexpr size_t n = 70000;
+  Node w(2);
+  w.addPlans(allgatherWithItsOwnLast);
+  const std::vector<uint8_t> in[2] = {std::vector<uint8_t>(n, 1), std::vector<uint8_t>(n, 2)};
+  std::vector<uint8_t> out[2], expected = in[0];
+  expected.insert(expected.end(), in[1].begin(), in[1].end());
+  for (bool together : {true, false}) {
+    nbc_request requests[2];
+    int done = 0;
+    const auto start = [&](int rank) {
+      out[rank].assign(2 * n, 0);
+      nbc_call c = {.in = in[rank].data(), .out = out[rank].data(), .count = n};
+      ASSERT_EQ(nbc_start(w.plans[size_t(rank)], &c, &requests[rank]), 0);
+    };
+    start(0);
+    if (together) {
+      start(1);
+      ASSERT_EQ(nbc_test(&requests[0], &done), 0);
+      EXPECT_EQ(out[0][n], 2) << "it is there, and its memory as the peer has left it";
+      EXPECT_EQ(out[0][0], 0);
+    } else {
+      for (int i = 0; i < 20; ++i) ASSERT_EQ(nbc_test(&requests[0], &done), 0);
+      EXPECT_EQ(out[0][0], 1) << "there is time for it while the peer does not come";
+      start(1);
+    }
+    for (int ended[2] = {}; !ended[0] || !ended[1];)
+      for (int rank = 0; rank < 2; ++rank) ASSERT_EQ(nbc_test(&requests[rank], &ended[rank]), 0);
+    for (const auto &o : out) EXPECT_EQ(o, expected);
+  }
+}
+
 TEST(Shm, otherCollectives) {
   for (uint32_t ranks : {2, 3, 6})
     for (unsigned seed = 0; seed < 4; ++seed) {
