@@ -158,7 +158,7 @@ static int add(struct nbc_shm_lanes *lanes, const uint32_t *ranks, uint32_t coun
     l->peer = &shm->peers[l->rank];
     l->pulls = l->peer->pulls;
     atomic_store(&l->in.note->never, !l->pulls);
-    for (int d = 0; d < DIRECTIONS && l->peer->process; ++d)
+    for (int d = 0; d < DIRECTIONS && l->pulls && l->peer->process; ++d)
       atomic_store(&l->in.note->reads[d], ways_read(&l->peer->process->ways[d]));
   }
   return 0;

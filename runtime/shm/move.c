@@ -447,12 +447,18 @@ static bool is_patient(const struct nbc_shm_lanes *lanes, const struct lane *l, 
 }
 
 // That a message has come, of that kind; it is noted what its way took. What it was waited for in
-// vain, too: to be asked for the window, the sender may always have too much else to do.
+// vain, too: to be asked for the window, the sender may always have too much else to do. Of
+// messages each way the whole round from one to the next counts: who reads takes lines from who
+// writes them again, and the message's own time does not show that.
 static void note_time(const struct nbc_shm_lanes *lanes, struct lane *l, uint16_t kind,
                       uint64_t bytes) {
   struct ways *ways = ways_of(lanes, l, l->comes, bytes);
   if (ways && !l->asked && decides(l, l->comes, true)) {
-    ways_took(ways, bytes, kind != KIND_WINDOW && !l->in_vain, (uint64_t)(now() - l->since));
+    const int64_t end = now(), before = l->round.length == ways_bit(bytes) ? l->round.begin : end;
+    const int64_t begin = l->comes == BOTH_WAYS ? before : l->since;
+    if (begin < end)
+      ways_took(ways, bytes, kind != KIND_WINDOW && !l->in_vain, (uint64_t)(end - begin));
+    if (l->comes == BOTH_WAYS) l->round = (struct round){end, ways_bit(bytes)};
     const uint32_t reads = ways_read(ways);
     atomic_uint *told = &l->in.note->reads[l->comes];
     if (reads != atomic_load_explicit(told, memory_order_relaxed))

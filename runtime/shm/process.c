@@ -14,9 +14,6 @@
 
 #include "runtime/shm/shm.h"
 
-// Bytes of messages each way that are quicker read, as a rule: by the window each end copies twice.
-enum { LONG_BOTH_WAYS = 1 << 18 };
-
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct process *all;  // under the lock, as is
 static size_t count;         //   how many they are
@@ -38,7 +35,6 @@ static struct process *add(uint64_t token, int64_t pid) {
   const int file = pid ? (int)syscall(SYS_pidfd_open, (pid_t)pid, 0) : -1;
   *p = (struct process){.next = all, .token = token, .file = file};
   p->gone = pid && file < 0 && errno == ESRCH;
-  ways_expect_read(&p->ways[BOTH_WAYS], LONG_BOTH_WAYS);
   pool_await(++count);
   return all = p;
 }

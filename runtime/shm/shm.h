@@ -124,6 +124,10 @@ struct queue {
 
 struct peer;
 struct lot;
+struct round {
+  int64_t begin;    // ns
+  uint32_t length;  // ways_bit() of its message's
+};
 struct lane {
   // What posting a message looks at, in three lines; and one of `ends`.
   struct inbox out;      // sending: the peer's memory
@@ -144,7 +148,8 @@ struct lane {
   uint32_t ends[MOST_CELLS];       // by cell that was sent: where its slot does
   struct inbox in;                 // receiving: our memory
   uint64_t drawn, filled;
-  int64_t since;  // ns; when the next message, a long one, was seen; 0: not yet
+  int64_t since;       // ns; when the next message, a long one, was seen; 0: not yet
+  struct round round;  // since the last message of those that go both ways
   const struct peer *peer;
   uint32_t rank;
   struct mapped *mapped;  // the peer's object; null: it is not connected, or was given up

@@ -5,7 +5,7 @@
 
 enum {
   FEW = 4,   // are compared, without the slowest: it may have lost its processor
-  WARM = 4,  // are read first: where it was not done just before, it takes twice as long
+  WARM = 4,  // come first: what is read takes twice as long where it was not just before
   SOON = 64,
   SELDOM = 1024,  // messages between two comparisons, if they end alike
   SHORTEST = 12   // log2 of bytes
@@ -21,22 +21,15 @@ uint32_t ways_read(const struct ways *w) {
   return __atomic_load_n(&w->read, __ATOMIC_RELAXED);
 }
 
-void ways_expect_read(struct ways *w, uint64_t bytes) {
-  for (uint32_t bit = ways_bit(bytes); bit < UINT32_C(1) << WAY_LENGTHS; bit <<= 1) {
-    w->read |= bit;
-    w->of[__builtin_ctz(bit)].skip = SOON;
-  }
-}
-
 // The few of the way that is asked for. The other is tried next, or has been before; to change for
 // it must be worth it.
 static void compare(struct ways *w, struct way_times *t, uint32_t bit) {
   const uint64_t sum = t->sum - t->slowest;
   const bool better = t->tries && sum < t->before - t->before / 8;
   if (t->tries) {
-    t->pause = better || !t->pause ? SOON : t->pause < SELDOM ? 2 * t->pause : SELDOM;
+    t->pause = better || !t->pause ? SOON : t->pause < SELDOM ? 4 * t->pause : SELDOM;
     t->skip = t->pause;
-  } else if (!(ways_read(w) & bit)) {
+  } else {
     t->skip = WARM;
   }
   if (!better) __atomic_fetch_xor(&w->read, bit, __ATOMIC_RELAXED);

@@ -33,11 +33,9 @@ struct ways {
   struct way_times of[WAY_LENGTHS];
 };
 
-// Thread safe, but for ways_expect_read.
+// Thread safe, all three.
 uint32_t ways_bit(uint64_t bytes);
 uint32_t ways_read(const struct ways *);
-// Lengths from so many bytes on are read, for a while, before they are compared.
-void ways_expect_read(struct ways *, uint64_t bytes);
 // A message has come, read or through the window, in so long.
 void ways_took(struct ways *, uint64_t bytes, bool read, uint64_t ns);
 
