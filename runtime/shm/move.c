@@ -230,6 +230,7 @@ static bool decides(const struct lane *l, enum direction d, bool receives) {
 
 static bool is_to_be_read(const struct nbc_shm_lanes *lanes, const struct lane *l, enum direction d,
                           bool receives, uint64_t bytes) {
+  if (bytes <= l->in.sizes.slot) return false;
   const struct ways *own = ways_of(lanes, l, d, bytes);
   const uint32_t read = !decides(l, d, receives) ? l->reads[d] : own ? ways_read(own) : 0;
   return read & ways_bit(bytes);
