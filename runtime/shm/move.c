@@ -215,11 +215,16 @@ static bool may_copy(const struct nbc_shm_lanes *lanes, const struct lane *l) {
   return lanes->shm->own_cores && !l->peer->same;
 }
 
-// What of lengths is quicker read, of all messages too long for a slot.
+// Too long for a slot.
+static bool is_long(const struct lane *l, uint64_t bytes) {
+  return bytes > l->in.sizes.slot;
+}
+
+// What of lengths is quicker read, of all long messages.
 static struct ways *ways_of(const struct nbc_shm_lanes *lanes, const struct lane *l,
-                            enum direction d, uint64_t bytes) {
+                            enum direction d) {
   struct process *p = l->peer->process;
-  return p && l->pulls && may_copy(lanes, l) && bytes > l->in.sizes.slot ? &p->ways[d] : NULL;
+  return p && l->pulls && may_copy(lanes, l) ? &p->ways[d] : NULL;
 }
 
 // Whether this end's times tell which way a message goes: the receiver's. Where there is one each
@@ -230,10 +235,10 @@ static bool decides(const struct lane *l, enum direction d, bool receives) {
 
 static bool is_to_be_read(const struct nbc_shm_lanes *lanes, const struct lane *l, enum direction d,
                           bool receives, uint64_t bytes) {
-  if (bytes <= l->in.sizes.slot) return false;
-  const struct ways *own = ways_of(lanes, l, d, bytes);
-  const uint32_t read = !decides(l, d, receives) ? l->reads[d] : own ? ways_read(own) : 0;
-  return read & ways_bit(bytes);
+  if (!is_long(l, bytes)) return false;
+  if (!decides(l, d, receives)) return l->reads[d] & ways_bit(bytes);
+  const struct ways *own = ways_of(lanes, l, d);
+  return own && ways_read(own) & ways_bit(bytes);
 }
 
 // How a long message goes whose sender waits before it is read. Through the window both ends copy
@@ -256,7 +261,7 @@ static void choose_way(const struct nbc_shm_lanes *lanes, const struct lane *l,
 static void find_directions(struct lane *l, enum direction *of) {
   const struct nbc_shm_message *m = l->receives.first;
   *of = ONE_WAY;
-  if (l->posted.first && m && m->bytes > l->in.sizes.slot) l->goes = l->comes = BOTH_WAYS;
+  if (l->posted.first && m && is_long(l, m->bytes)) l->goes = l->comes = BOTH_WAYS;
 }
 
 static void append_posted(struct nbc_shm_lanes *lanes, struct lane *l, struct nbc_shm_message *m) {
@@ -404,7 +409,7 @@ int lane_receive(struct nbc_shm_lanes *lanes, uint32_t lane, struct nbc_shm_mess
   m->moved = 0;
   m->open = 1;
   append(&l->receives, m);
-  if (m->bytes > l->in.sizes.slot) find_directions(l, &l->comes);
+  if (is_long(l, m->bytes)) find_directions(l, &l->comes);
   return 0;
 }
 
@@ -453,13 +458,17 @@ static bool is_patient(const struct nbc_shm_lanes *lanes, const struct lane *l, 
 // writes them again, and the message's own time does not show that.
 static void note_time(const struct nbc_shm_lanes *lanes, struct lane *l, uint16_t kind,
                       uint64_t bytes) {
-  struct ways *ways = ways_of(lanes, l, l->comes, bytes);
+  struct ways *ways = is_long(l, bytes) ? ways_of(lanes, l, l->comes) : NULL;
   if (ways && !l->asked && decides(l, l->comes, true)) {
-    const int64_t end = now(), before = l->round.length == ways_bit(bytes) ? l->round.begin : end;
-    const int64_t begin = l->comes == BOTH_WAYS ? before : l->since;
+    const int64_t end = now();
+    int64_t begin = l->since;
+    if (l->comes == BOTH_WAYS) {
+      const uint32_t length = ways_bit(bytes);
+      begin = l->round.length == length ? l->round.begin : end;
+      l->round = (struct round){end, length};
+    }
     if (begin < end)
       ways_took(ways, bytes, kind != KIND_WINDOW && !l->in_vain, (uint64_t)(end - begin));
-    if (l->comes == BOTH_WAYS) l->round = (struct round){end, ways_bit(bytes)};
     const uint32_t reads = ways_read(ways);
     atomic_uint *told = &l->in.note->reads[l->comes];
     if (reads != atomic_load_explicit(told, memory_order_relaxed))

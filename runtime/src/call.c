@@ -202,14 +202,18 @@ static void advance(nbc_plan *plan) {
   }
 }
 
-// Whether the oldest call owes what nothing stands behind, and has messages that may be over
-// before: a long one from a peer is to be read, now that its memory is as the last call has left
-// it. When they do not get on, there is time for the work.
+// Whether the oldest call owes what nothing stands behind, so that its messages may end before.
+static bool owes_last(const nbc_plan *plan) {
+  const struct call *c = plan->oldest;
+  return c && c->owes && c->enabled && plan->target->lingers;
+}
+
+// Whether its messages are to be looked at again: a long one from a peer is to be read, now that
+// its memory is as the last call has left it. When they do not get on, there is time for the work.
 static bool messages_first(nbc_plan *plan) {
   enum { LOOKS = 8 };
-  struct call *c = plan->oldest;
-  return c && c->owes && c->enabled && !plan->postponing && plan->target->lingers &&
-         plan->looks++ < LOOKS && plan->target->lingers(plan, c);
+  return owes_last(plan) && !plan->postponing && plan->looks++ < LOOKS &&
+         plan->target->lingers(plan, plan->oldest);
 }
 
 // Takes in what the device has done. Returns whether that was anything.
@@ -236,8 +240,7 @@ static bool move(nbc_plan *plan) {
 // if it were done.
 static void look(nbc_plan *plan) {
   move(plan);
-  struct call *c = plan->oldest;
-  if (c && c->owes && c->enabled && plan->target->lingers) plan->target->lingers(plan, c);
+  if (owes_last(plan)) plan->target->lingers(plan, plan->oldest);
 }
 
 // Scratch of a call lies as close as its blocks are long, and not as they may be: so a call
