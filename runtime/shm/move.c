@@ -515,7 +515,8 @@ static int take(struct nbc_shm_lanes *lanes, struct lane *l, struct cell *cell, 
         told_release();
         atomic_store_explicit(&l->in.note->asked, l->taken + 1, memory_order_release);
       }
-      return draw_window(lanes, l, m);
+      // One that fits into its slot is copied there; the window may have the next one by then.
+      return is_long(l, m->bytes) ? draw_window(lanes, l, m) : 0;
     case KIND_WINDOW:
       return draw_window(lanes, l, m);
   }
