@@ -403,6 +403,29 @@ void nbc_plan_query(const nbc_plan *, struct nbc_plan_info *);
  */
 #define NBC_IN_PLACE ((void *)-1)
 
+/* Where a buffer's bytes lie, if that is not one behind the other: columns, parts of a matrix, what
+ * an MPI's derived types describe. To the algorithm the buffer is its bytes in their order, as if
+ * they had been packed; what goes through memory that is copied anyway is gathered and scattered by
+ * these functions on its way, and never packed as a whole.
+ *
+ * They get the struct itself for whatever else they have to know, and are called by the thread that
+ * is in nbc_start, nbc_test or nbc_wait of the plan, or the communicator's, for parts of any length
+ * that is not 0, in any order. They must not call those for the same plan. */
+struct nbc_layout {
+  /* Copies `bytes` of them, from `offset` on, to where they are one behind the other. */
+  void (*gather)(const struct nbc_layout *, uint64_t offset, void *to, size_t bytes);
+  /* Likewise from there. */
+  void (*scatter)(const struct nbc_layout *, uint64_t offset, const void *from, size_t bytes);
+};
+/* What becomes of calls with layouts: refused; taken; or taken and quicker than if their caller
+ * packed. */
+enum nbc_layouts { NBC_LAYOUTS_REFUSED, NBC_LAYOUTS_TAKEN, NBC_LAYOUTS_QUICK };
+/* Of a plan that was created. They are taken by plans of target shm whose peers are all in the
+ * node, of collectives that do not reduce, and quick where each rank has a core. Ranks need not
+ * agree on it: who has a layout sends the same bytes as who has none. Null: refused. Thread safe.
+ */
+enum nbc_layouts nbc_plan_layouts(const nbc_plan *);
+
 /* What a call is about: buffers, how much, which operation. Read by nbc_start; need not stay. */
 struct nbc_call {
   const void *in; /* contributions; null where a rank has none (bcast, barrier; scatter's others) */
@@ -438,6 +461,11 @@ struct nbc_call {
    * they hold the same, wherever they lie: then nbc_start does not compare them with those of the
    * call before. */
   uint64_t arrays;
+
+  /* How `in` and `out` lie, which are not looked at then; displacements count in the packed bytes.
+   * Null: as they are. They must stay until the call is done. NBC_ERROR_UNSUPPORTED where
+   * nbc_plan_layouts() says so. */
+  const struct nbc_layout *in_layout, *out_layout;
 };
 
 /* A call under way. Opaque; owned by the caller, in use from nbc_start until nbc_test says done or
@@ -464,7 +492,7 @@ typedef struct nbc_request {
  *   another's.
  * - NBC_ERROR_TOO_LONG: more bytes than the plan, or the device, can do.
  * - NBC_ERROR_UNSUPPORTED: counts of its own for each block where the template is for equal ones,
- * or in place where it has no variant for that.
+ * or in place where it has no variant for that; a layout, which nbc_plan_layouts() says is refused.
  * - NBC_ERROR_RESOURCES, NBC_ERROR_MEMORY: no memory can be registered any more.
  * - NBC_ERROR_TEMPLATE: the template passed its checks, and yet is none that nbcc makes.
  * - NBC_ERROR_DEVICE, NBC_ERROR_ABANDONED: what has happened to the plan before, or to one that it

@@ -235,6 +235,13 @@ static int reachable(const struct nbc_shm_lanes *lanes) {
   return 1;
 }
 
+// What is sent goes through the window: who shares a core would wait for a turn of it at each part,
+// and a small one has many parts.
+static enum nbc_layouts layouts(const struct nbc_shm_lanes *lanes) {
+  const bool quick = lanes->shm->own_cores && lanes->sizes.window >= WORTH_IT;
+  return quick ? NBC_LAYOUTS_QUICK : NBC_LAYOUTS_TAKEN;
+}
+
 static const void *hot(const struct nbc_shm_lanes *lanes, uint32_t lane, size_t *bytes) {
   *bytes = offsetof(struct lane, ends);
   return &lanes->lanes[lane];
@@ -303,6 +310,7 @@ const struct nbc_shm_ops shm_ops = {
     .describe = describe,
     .connect = connect_lane,
     .reachable = reachable,
+    .layouts = layouts,
     .hot = hot,
     .memory = memory,
     .send = lane_send,

@@ -26,7 +26,6 @@
 
 enum {
   SOON = NBC_SHM_SHORT,   // bytes that are copied at once
-  WORTH_IT = 8192,        // bytes of a window: in smaller parts copying twice takes longer
   LEAST_PATIENCE = 1000,  // ns
   COPIED_IN_NS = 4,       // bytes, at least, while it waits
   READ_IN_NS = 16         // likewise: it waits as long as it would read, at most
@@ -68,7 +67,11 @@ static void copy_runs(const struct nbc_shm_message *m, uint64_t offset, unsigned
     }
     uint64_t n = least(run->iov_len - offset, bytes);
     unsigned char *at = (unsigned char *)run->iov_base + offset;
-    if (scatter)
+    if (m->layout && scatter)
+      m->layout->scatter(m->layout, (uint64_t)(at - NBC_SHM_LAID_OUT), flat, n);
+    else if (m->layout)
+      m->layout->gather(m->layout, (uint64_t)(at - NBC_SHM_LAID_OUT), flat, n);
+    else if (scatter)
       memcpy(at, flat, n);
     else
       memcpy(flat, at, n);
@@ -76,8 +79,12 @@ static void copy_runs(const struct nbc_shm_message *m, uint64_t offset, unsigned
   }
 }
 
+static inline bool is_memory(const struct nbc_shm_message *m) {
+  return m->run_count == 1 && !m->layout;
+}
+
 void gather_runs(const struct nbc_shm_message *m, uint64_t offset, void *to, uint64_t bytes) {
-  if (m->run_count == 1 && bytes)
+  if (is_memory(m) && bytes)
     memcpy(to, (const unsigned char *)m->runs->iov_base + offset, bytes);
   else
     copy_runs(m, offset, (unsigned char *)to, bytes, false);
@@ -85,7 +92,7 @@ void gather_runs(const struct nbc_shm_message *m, uint64_t offset, void *to, uin
 
 void scatter_runs(const struct nbc_shm_message *m, uint64_t offset, const void *from,
                   uint64_t bytes) {
-  if (m->run_count == 1 && bytes)
+  if (is_memory(m) && bytes)
     memcpy((unsigned char *)m->runs->iov_base + offset, from, bytes);
   else
     copy_runs(m, offset, (unsigned char *)from, bytes, true);
@@ -112,10 +119,11 @@ static int look(struct lane *l) {
   return 0;
 }
 
-// Where a long message lies, into its cell and slot. False: it has too many runs.
+// Where a long message lies, into its cell and slot. False: it has too many runs, or a layout.
 static bool say_where(const struct lane *l, struct cell *cell, unsigned char *slot,
                       const struct nbc_shm_message *m) {
   size_t list = m->run_count * sizeof *m->runs;
+  if (m->layout) return false;
   if (m->run_count == 1)
     cell->from = m->runs[0];
   else if (m->run_count <= MOST_RUNS && list <= l->out.sizes.slot)
@@ -129,7 +137,7 @@ static bool say_where(const struct lane *l, struct cell *cell, unsigned char *sl
 // Whether a message that fits into a slot is copied there later. Where memory cannot be read, the
 // receiver would have to wait for that.
 static bool may_wait(const struct lane *l, const struct nbc_shm_message *m) {
-  return m->bytes > SOON && m->run_count == 1 && !l->never;
+  return m->bytes > SOON && is_memory(m) && !l->never;
 }
 
 // --- the ring: positions in it are counted on from round to round ---

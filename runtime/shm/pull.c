@@ -13,13 +13,16 @@
 
 #include "runtime/shm/shm.h"
 
-enum { PART = 1 << 22 };  // bytes; this rank's own messages wait meanwhile
+enum {
+  PART = 1 << 22,  // bytes; this rank's own messages wait meanwhile
+  ROOM = 1 << 16   // likewise, which stay in the cache until they are scattered
+};
 
-// What of a list of runs lies behind `offset`, PART of it at most, as a list of at most MOST_RUNS.
+// What of a list of runs lies behind `offset`, so much of it at most, as a list of at most
+// MOST_RUNS.
 static unsigned long rest_of(const struct iovec *runs, uint32_t count, uint64_t offset,
-                             struct iovec rest[MOST_RUNS]) {
+                             uint64_t left, struct iovec rest[MOST_RUNS]) {
   unsigned long n = 0;
-  uint64_t left = PART;
   for (uint32_t i = 0; i < count && n < MOST_RUNS && left; ++i) {
     if (offset >= runs[i].iov_len) {
       offset -= runs[i].iov_len;
@@ -42,15 +45,39 @@ static int copy(const struct iovec *from, struct nbc_shm_message *m) {
   return 1;
 }
 
+// Into as many runs. Bytes, or none, and *status is to be returned.
+static uint64_t read_part(const struct peer *peer, const struct iovec *from, uint32_t runs,
+                          uint64_t offset, uint64_t bytes, const struct iovec *to,
+                          unsigned long count, int *status) {
+  struct iovec remote[MOST_RUNS];
+  const unsigned long remotes = rest_of(from, runs, offset, bytes, remote);
+  errno = 0;
+  const ssize_t n = process_vm_readv((pid_t)peer->pid, to, count, remote, remotes, 0);
+  *status = n < 0 && errno == ESRCH ? NBC_ERROR_DEVICE : 0;
+  return n > 0 ? (uint64_t)n : 0;
+}
+
 static int read_memory(const struct peer *peer, const struct iovec *from, uint32_t runs,
                        struct nbc_shm_message *m) {
-  struct iovec remote[MOST_RUNS], local[MOST_RUNS];
-  unsigned long remotes = rest_of(from, runs, m->moved, remote);
-  unsigned long locals = rest_of(m->runs, m->run_count, m->moved, local);
-  errno = 0;
-  ssize_t n = process_vm_readv((pid_t)peer->pid, local, locals, remote, remotes, 0);
-  if (n <= 0) return n < 0 && errno == ESRCH ? NBC_ERROR_DEVICE : 0;
-  m->moved += (uint64_t)n;
+  struct iovec to[MOST_RUNS];
+  const unsigned long count = rest_of(m->runs, m->run_count, m->moved, PART, to);
+  int status;
+  const uint64_t n = read_part(peer, from, runs, m->moved, PART, to, count, &status);
+  m->moved += n;
+  return n == 0 ? status : m->moved == m->bytes ? 1 : PART_OF_IT;
+}
+
+static int read_to_layout(const struct peer *peer, const struct iovec *from, uint32_t runs,
+                          struct nbc_shm_message *m) {
+  unsigned char room[ROOM];
+  const struct iovec to = {room, sizeof room};
+  for (const uint64_t begin = m->moved; m->moved - begin < PART && m->moved < m->bytes;) {
+    int status;
+    const uint64_t n = read_part(peer, from, runs, m->moved, sizeof room, &to, 1, &status);
+    if (n == 0) return status;
+    scatter_runs(m, m->moved, room, n);
+    m->moved += n;
+  }
   return m->moved == m->bytes ? 1 : PART_OF_IT;
 }
 
@@ -81,7 +108,9 @@ int pull_message(struct lane *l, const struct cell *cell, const void *slot,
     scatter_runs(m, 0, slot, m->bytes);
     status = 1;
   } else if (kind == KIND_MEMORY || kind == KIND_READ) {
-    status = l->peer->same ? copy(from, m) : read_memory(l->peer, from, runs, m);
+    status = l->peer->same ? copy(from, m)
+             : m->layout   ? read_to_layout(l->peer, from, runs, m)
+                           : read_memory(l->peer, from, runs, m);
   }
   atomic_store_explicit(&l->in.note->reading, 0, memory_order_release);
   if (status) return status;

@@ -38,6 +38,7 @@
 
 enum { LINE = 64, INLINE = LINE - 16, MOST_CELLS = 64, MOST_RUNS = 64, NAME = 56, PAGE = 4096 };
 enum { ROLL = PAGE / 8 - 8 };
+enum { WORTH_IT = 8192 };  // bytes of a window: in smaller parts copying twice takes longer
 
 // --- shared ---
 

@@ -22,6 +22,7 @@
 
 #define _GNU_SOURCE  // MADV_POPULATE_WRITE
 #include "nbc/mlx5_wqe.h"
+#include "nbc/shm.h"
 #include "runtime/common/pages.h"
 #include "runtime/src/calc.h"
 #include "runtime/src/plan.h"
@@ -302,9 +303,15 @@ static inline int set_buffer(const nbc_plan *plan, struct call *c, uint32_t role
 static int set_buffers(const nbc_plan *plan, struct call *c, const struct nbc_call *call,
                        bool *in_place) {
   const bool may_miss = !call->count || plan->own_lengths;
+  void *const in = call->in_layout ? NBC_SHM_LAID_OUT : (void *)call->in;
+  void *const out = call->out_layout ? NBC_SHM_LAID_OUT : call->out;
   *in_place = false;
-  int status = set_buffer(plan, c, NBC_ROLE_IN, (void *)call->in, may_miss, in_place);
-  if (!status) status = set_buffer(plan, c, NBC_ROLE_OUT, call->out, may_miss, in_place);
+  c->laid[NBC_ROLE_IN] = call->in_layout;
+  c->laid[NBC_ROLE_OUT] = call->out_layout;
+  c->lays = call->in_layout || call->out_layout;
+  if (c->lays && plan->layouts == NBC_LAYOUTS_REFUSED) return NBC_ERROR_UNSUPPORTED;
+  int status = set_buffer(plan, c, NBC_ROLE_IN, in, may_miss, in_place);
+  if (!status) status = set_buffer(plan, c, NBC_ROLE_OUT, out, may_miss, in_place);
   if (!status) status = set_buffer(plan, c, NBC_ROLE_DATA, call->data, may_miss, in_place);
   return status;
 }
@@ -526,7 +533,7 @@ static inline enum known run_at_once(nbc_plan *plan, const struct nbc_call *call
   if (plan->turns && take_turn(plan)) return NOTHING;
   if (set_arguments(plan, c, call)) return NOTHING;
   const struct variant *v = c->variant;
-  if (!is_short(v, c->block) || (v->works && !attended)) return ARGUMENTS;
+  if (c->lays || !is_short(v, c->block) || (v->works && !attended)) return ARGUMENTS;
   if (get_memory_alone(plan, c)) return ARGUMENTS;
   const int over = plan->target->at_once(plan, c);
   if (over < 0) {

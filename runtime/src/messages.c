@@ -36,6 +36,7 @@ static int lay_runs(const nbc_plan *plan, const struct call *c, const struct nbc
       runs[count++] = (struct iovec){at, n};
   }
   m->bytes = bytes;
+  m->layout = layout_of_piece(plan, c, r->what);
   m->runs = count > 1 ? count : 0;
   m->address = count > 1 ? (uintptr_t)runs : count ? (uintptr_t)runs[0].iov_base : 0;
   return 0;
@@ -52,6 +53,7 @@ __attribute__((noinline)) static int lay_slow(const nbc_plan *plan, const struct
         run_address(plan, c, &plan->tables.relocs[v->slow[i].reloc], &m->address, &m->bytes);
     if (status) return status;
     m->runs = 0;
+    m->layout = layout_of_piece(plan, c, plan->tables.relocs[v->slow[i].reloc].what);
   }
   for (uint32_t i = 0; i < v->scattered_count; ++i) {
     const struct scattered *scattered = &v->scattered[i];
@@ -73,6 +75,7 @@ int messages_prepare(nbc_plan *plan, struct call *c) {
     messages[p->at].address = place_address(c, p);
     messages[p->at].bytes = p->count * c->block;
     messages[p->at].runs = 0;
+    messages[p->at].layout = layout_of(c, p->role);
   }
   return 0;
 }
@@ -264,6 +267,20 @@ int messages_complete(nbc_plan *plan, struct call *c) {
   (void)c;
   messages_of(plan)->ended = 0;
   return 0;
+}
+
+bool messages_take_layouts(const nbc_plan *plan) {
+  const struct messages *s = messages_of(plan);
+  const struct place *places = plan->places;
+  for (uint32_t i = 0; s && i < plan->tables.header->variants.count; ++i) {
+    const struct records *v = &s->variants[i];
+    for (uint32_t k = 0; k < v->scattered_count; ++k) {
+      const struct nbc_reloc *r = &plan->tables.relocs[v->scattered[k].reloc];
+      for (uint32_t piece = r->what; piece <= r->what + r->extra; ++piece)
+        if (places[piece].role != places[r->what].role) return false;
+    }
+  }
+  return true;
 }
 
 void messages_keep_warm(nbc_plan *plan) {

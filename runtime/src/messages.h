@@ -24,7 +24,8 @@
 
 // In one instance of a plan: of each SEND and RECV.
 struct message {
-  uint64_t address, bytes;       // of several runs: the address of a list of them
+  uint64_t address, bytes;  // of several runs: the address of a list of them
+  const struct nbc_layout *layout;
   union nbc_p2p_message handle;  // the lane's
   uint32_t peer;                 // once it is posted
   uint32_t runs;                 // 0: it is one
@@ -143,6 +144,8 @@ int messages_poll(nbc_plan *);
 bool messages_linger(nbc_plan *, struct call *);
 int messages_complete(nbc_plan *, struct call *);
 bool messages_failed(nbc_plan *);
+// Whether no message has parts of two buffers, of which one could have a layout.
+bool messages_take_layouts(const nbc_plan *);
 void messages_keep_warm(nbc_plan *);
 void messages_destroy(nbc_plan *);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // messages_create.c - a plan of messages: relocations sorted out, peers met, and all taken down.
 //
-// Linear in records and relocations. Memory: for each call that may be under way, 40 bytes a
+// Linear in records and relocations. Memory: for each call that may be under way, 48 bytes a
 // record; and as much again for all variants.
 
 #include <stdio.h>

@@ -52,6 +52,7 @@ static struct nbc_shm_message *under_way(const struct near *n, const struct mess
 static struct nbc_shm_message *describe_message(const struct near *n, const struct message *m) {
   struct nbc_shm_message *x = under_way(n, m);
   x->bytes = m->bytes;
+  x->layout = m->layout;
   x->run_count = m->runs ? m->runs : 1;
   x->run = (struct iovec){(void *)(uintptr_t)m->address, m->bytes};
   x->runs = m->runs ? (const struct iovec *)(uintptr_t)m->address : &x->run;
@@ -252,6 +253,14 @@ int near_create(nbc_plan *plan, uint32_t peers) {
 bool near_reachable(const nbc_plan *plan) {
   const struct near *n = near_of(plan);
   return !n || !n->lanes || (n->ops->reachable && n->ops->reachable(n->lanes));
+}
+
+enum nbc_layouts near_layouts(const nbc_plan *plan) {
+  const struct near *n = near_of(plan);
+  if (!messages_take_layouts(plan)) return NBC_LAYOUTS_REFUSED;
+  if (!n) return NBC_LAYOUTS_QUICK;  // it has no peers
+  const bool all = n->lanes && n->count == messages_of(plan)->peers;
+  return all && n->ops->layouts ? n->ops->layouts(n->lanes) : NBC_LAYOUTS_REFUSED;
 }
 
 void near_destroy(nbc_plan *plan) {

@@ -12,6 +12,7 @@
 // Lanes to the first `peers` of the template; what they are to know is put for them.
 int near_create(nbc_plan *, uint32_t peers);
 bool near_reachable(const nbc_plan *);
+enum nbc_layouts near_layouts(const nbc_plan *);
 void near_destroy(nbc_plan *);
 bool near_failed(nbc_plan *);
 bool near_rest(nbc_plan *);

@@ -428,6 +428,7 @@ static int create_plan(nbc_comm *comm, const void *data, size_t bytes,
     free_plan(plan);
     return status;
   }
+  if (!plan->reduces && plan->target->layouts) plan->layouts = plan->target->layouts(plan);
   plan->info.eager_bytes = plan->eager_bytes;
   plan->info.memory = plan->memory_bytes + plan->queue_bytes;
   plan->info.depth = plan->depth;
@@ -446,6 +447,10 @@ int nbc_plan_create(nbc_comm *comm, const void *data, size_t bytes,
 
 int nbc_plan_reachable(const nbc_plan *plan) {
   return plan && plan->target->reachable && plan->target->reachable(plan);
+}
+
+enum nbc_layouts nbc_plan_layouts(const nbc_plan *plan) {
+  return plan ? plan->layouts : NBC_LAYOUTS_REFUSED;
 }
 
 static void keep_plan_warm(nbc_plan *plan) {

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 #include "nbc/p2p.h"
+#include "nbc/shm.h"
 #include "runtime/src/arena.h"
 #include "runtime/src/comm.h"
 #include "runtime/src/targets.h"
@@ -136,6 +137,7 @@ struct nbc_plan {
   bool reduces;      // calls need an operator
   bool direct;       // it is for the call `bound`, one at a time
   bool may_at_once;  // some variant
+  enum nbc_layouts layouts;
   struct usual usual;
   uint64_t stride[NBC_PROTOCOLS];    // by protocol
   uint8_t *memory;                   // slots, then staging
@@ -200,6 +202,7 @@ struct __attribute__((may_alias)) call {
   nbc_reduce_function *reduce;
   void *context;
   struct row rows[NBC_ROLE_OUT + 1];
+  const struct nbc_layout *laid[NBC_ROLE_OUT + 1];   // base is NBC_SHM_LAID_OUT; null: is memory
   uintptr_t begin[CALLER_ROLES], end[CALLER_ROLES];  // what the caller's blocks lie in
   const struct found *found;                         // by piece; null: blocks are equally long
   uint64_t lengths;                                  // the number of its own, that `found` has
@@ -216,6 +219,7 @@ struct __attribute__((may_alias)) call {
   bool acquired;      // and not released
   bool owes;          // the host's work of its stage
   bool left;          // nobody stays with it
+  bool lays;          // some buffer has a layout
 };
 _Static_assert(sizeof(struct call) <= sizeof(nbc_request), "a request holds a call");
 
@@ -229,6 +233,18 @@ static inline uint64_t piece_bytes(const nbc_plan *plan, const struct call *c, u
   if (c->found) return c->found[piece].bytes;
   const struct nbc_piece *p = &plan->tables.pieces[piece];
   return c->size * (position(c, p->first + p->count, p->parts) - position(c, p->first, p->parts));
+}
+// Within a layout, of what stands for it as an address.
+static inline uint64_t offset_of(const uint8_t *at) {
+  return (uintptr_t)at - (uintptr_t)NBC_SHM_LAID_OUT;
+}
+// Null: it is memory.
+static inline const struct nbc_layout *layout_of(const struct call *c, uint32_t role) {
+  return role <= NBC_ROLE_OUT ? c->laid[role] : NULL;
+}
+static inline const struct nbc_layout *layout_of_piece(const nbc_plan *plan, const struct call *c,
+                                                       uint32_t piece) {
+  return layout_of(c, c->found ? c->found[piece].role : plan->places[piece].role);
 }
 // lengths.c
 static inline uint64_t block_bytes(const struct block *b) {

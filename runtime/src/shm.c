@@ -27,6 +27,7 @@ const struct target shm = {
     .create = create,
     .connect = messages_connect,
     .reachable = near_reachable,
+    .layouts = near_layouts,
     .keep_warm = near_keep_warm,
     .prepare = messages_prepare,
     .admit = messages_admit,

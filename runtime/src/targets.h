@@ -86,6 +86,8 @@ struct target {
   int (*connect)(nbc_plan *);
   // Whether its peers cannot fail to connect to it. Null: they can.
   bool (*reachable)(const nbc_plan *);
+  // What becomes of calls with layouts. Null: they are refused.
+  enum nbc_layouts (*layouts)(const nbc_plan *);
   // Names what a call reads of its own (warm.h). Null: nothing.
   void (*keep_warm)(nbc_plan *);
   // Whether a queue of the plan has failed, however long that takes to see.

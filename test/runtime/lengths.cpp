@@ -171,6 +171,19 @@ TEST(Lengths, arraysNeedATemplateForThem) {
   EXPECT_EQ(nbc_start(w.plans[0], &call, &request), NBC_ERROR_UNSUPPORTED);
 }
 
+void nothingToGather(const nbc_layout *, uint64_t, void *, size_t) {}
+
+TEST(Lengths, layoutsAreForMessagesWithinANode) {
+  World w(2, [](uint32_t rank) { return build::allgather(2, rank); });
+  uint8_t out[8] = {};
+  const nbc_layout layout = {nothingToGather, nullptr};
+  nbc_call call = {.out = out, .count = 4};
+  call.in_layout = &layout;
+  nbc_request request;
+  EXPECT_EQ(nbc_plan_layouts(w.plans[0]), NBC_LAYOUTS_REFUSED);
+  EXPECT_EQ(nbc_start(w.plans[0], &call, &request), NBC_ERROR_UNSUPPORTED);
+}
+
 TEST(Lengths, ranksMustHaveTemplatesForTheSameUse) {
   Board board;
   hca::Fabric fabric(World::options(0));

@@ -79,6 +79,21 @@ Bytes ringAllgather(uint32_t ranks, uint32_t me) {
   return m.finish();
 }
 
+Bytes ownLastAllgather(uint32_t me) {
+  Messages m("own_last", NBC_ALLGATHER, 2, me);
+  const uint32_t in = m.b.buffer(NBC_ROLE_IN), out = m.b.buffer(NBC_ROLE_OUT);
+  for (uint32_t flags : {0u, uint32_t(NBC_VARIANT_IN_PLACE)}) {
+    m.beginVariant(flags);
+    m.receive(1 - me, m.b.piece(out, 1 - me));
+    m.send(1 - me, flags ? m.b.piece(out, me) : m.b.piece(in, 0));
+    m.stage();
+    if (!flags) m.b.copy(m.b.piece(in, 0), m.b.piece(out, me));
+    if (!flags) m.stage();
+    m.endVariant();
+  }
+  return m.finish();
+}
+
 Bytes messageAllreduce(uint32_t ranks, uint32_t me) {
   Messages m("chain", NBC_ALLREDUCE, ranks, me);
   uint32_t in = m.b.buffer(NBC_ROLE_IN), out = m.b.buffer(NBC_ROLE_OUT);

@@ -41,6 +41,8 @@ class Messages {
 
 /// allgather around the ring, also in place: a receive is posted ahead of all waits.
 Bytes ringAllgather(uint32_t ranks, uint32_t rank);
+/// allgather of two ranks, also in place: the own block is copied last.
+Bytes ownLastAllgather(uint32_t rank);
 /// allreduce along a chain and back, in rank order, reduced between stages.
 Bytes messageAllreduce(uint32_t ranks, uint32_t rank);
 /// bcast from rank 0 of so many parts, two neighbouring ones a message; by way of staging there.

@@ -28,7 +28,8 @@
  * namespace), all long messages go through the window, while either rank tests or waits. That is
  * found out when the device is opened, and again should it fail later. (Where Yama restricts
  * ptrace, a program may allow it by prctl(PR_SET_PTRACER) before.) A message may consist of several
- * runs of memory on either side; nothing is packed.
+ * runs of memory on either side; nothing is packed. What has a layout (nbc_call.in_layout) is
+ * gathered into the cell, the ring or the window, and scattered from there.
  *
  * Memory. All is reserved when plans are made: there is no SIGBUS later, but NBC_ERROR_MEMORY from
  * nbc_plan_create when /dev/shm is full. nbc_plan_options.slot_memory bounds what a plan takes
@@ -105,10 +106,14 @@ int nbc_shm_same_node(const struct nbc_shm_facts *, const struct nbc_shm_facts *
 struct nbc_shm;
 struct nbc_shm_lanes; /* those of one plan, or of all that take turns */
 
+/* Stands for the beginning of a layout where there are addresses else. */
+#define NBC_SHM_LAID_OUT ((unsigned char *)4096)
+
 /* A message under way: whose memory, and where in it. Does not move while it is. */
 struct nbc_shm_message {
   const struct iovec *runs; /* as many as `run_count`, of `bytes` in all; `run`, if that is 1 */
   struct iovec run;
+  const struct nbc_layout *layout; /* what runs lie in, from NBC_SHM_LAID_OUT on; null: memory */
   uint64_t bytes;
   uint32_t run_count;
   uint32_t open; /* the device's from here on. 1: under way */
@@ -161,6 +166,8 @@ struct nbc_shm_ops {
   /* Whether all peers have the memory mapped, so that they cannot fail to connect. Null: it is not
    * known. */
   int (*reachable)(const struct nbc_shm_lanes *);
+  /* What becomes of messages with layouts. Null: there are none. */
+  enum nbc_layouts (*layouts)(const struct nbc_shm_lanes *);
   /* Of a lane, what sending and receiving looks at: where it begins, and its bytes. */
   const void *(*hot)(const struct nbc_shm_lanes *, uint32_t lane, size_t *bytes);
   /* Bytes that were reserved. */

@@ -59,25 +59,10 @@ TEST(Shm, whatFitsIntoASlotWaitsForNobody) {
   }
 }
 
-build::Bytes allgatherWithItsOwnLast(uint32_t me) {
-  build::Messages m("own_last", NBC_ALLGATHER, 2, me);
-  const uint32_t in = m.b.buffer(NBC_ROLE_IN), out = m.b.buffer(NBC_ROLE_OUT);
-  for (uint32_t flags : {0u, uint32_t(NBC_VARIANT_IN_PLACE)}) {
-    m.beginVariant(flags);
-    m.receive(1 - me, m.b.piece(out, 1 - me));
-    m.send(1 - me, flags ? m.b.piece(out, me) : m.b.piece(in, 0));
-    m.stage();
-    if (!flags) m.b.copy(m.b.piece(in, 0), m.b.piece(out, me));
-    if (!flags) m.stage();
-    m.endVariant();
-  }
-  return m.finish();
-}
-
 TEST(Shm, messagesComeBeforeWhatNothingStandsBehind) {
   constexpr size_t n = 70000;
   Node w(2);
-  w.addPlans(allgatherWithItsOwnLast);
+  w.addPlans(build::ownLastAllgather);
   const std::vector<uint8_t> in[2] = {std::vector<uint8_t>(n, 1), std::vector<uint8_t>(n, 2)};
   std::vector<uint8_t> out[2], expected = in[0];
   expected.insert(expected.end(), in[1].begin(), in[1].end());
