@@ -58,9 +58,36 @@ struct Own {
   bool needs_image() const { return bytes && needs_room(from.type, to.type); }
 };
 
+/// Blocks that the plan gathers or scatters on their way, or where it does not, an image of all of
+/// them.
+struct Layout : nbc_layout {
+  std::vector<Piece> pieces;          // one behind the other in the image
+  std::vector<std::int64_t> offsets;  // there
+  std::int64_t bytes = 0;             // of all; 0: there is none
+  bool prefilled = false;             // an image has to be what was there
+
+  Layout();
+  void add(const Piece &p) {
+    if (!p.count || !p.type.size) return;
+    pieces.push_back(p);
+    offsets.push_back(bytes);
+    bytes += p.count * p.type.size;
+  }
+  void clear() {
+    pieces.clear();
+    offsets.clear();
+    bytes = 0;
+  }
+  std::byte *lie_in(std::byte *image) {
+    for (std::size_t i = 0; i < pieces.size(); ++i) pieces[i].image = image + offsets[i];
+    return image;
+  }
+};
+
 /// How a side is laid out for nbc_call: in bytes, or elements of a reduction.
 struct Laid {
   Room room;
+  Layout layout;
   std::size_t *counts = nullptr;
   std::ptrdiff_t *displacements = nullptr;
 
@@ -78,6 +105,7 @@ struct Laid {
   }
   void leave() {
     room.leave();
+    layout.clear();
     counts = nullptr;
     displacements = nullptr;
   }
@@ -97,6 +125,7 @@ struct Arguments::More {
   Own own;
   Handles handles;
   UserOperator user;
+  bool lies = false;  // as layouts say; else they are images
 
   /// For the next call: without handles, and with the memory.
   void leave() {
@@ -107,6 +136,7 @@ struct Arguments::More {
     own.bytes = 0;
     handles.clear();
     user.leave();
+    lies = false;
   }
 };
 
@@ -143,6 +173,7 @@ class Arguments::Filler {
   void *side(const Side &, bool sent, bool row, int blocks, Prefill);
   void *equal_blocks(const Side &, bool sent, int blocks, Prefill);
   void *own_lengths(const Side &, bool sent, int blocks, Prefill);
+  bool can_lie(const std::vector<Piece> &, std::int64_t bytes) const;
   void *packed_row(const Side &, bool sent, int blocks, Prefill);
   void *dense_row(const Side &, Laid &, int blocks);
   void *image(const Type &, const void *buffer, std::int64_t count, Room &, bool before,

@@ -109,14 +109,17 @@ void copy_alone(Plan &plan, const nbc_call &call, std::uint64_t bytes) {
   std::memcpy(call.out, call.in, call.count * each);
 }
 
+// What lies as it does goes while both ends are here. Who does not stay has it packed, to be read
+// meanwhile.
 int fill_and_start(Plan &plan, Arguments &arguments, std::uint64_t bytes, nbc_request *request,
                    bool attended = false) {
-  return arguments.fill() ? start_call(plan, arguments.call(), bytes, request, attended)
-                          : MPI_ERR_NO_MEM;
+  const bool lies = attended && nbc_plan_layouts(plan.plan) == NBC_LAYOUTS_QUICK;
+  return arguments.fill(lies) ? start_call(plan, arguments.call(), bytes, request, attended)
+                              : MPI_ERR_NO_MEM;
 }
 
 int run_alone(Plan &plan, Arguments &arguments, std::uint64_t bytes) {
-  if (!arguments.fill()) return MPI_ERR_NO_MEM;
+  if (!arguments.fill(false)) return MPI_ERR_NO_MEM;
   copy_alone(plan, arguments.call(), bytes);
   return MPI_SUCCESS;
 }

@@ -42,23 +42,90 @@ bool Arguments::set(const Operation &o, int rank, int ranks, int blocks_in, int 
   }
 }
 
-bool Arguments::fill() {
+namespace {
+
+// Where in the pieces an offset is, then piece by piece: Move(piece, offset in it, bytes, flat).
+template <class Flat, class Move>
+void in_pieces(const nbc_layout *l, std::uint64_t offset, Flat *flat, std::size_t bytes,
+               Move move) {
+  const auto &layout = *static_cast<const Layout *>(l);
+  auto at = static_cast<std::int64_t>(offset), left = static_cast<std::int64_t>(bytes);
+  const auto behind = std::ranges::upper_bound(layout.offsets, at);
+  for (auto i = static_cast<std::size_t>(behind - layout.offsets.begin()) - 1; left; ++i) {
+    const Piece &p = layout.pieces[i];
+    const std::int64_t into = at - layout.offsets[i];
+    const std::int64_t n = std::min(left, p.count * p.type.size - into);
+    move(p, into, flat, n);
+    flat += n, at += n, left -= n;
+  }
+}
+
+void gather_pieces(const nbc_layout *l, std::uint64_t offset, void *to, std::size_t bytes) {
+  in_pieces(l, offset, static_cast<std::byte *>(to), bytes,
+            [](const Piece &p, std::int64_t into, std::byte *flat, std::int64_t n) {
+              pack_some(p.data, p.type, into, flat, n);
+            });
+}
+
+void scatter_pieces(const nbc_layout *l, std::uint64_t offset, const void *from,
+                    std::size_t bytes) {
+  in_pieces(l, offset, static_cast<const std::byte *>(from), bytes,
+            [](const Piece &p, std::int64_t into, const std::byte *flat, std::int64_t n) {
+              unpack_some(flat, p.data, p.type, into, n);
+            });
+}
+
+bool pack_piece(const Piece &p) {
+  return pack(p.data, p.count, p.datatype, p.type, p.image);
+}
+
+bool unpack_piece(const Piece &p) {
+  if (p.pair == NBC_OPAQUE) return unpack(p.image, p.data, p.count, p.datatype, p.type);
+  put_pairs(p.image, p.data, p.count, p.pair);
+  return true;
+}
+
+}  // namespace
+
+Layout::Layout() : nbc_layout{gather_pieces, scatter_pieces} {}
+
+// Layouts for the call, if the plan takes them, or images. False: no memory.
+bool Arguments::arrange(bool lies) try {
+  auto &[in, out, before, behind, own, handles, user, lie] = *more_;
+  lie = lies;
+  if (in.layout.bytes) {
+    const std::int64_t least = own.needs_image() ? own.bytes : 0;
+    own.from.image = in.room.take(size(std::max(least, lies ? 0 : in.layout.bytes)));
+    call_.in = lies ? nullptr : in.layout.lie_in(own.from.image);
+    call_.in_layout = lies ? &in.layout : nullptr;
+  }
+  if (out.layout.bytes) {
+    call_.out = lies ? nullptr : out.layout.lie_in(out.room.take(size(out.layout.bytes)));
+    call_.out_layout = lies ? &out.layout : nullptr;
+  }
+  return true;
+} catch (const std::bad_alloc &) {
+  return false;
+}
+
+bool Arguments::fill(bool lies) {
   if (!more_) return true;
+  if (!arrange(lies)) return false;
   const auto &[from, to, bytes] = more_->own;
   if (bytes && !repack(from.data, from.count, from.datatype, from.type, to.data, to.count,
                        to.datatype, to.type, from.image))
     return false;
-  return std::ranges::all_of(more_->before, [](const Piece &p) {
-    return pack(p.data, p.count, p.datatype, p.type, p.image);
-  });
+  const Layout &in = more_->in.layout, &out = more_->out.layout;
+  return std::ranges::all_of(more_->before, pack_piece) &&
+         (lies || std::ranges::all_of(in.pieces, pack_piece)) &&
+         (lies || !out.prefilled || std::ranges::all_of(out.pieces, pack_piece));
 }
 
 bool Arguments::empty() {
-  return !more_ || std::ranges::all_of(more_->behind, [](const Piece &p) {
-    if (p.pair == NBC_OPAQUE) return unpack(p.image, p.data, p.count, p.datatype, p.type);
-    put_pairs(p.image, p.data, p.count, p.pair);
-    return true;
-  });
+  if (!more_) return true;
+  const Layout &out = more_->out.layout;
+  return std::ranges::all_of(more_->behind, unpack_piece) &&
+         (more_->lies || std::ranges::all_of(out.pieces, unpack_piece));
 }
 
 void Arguments::clear() {
@@ -70,7 +137,8 @@ void Arguments::clear() {
 }
 
 bool Arguments::serves_again() const {
-  return !more_ || (more_->before.empty() && more_->behind.empty() && !more_->own.bytes);
+  return !more_ || (more_->before.empty() && more_->behind.empty() && !more_->own.bytes &&
+                    !more_->in.layout.bytes && !more_->out.layout.bytes);
 }
 
 }  // namespace nbcc::dropin

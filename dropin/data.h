@@ -59,8 +59,9 @@ class Arguments {
   bool set(const Operation &, int rank, int ranks, int blocks_in, int blocks_out,
            bool they_stay = false);
   /// What to start with; packs first, and of an alltoallv or -w puts what a rank sends itself where
-  /// it belongs, if that is not dense. False: no memory, or MPI could not pack.
-  bool fill();
+  /// it belongs, if that is not dense. `lies`: what may lie as it does is not packed; for plans
+  /// that take layouts. False: no memory, or MPI could not pack.
+  bool fill(bool lies);
   const nbc_call &call() const { return call_; }
   /// Whether another call with other buffers may have the same, but for an operator of the user's:
   /// there is nothing to fill or to empty.
@@ -76,6 +77,7 @@ class Arguments {
   nbc_call call_;  // from set() on
   struct More;     // what all but simple calls need
   class Filler;
+  bool arrange(bool lies);
   std::shared_ptr<More> more_;
   static std::shared_ptr<More> spare_;  // that the last call has left, since to make one takes long
 };

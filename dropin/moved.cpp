@@ -8,6 +8,14 @@
 
 namespace nbcc::dropin {
 
+// Bytes of a side from which on it lies as it does. An image of fewer stays in the cache, and is
+// read there by its receiver. Tests set less, to see all that may lie do so.
+#ifdef NBC_LIES_FROM
+static constexpr std::int64_t lies_from = NBC_LIES_FROM;
+#else
+static constexpr std::int64_t lies_from = 1 << 20;
+#endif
+
 // The block of a row, whose image there is not yet.
 static Piece piece(const Side &s, int i) {
   MPI_Datatype type = s.types ? s.types[i] : s.type;
@@ -64,6 +72,15 @@ void *Arguments::Filler::dense_row(const Side &s, Laid &row, int blocks) {
   return base;
 }
 
+// Of blocks that are one peer's each, so that none is gathered twice.
+bool Arguments::Filler::can_lie(const std::vector<Piece> &pieces, std::int64_t bytes) const {
+  const bool alone = o_.kind == NBC_ALLTOALL || o_.kind == NBC_NEIGHBOR_ALLTOALL;
+  return alone && !in_place_ && bytes >= lies_from &&
+         std::ranges::all_of(pieces, [](const Piece &p) {
+           return !p.count || (p.data && can_be_cut(p.type, p.count));
+         });
+}
+
 void *Arguments::Filler::packed_row(const Side &s, bool sent, int blocks, Prefill prefill) {
   More &m = more();
   Laid &row = sent ? m.in : m.out;
@@ -83,6 +100,11 @@ void *Arguments::Filler::packed_row(const Side &s, bool sent, int blocks, Prefil
     if (__builtin_add_overflow(total, p.count * p.type.size, &total)) throw std::bad_alloc();
   }
   if (!s.types) keep(s.type, type_of(s.type));
+  if (can_lie(pieces, total)) {
+    row.layout.prefilled = prefill == Prefill::all;
+    for (const Piece &p : pieces) row.layout.add(p);
+    return nullptr;
+  }
   const bool first_own = sent && m.own.needs_image();  // which has gone when others are packed
   std::byte *room = row.room.take(size(first_own ? std::max(total, m.own.bytes) : total));
   std::byte *at = room;

@@ -106,18 +106,26 @@ void copy_blocks(char *to, std::int64_t next, const char *from, std::int64_t beh
   }
 }
 
+// Whichever side is read is not written.
+char *characters(const void *at) {
+  return static_cast<char *>(const_cast<void *>(at));
+}
+
 // How far it is from an element to the next, and within one from a block to the next.
 struct Apart {
   std::int64_t element, block;
 };
 
-// Blocks that share a cache's line with those of other elements are copied in groups: a matrix's
-// columns a few rows at a time, as long as these are still near.
+// Whether blocks share a cache's line with those of other elements, as a matrix's columns do.
+bool are_mingled(const Type &t, std::int64_t count) {
+  constexpr std::int64_t line = 64;
+  return count > 1 && std::abs(t.extent) < t.blocks.stride && t.blocks.bytes < line;
+}
+
+// Then they are copied in groups: a few rows at a time, as long as these are still near.
 std::int64_t blocks_at_once(const Type &t, std::int64_t count) {
-  constexpr std::int64_t line = 64, few = 8;
-  const Blocks &b = t.blocks;
-  const bool mingled = count > 1 && std::abs(t.extent) < b.stride && b.bytes < line;
-  return mingled ? few : b.count;
+  constexpr std::int64_t few = 8;
+  return are_mingled(t, count) ? few : t.blocks.count;
 }
 
 void copy_elements(char *to, Apart next, const char *from, Apart behind, const Type &t,
@@ -131,6 +139,58 @@ void copy_elements(char *to, Apart next, const char *from, Apart behind, const T
       copy_blocks(target, next.block, source, behind.block, std::min(at_once, b.count - j),
                   b.bytes);
   }
+}
+
+// Between where data lie and their bytes one behind the other: of a few bytes, of blocks, and of
+// elements, whose first block `data` is.
+template <bool packs>
+void move_bytes(char *flat, char *data, std::int64_t bytes) {
+  std::memcpy(packs ? flat : data, packs ? data : flat, static_cast<std::size_t>(bytes));
+}
+
+template <bool packs>
+void move_blocks(char *flat, char *data, const Blocks &b, std::int64_t n) {
+  if constexpr (packs)
+    copy_blocks(flat, b.bytes, data, b.stride, n, b.bytes);
+  else
+    copy_blocks(data, b.stride, flat, b.bytes, n, b.bytes);
+}
+
+template <bool packs>
+void move_elements(char *flat, char *data, const Type &t, std::int64_t n) {
+  const Apart close = {t.size, t.blocks.bytes}, lie = {t.extent, t.blocks.stride};
+  if constexpr (packs)
+    copy_elements(flat, close, data, lie, t, n);
+  else
+    copy_elements(data, lie, flat, close, t, n);
+}
+
+// Of one element, from one of its bytes on.
+template <bool packs>
+void move_within(char *flat, char *data, const Blocks &b, std::int64_t offset, std::int64_t bytes) {
+  data += offset / b.bytes * b.stride;
+  if (const std::int64_t into = offset % b.bytes) {
+    const std::int64_t n = std::min(bytes, b.bytes - into);
+    move_bytes<packs>(flat, data + into, n);
+    flat += n, bytes -= n, data += b.stride;
+  }
+  const std::int64_t whole = bytes / b.bytes;
+  move_blocks<packs>(flat, data, b, whole);
+  move_bytes<packs>(flat + whole * b.bytes, data + whole * b.stride, bytes % b.bytes);
+}
+
+template <bool packs>
+void move_some(char *flat, char *data, const Type &t, std::int64_t offset, std::int64_t bytes) {
+  if (t.dense) return move_bytes<packs>(flat, data + offset, bytes);
+  data += t.blocks.first + offset / t.size * t.extent;
+  if (const std::int64_t into = offset % t.size) {
+    const std::int64_t n = std::min(bytes, t.size - into);
+    move_within<packs>(flat, data, t.blocks, into, n);
+    flat += n, bytes -= n, data += t.extent;
+  }
+  const std::int64_t whole = bytes / t.size;
+  move_elements<packs>(flat, data, t, whole);
+  move_within<packs>(flat + whole * t.size, data + whole * t.extent, t.blocks, 0, bytes % t.size);
 }
 
 // Along the blocks of elements of a type.
@@ -185,8 +245,7 @@ bool pack(const void *from, std::int64_t count, MPI_Datatype type, const Type &t
     return true;
   }
   if (const Blocks &b = t.blocks; b.count && from) {
-    copy_elements(static_cast<char *>(to), {t.size, b.bytes},
-                  static_cast<const char *>(from) + b.first, {t.extent, b.stride}, t, count);
+    move_elements<true>(static_cast<char *>(to), characters(from) + b.first, t, count);
     return true;
   }
   return in_parts(count, t.size, [&](std::int64_t i, std::int64_t n) {
@@ -202,14 +261,26 @@ bool unpack(const void *from, void *to, std::int64_t count, MPI_Datatype type, c
     return true;
   }
   if (const Blocks &b = t.blocks; b.count && to) {
-    copy_elements(static_cast<char *>(to) + b.first, {t.extent, b.stride},
-                  static_cast<const char *>(from), {t.size, b.bytes}, t, count);
+    move_elements<false>(characters(from), characters(to) + b.first, t, count);
     return true;
   }
   return in_parts(count, t.size, [&](std::int64_t i, std::int64_t n) {
     return unpack_part(static_cast<const char *>(from) + i * t.size, n * t.size,
                        static_cast<char *>(to) + i * t.extent, n, type);
   });
+}
+
+bool can_be_cut(const Type &t, std::int64_t count) {
+  return t.dense || (t.blocks.count && !are_mingled(t, count));
+}
+
+void pack_some(const void *from, const Type &t, std::int64_t offset, void *to, std::int64_t bytes) {
+  move_some<true>(characters(to), characters(from), t, offset, bytes);
+}
+
+void unpack_some(const void *from, void *to, const Type &t, std::int64_t offset,
+                 std::int64_t bytes) {
+  move_some<false>(characters(from), characters(to), t, offset, bytes);
 }
 
 bool needs_room(const Type &from, const Type &to) {

@@ -16,6 +16,13 @@ namespace nbcc::dropin {
 bool pack(const void *from, std::int64_t count, MPI_Datatype, const Type &, void *to);
 bool unpack(const void *from, void *to, std::int64_t count, MPI_Datatype, const Type &);
 
+/// `bytes` of what pack() would make, from `offset` on, and of what unpack() would take: of
+/// elements that can be cut, and take no longer so. Of columns each part would need all their lines
+/// again.
+void pack_some(const void *from, const Type &, std::int64_t offset, void *to, std::int64_t bytes);
+void unpack_some(const void *from, void *to, const Type &, std::int64_t offset, std::int64_t bytes);
+bool can_be_cut(const Type &, std::int64_t count);
+
 /// Elements of one type to elements of another, as many bytes. Of blocks that are long it takes one
 /// copy. `room`: for as many bytes, where needs_room() says so.
 bool repack(const void *from, std::int64_t from_count, MPI_Datatype, const Type &, void *to,

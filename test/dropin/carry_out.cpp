@@ -3,6 +3,7 @@
 
 #include "test/dropin/carry_out.h"
 
+#include <algorithm>
 #include <cstring>
 #include <vector>
 
@@ -36,6 +37,24 @@ std::vector<Block> blocks(const nbc_call &c, const void *base, int n, const std:
   return result;
 }
 
+// Parts of all lengths, as through windows: Part(offset, bytes).
+template <class Part>
+void in_parts(std::size_t at, std::size_t bytes, Part part) {
+  for (std::size_t next = 1; bytes; next = next % 13 + 1) {
+    const std::size_t n = std::min(next, bytes);
+    part(at, n);
+    at += n, bytes -= n;
+  }
+}
+
+// What a layout stands for, in one piece.
+std::vector<char> image_of(const nbc_layout *l, const nbc_call &c, int n,
+                           const std::size_t *counts) {
+  std::size_t bytes = 0;
+  for (int i = 0; i < n && l; ++i) bytes += (counts ? counts[i] : c.count) * element_bytes(c);
+  return std::vector<char>(bytes);
+}
+
 int blocks_of(Shape s, int ranks) {
   return s == Shape::none ? 0 : s == Shape::one ? 1 : s == Shape::ranks ? ranks : 2;
 }
@@ -43,10 +62,16 @@ int blocks_of(Shape s, int ranks) {
 void move(nbc_kind kind, const nbc_call &c, int root, const Peers &p) {
   const Shapes &s = shapes_of(kind);
   bool rooted = s.send_at_root || s.receive_at_root || kind == NBC_BCAST;
+  const int n = blocks_of(s.send, p.ranks), m = blocks_of(s.receive, p.ranks);
+  std::vector<char> gathered = image_of(c.in_layout, c, n, c.in_counts);
+  std::vector<char> arrived = image_of(c.out_layout, c, m, c.out_counts);
+  in_parts(0, gathered.size(), [&](std::size_t at, std::size_t bytes) {
+    c.in_layout->gather(c.in_layout, at, &gathered[at], bytes);
+  });
   std::vector<Block> in =
-      blocks(c, c.in, blocks_of(s.send, p.ranks), c.in_counts, c.in_displacements);
+      blocks(c, c.in_layout ? gathered.data() : c.in, n, c.in_counts, c.in_displacements);
   std::vector<Block> out =
-      blocks(c, c.out, blocks_of(s.receive, p.ranks), c.out_counts, c.out_displacements);
+      blocks(c, c.out_layout ? arrived.data() : c.out, m, c.out_counts, c.out_displacements);
   if (kind == NBC_BCAST) in = out = blocks(c, c.data, 1, nullptr, nullptr);
   std::vector<std::vector<char>> copies;  // in place contributions lie where results come
   if (c.in == NBC_IN_PLACE) in = kind == NBC_ALLTOALL ? out : std::vector{out[p.rank]};
@@ -77,6 +102,12 @@ void move(nbc_kind kind, const nbc_call &c, int root, const Peers &p) {
     PMPI_Irecv(b.at, b.bytes, MPI_BYTE, from, near ? 1 - i : 0, p.comm, &requests.back());
   }
   PMPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
+  for (int i = 0; c.out_layout && i < (near ? 2 : p.ranks); ++i) {
+    if (near && p.sources[i] == MPI_PROC_NULL) continue;
+    in_parts(out[i].at - arrived.data(), out[i].bytes, [&](std::size_t at, std::size_t bytes) {
+      c.out_layout->scatter(c.out_layout, at, &arrived[at], bytes);
+    });
+  }
 }
 
 void reduce(nbc_kind kind, const nbc_call &c, int root, const Peers &p) {

@@ -247,10 +247,10 @@ void absolute() {
   CHECK(why(o, 0) == "" && arguments.set(o, 0, 4, 0, 0));
   a[5] = 77;
   int packed = 0;
-  CHECK(arguments.fill());
+  CHECK(arguments.fill(false));
   std::memcpy(&packed, arguments.call().data, sizeof packed);
   CHECK(packed == 77);
-  CHECK(arguments.set(o, 1, 4, 0, 0) && arguments.fill());
+  CHECK(arguments.set(o, 1, 4, 0, 0) && arguments.fill(false));
   packed = 78;
   std::memcpy(arguments.call().data, &packed, sizeof packed);
   CHECK(arguments.empty() && a[5] == 78);
