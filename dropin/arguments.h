@@ -125,7 +125,6 @@ struct Arguments::More {
   Own own;
   Handles handles;
   UserOperator user;
-  bool lies = false;  // as layouts say; else they are images
 
   /// For the next call: without handles, and with the memory.
   void leave() {
@@ -136,7 +135,6 @@ struct Arguments::More {
     own.bytes = 0;
     handles.clear();
     user.leave();
-    lies = false;
   }
 };
 

@@ -91,8 +91,7 @@ Layout::Layout() : nbc_layout{gather_pieces, scatter_pieces} {}
 
 // Layouts for the call, if the plan takes them, or images. False: no memory.
 bool Arguments::arrange(bool lies) try {
-  auto &[in, out, before, behind, own, handles, user, lie] = *more_;
-  lie = lies;
+  auto &[in, out, before, behind, own, handles, user] = *more_;
   if (in.layout.bytes) {
     const std::int64_t least = own.needs_image() ? own.bytes : 0;
     own.from.image = in.room.take(size(std::max(least, lies ? 0 : in.layout.bytes)));
@@ -125,7 +124,7 @@ bool Arguments::empty() {
   if (!more_) return true;
   const Layout &out = more_->out.layout;
   return std::ranges::all_of(more_->behind, unpack_piece) &&
-         (more_->lies || std::ranges::all_of(out.pieces, unpack_piece));
+         (call_.out_layout || std::ranges::all_of(out.pieces, unpack_piece));
 }
 
 void Arguments::clear() {

@@ -308,8 +308,7 @@ static int set_buffers(const nbc_plan *plan, struct call *c, const struct nbc_ca
   *in_place = false;
   c->laid[NBC_ROLE_IN] = call->in_layout;
   c->laid[NBC_ROLE_OUT] = call->out_layout;
-  c->lays = call->in_layout || call->out_layout;
-  if (c->lays && plan->layouts == NBC_LAYOUTS_REFUSED) return NBC_ERROR_UNSUPPORTED;
+  if (has_layouts(c) && plan->layouts == NBC_LAYOUTS_REFUSED) return NBC_ERROR_UNSUPPORTED;
   int status = set_buffer(plan, c, NBC_ROLE_IN, in, may_miss, in_place);
   if (!status) status = set_buffer(plan, c, NBC_ROLE_OUT, out, may_miss, in_place);
   if (!status) status = set_buffer(plan, c, NBC_ROLE_DATA, call->data, may_miss, in_place);
@@ -533,7 +532,7 @@ static inline enum known run_at_once(nbc_plan *plan, const struct nbc_call *call
   if (plan->turns && take_turn(plan)) return NOTHING;
   if (set_arguments(plan, c, call)) return NOTHING;
   const struct variant *v = c->variant;
-  if (c->lays || !is_short(v, c->block) || (v->works && !attended)) return ARGUMENTS;
+  if (has_layouts(c) || !is_short(v, c->block) || (v->works && !attended)) return ARGUMENTS;
   if (get_memory_alone(plan, c)) return ARGUMENTS;
   const int over = plan->target->at_once(plan, c);
   if (over < 0) {

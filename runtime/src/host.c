@@ -89,27 +89,32 @@ static uint64_t least(uint64_t a, uint64_t b) {
   return a < b ? a : b;
 }
 
-// What a section's piece has of a layout, or memory.
-static void copy_laid(const struct nbc_layout *there, uint8_t *to, const struct nbc_layout *here,
+// Of two sides one, or both, have a layout.
+static void copy_laid(const struct nbc_layout *out, uint8_t *to, const struct nbc_layout *in,
                       const uint8_t *from, uint64_t bytes) {
   uint8_t room[4096];
-  uint64_t at = offset_of(to), of = offset_of(from);
-  while (bytes) {
-    const uint64_t n = here && there ? least(bytes, sizeof room) : bytes;
-    const uint8_t *flat = from;
-    if (here) here->gather(here, of, there ? room : to, n), flat = room;
-    if (there) there->scatter(there, at, flat, n);
-    at += n, of += n, bytes -= n;
+  if (!out) {
+    in->gather(in, offset_of(from), to, bytes);
+    return;
+  }
+  if (!in) {
+    out->scatter(out, offset_of(to), from, bytes);
+    return;
+  }
+  for (uint64_t done = 0, n; done < bytes; done += n) {
+    n = least(bytes - done, sizeof room);
+    in->gather(in, offset_of(from) + done, room, n);
+    out->scatter(out, offset_of(to) + done, room, n);
   }
 }
 
 static void copy_bytes(const nbc_plan *plan, const struct call *c, const struct cursor *to,
                        const struct cursor *from, uint64_t bytes) {
-  const struct nbc_layout *there = layout_of_piece(plan, c, to->piece - 1);
-  const struct nbc_layout *here = layout_of_piece(plan, c, from->piece - 1);
-  if (to->at == from->at && there == here) return;
-  if (there || here)
-    copy_laid(there, to->at, here, from->at, bytes);
+  const struct nbc_layout *out = layout_of_piece(plan, c, to->piece - 1);
+  const struct nbc_layout *in = layout_of_piece(plan, c, from->piece - 1);
+  if (to->at == from->at && out == in) return;
+  if (out || in)
+    copy_laid(out, to->at, in, from->at, bytes);
   else
     memmove(to->at, from->at, bytes);
 }
@@ -127,7 +132,8 @@ static int copy_pieces(const nbc_plan *plan, const struct call *c, const struct 
 
 static int copy(const nbc_plan *plan, const struct call *c, const struct nbc_host *h) {
   const struct row_of_blocks from = row(plan, c, h->from), to = row(plan, c, h->to);
-  if (c->lays || !from.at || !to.at || from.bytes != to.bytes) return copy_pieces(plan, c, h);
+  if (has_layouts(c) || !from.at || !to.at || from.bytes != to.bytes)
+    return copy_pieces(plan, c, h);
   if (from.at != to.at) memmove(to.at, from.at, to.bytes);
   return 0;
 }

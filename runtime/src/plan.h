@@ -219,7 +219,6 @@ struct __attribute__((may_alias)) call {
   bool acquired;      // and not released
   bool owes;          // the host's work of its stage
   bool left;          // nobody stays with it
-  bool lays;          // some buffer has a layout
 };
 _Static_assert(sizeof(struct call) <= sizeof(nbc_request), "a request holds a call");
 
@@ -241,6 +240,9 @@ static inline uint64_t offset_of(const uint8_t *at) {
 // Null: it is memory.
 static inline const struct nbc_layout *layout_of(const struct call *c, uint32_t role) {
   return role <= NBC_ROLE_OUT ? c->laid[role] : NULL;
+}
+static inline bool has_layouts(const struct call *c) {
+  return c->laid[NBC_ROLE_IN] || c->laid[NBC_ROLE_OUT];
 }
 static inline const struct nbc_layout *layout_of_piece(const nbc_plan *plan, const struct call *c,
                                                        uint32_t piece) {
