@@ -79,6 +79,10 @@ Bytes ringAllgather(uint32_t ranks, uint32_t me) {
   return m.finish();
 }
 
+MakeTemplate ringAllgather(uint32_t ranks) {
+  return [ranks](uint32_t rank) { return ringAllgather(ranks, rank); };
+}
+
 Bytes ownLastAllgather(uint32_t me) {
   Messages m("own_last", NBC_ALLGATHER, 2, me);
   const uint32_t in = m.b.buffer(NBC_ROLE_IN), out = m.b.buffer(NBC_ROLE_OUT);

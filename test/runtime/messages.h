@@ -41,6 +41,7 @@ class Messages {
 
 /// allgather around the ring, also in place: a receive is posted ahead of all waits.
 Bytes ringAllgather(uint32_t ranks, uint32_t rank);
+MakeTemplate ringAllgather(uint32_t ranks);
 /// allgather of two ranks, also in place: the own block is copied last.
 Bytes ownLastAllgather(uint32_t rank);
 /// allreduce along a chain and back, in rank order, reduced between stages.

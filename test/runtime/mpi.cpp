@@ -9,15 +9,11 @@
 
 namespace {
 
-MakeTemplate ring(uint32_t ranks) {
-  return [ranks](uint32_t rank) { return build::ringAllgather(ranks, rank); };
-}
-
 TEST(Mpi, anyLengthSeveralInFlight) {
   for (uint32_t ranks : {1, 2, 3, 5})
     for (uint64_t seed = 0; seed < 12; ++seed) {
       nbc_plan_options options = {.depth = 1 + uint32_t(seed % 3)};
-      MessageWorld w(ranks, ring(ranks), options, MessageWorld::options(seed));
+      MessageWorld w(ranks, build::ringAllgather(ranks), options, MessageWorld::options(seed));
       gatherAll(w, {0, 1, 64, 65, 3000, 0, 7, 70000, 2});
       gatherAll(w, {5, 100, 0}, true);
       nbc_plan_info info;
@@ -30,7 +26,7 @@ TEST(Mpi, anyLengthSeveralInFlight) {
 
 TEST(Mpi, aRankMayRunAheadByAnyNumberOfCalls) {
   for (uint64_t seed = 0; seed < 10; ++seed) {
-    MessageWorld w(2, ring(2), {}, MessageWorld::options(seed));
+    MessageWorld w(2, build::ringAllgather(2), {}, MessageWorld::options(seed));
     constexpr size_t calls = 30;
     std::vector<uint8_t> in[2], out[2];
     std::vector<nbc_request> requests(2 * calls);
@@ -179,9 +175,9 @@ TEST(Mpi, aMessageOfNoBytesHasNoneAfterAnyOtherCall) {
 
 TEST(Mpi, twoPlansDoNotMeetEachOthersMessages) {
   for (uint64_t seed = 0; seed < 10; ++seed) {
-    MessageWorld w(2, ring(2), {}, MessageWorld::options(seed));
+    MessageWorld w(2, build::ringAllgather(2), {}, MessageWorld::options(seed));
     std::vector<nbc_plan *> first = w.plans;
-    w.addPlans(ring(2));
+    w.addPlans(build::ringAllgather(2));
     uint8_t in[4] = {1, 2, 3, 4}, out[4][2];
     std::vector<nbc_request> requests(4);
     // One rank starts those of the one plan first, the other those of the other.
@@ -214,7 +210,7 @@ struct Spy {
 
 TEST(Mpi, aTestThatFindsNothingTestsOneMessage) {
   constexpr uint32_t ranks = 20;
-  MessageWorld w(ranks, ring(ranks));
+  MessageWorld w(ranks, build::ringAllgather(ranks));
   Spy spy(w);
   uint8_t in = 1, out[2][ranks] = {};
   nbc_request requests[2];
@@ -246,7 +242,7 @@ TEST(Mpi, aTestOfACallThatOnlyHasToEndTestsTwo) {
 
 TEST(Mpi, whatWasAbandonedTouchesNoMemoryAndMeetsNobody) {
   for (uint64_t seed = 0; seed < 10; ++seed) {
-    MessageWorld w(2, ring(2), {}, MessageWorld::options(seed));
+    MessageWorld w(2, build::ringAllgather(2), {}, MessageWorld::options(seed));
     {
       auto in = std::make_unique<uint8_t[]>(1), out = std::make_unique<uint8_t[]>(2);
       nbc_request request;
@@ -260,7 +256,7 @@ TEST(Mpi, whatWasAbandonedTouchesNoMemoryAndMeetsNobody) {
       EXPECT_EQ(nbc_start(w.plans[0], &call, &request), NBC_ERROR_ABANDONED);
     }
     w.fabric.run();
-    w.addPlans(ring(2));
+    w.addPlans(build::ringAllgather(2));
     gatherAll(w, {1, 1});
   }
 }
@@ -297,7 +293,7 @@ TEST(Mpi, memoryThatADeviceCannotGiveBackStays) {
 TEST(Mpi, aStartIsShortWhateverItsLength) {
   // The copy of the own block is left to the first test; of a short block it is done at once.
   for (size_t n : {100, 100000}) {
-    MessageWorld w(2, ring(2), {.depth = 1});
+    MessageWorld w(2, build::ringAllgather(2), {.depth = 1});
     Spy spy(w);
     std::vector<uint8_t> in(n, 5), out[2];
     std::vector<nbc_request> requests(2);
@@ -319,7 +315,7 @@ TEST(Mpi, aStartIsShortWhateverItsLength) {
 
 TEST(Mpi, aFailedMessageFailsAllCallsOfThePlan) {
   for (int killedAfter : {0, 1, 5}) {
-    MessageWorld w(2, ring(2), {.depth = 3});
+    MessageWorld w(2, build::ringAllgather(2), {.depth = 3});
     gatherAll(w, {100});
     uint8_t in[10] = {}, out[5][20];
     nbc_request requests[5];
@@ -339,8 +335,8 @@ TEST(Mpi, aFailedMessageFailsAllCallsOfThePlan) {
 TEST(Mpi, tagsAreNotUsedTwice) {
   p2p::Options few = MessageWorld::options(0);
   few.largestTag = 2;
-  MessageWorld w(2, ring(2), {}, few);
-  for (int i = 0; i < 2; ++i) w.addPlans(ring(2));
+  MessageWorld w(2, build::ringAllgather(2), {}, few);
+  for (int i = 0; i < 2; ++i) w.addPlans(build::ringAllgather(2));
   gatherAll(w, {3});
   for (uint32_t r : {0, 1}) {
     build::Bytes b = build::ringAllgather(2, r);
@@ -352,7 +348,7 @@ TEST(Mpi, tagsAreNotUsedTwice) {
 TEST(Mpi, whatIsTooLongForAMessageIsRefusedByAll) {
   p2p::Options tight = MessageWorld::options(0);
   tight.longest = 100;
-  MessageWorld w(3, ring(3), {}, tight);
+  MessageWorld w(3, build::ringAllgather(3), {}, tight);
   gatherAll(w, {100});
   std::vector<uint8_t> in(101), out(303);
   for (nbc_plan *p : w.plans) {
@@ -361,14 +357,14 @@ TEST(Mpi, whatIsTooLongForAMessageIsRefusedByAll) {
     EXPECT_EQ(nbc_start(p, &call, &r), NBC_ERROR_TOO_LONG);
   }
   // Nor is it cut at what an int holds.
-  MessageWorld open(1, ring(1));
+  MessageWorld open(1, build::ringAllgather(1));
   nbc_request r;
   nbc_call call = {.in = NBC_IN_PLACE, .out = out.data(), .count = size_t{5} << 30};
   EXPECT_EQ(nbc_start(open.plans[0], &call, &r), 0);
 }
 
 TEST(Mpi, plansThatDoNotFitTogetherDoNotConnect) {
-  MessageWorld w(2, ring(2));
+  MessageWorld w(2, build::ringAllgather(2));
   struct Pair {
     build::Bytes a, b;
     int status;

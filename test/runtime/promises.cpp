@@ -209,7 +209,7 @@ TEST(Promises, aRequestOutlivesThePlanOfACallThatIsDone) {
   nbc_request requests[2];
   uint8_t in[2] = {3, 4}, out[2] = {};
   {
-    MessageWorld w(1, [](uint32_t r) { return build::ringAllgather(1, r); });
+    MessageWorld w(1, build::ringAllgather(1));
     for (size_t i : {0, 1}) {
       nbc_call call = {.in = &in[i], .out = &out[i], .count = 1};
       ASSERT_EQ(nbc_start(w.plans[0], &call, &requests[i]), 0);
@@ -235,7 +235,7 @@ TEST(Promises, aRequestOfNoCallIsDone) {
 }
 
 TEST(Promises, aFailureIsToldOnceForEachCall) {
-  MessageWorld w(2, [](uint32_t r) { return build::ringAllgather(2, r); });
+  MessageWorld w(2, build::ringAllgather(2));
   uint8_t in = 1, out[2][2];
   nbc_request requests[2], more;
   for (size_t i : {0, 1}) {

@@ -112,15 +112,11 @@ void gatherApart(Node &w, const std::vector<size_t> &bytes, bool inPlace, unsign
     EXPECT_TRUE(parts[at].isRight(at % calls)) << "rank " << at / calls << " call " << at % calls;
 }
 
-MakeTemplate ringOf(uint32_t ranks) {
-  return [ranks](uint32_t rank) { return build::ringAllgather(ranks, rank); };
-}
-
 TEST(Layouts, anyLengthEitherSideSeveralInFlight) {
   for (uint32_t ranks : {1, 2, 3, 5})
     for (unsigned seed = 0; seed < 6; ++seed) {
       Node w(ranks, {.never_pull = int(seed % 2)});
-      w.addPlans(ringOf(ranks), {.depth = 1 + seed % 3});
+      w.addPlans(build::ringAllgather(ranks), {.depth = 1 + seed % 3});
       EXPECT_NE(nbc_plan_layouts(w.plans[0]), NBC_LAYOUTS_REFUSED);
       for (bool inPlace : {false, true})
         gatherApart(w, {0, 1, 48, 49, 1024, 2049, 5003, 8192, 8193, 0, 7, 70001, 2}, inPlace, seed);
@@ -199,7 +195,7 @@ TEST(Layouts, areRefusedWhereOperatorsMeetMemory) {
 TEST(Layouts, areQuickWhereEachRankHasACore) {
   for (uint32_t ranks : {2, 64}) {
     Node w(ranks);
-    w.addPlans(ringOf(ranks));
+    w.addPlans(build::ringAllgather(ranks));
     const bool quick = ranks == 2 && std::thread::hardware_concurrency() >= 2;
     EXPECT_EQ(nbc_plan_layouts(w.plans[0]), quick ? NBC_LAYOUTS_QUICK : NBC_LAYOUTS_TAKEN);
   }

@@ -7,16 +7,12 @@
 
 namespace {
 
-MakeTemplate ring(uint32_t ranks) {
-  return [ranks](uint32_t rank) { return build::ringAllgather(ranks, rank); };
-}
-
 TEST(Shm, anyLengthSeveralInFlight) {
   for (uint32_t ranks : {1, 2, 3, 5})
     for (unsigned seed = 0; seed < 6; ++seed) {
       Node w(ranks, {.never_pull = int(seed % 2)});
       nbc_plan_options options = {.depth = 1 + seed % 3, .eager_bytes = seed == 5 ? 16u : 0};
-      w.addPlans(ring(ranks), options);
+      w.addPlans(build::ringAllgather(ranks), options);
       EXPECT_EQ(namesInSharedMemory(), 0);
       gatherAll(w, {0, 1, 48, 49, 1024, 1025, 3000, 0, 7, 70000, 2, 300001}, false, seed);
       gatherAll(w, {5, 100, 0}, true, seed);
@@ -29,7 +25,7 @@ TEST(Shm, aRankMayRunAheadByAnyNumberOfCalls) {
   for (size_t length : {1, 5000, 20000})
     for (int never : {0, 1}) {
       Node w(2, {.never_pull = never});
-      w.addPlans(ring(2), {.depth = 4});
+      w.addPlans(build::ringAllgather(2), {.depth = 4});
       gatherFarAhead(w, length, [] {}, 1u);
     }
 }
@@ -171,7 +167,7 @@ TEST(Shm, memoryOfAPlanHasABound) {
 TEST(Shm, whoGivesUpTellsThoseWhoWait) {
   for (size_t length : {10, 5000, 100000}) {
     Node w(2);
-    w.addPlans(ring(2));
+    w.addPlans(build::ringAllgather(2));
     std::vector<uint8_t> in(length), out(2 * length);
     nbc_request request[2];
     nbc_call call = {.in = in.data(), .out = out.data(), .count = length};
@@ -205,7 +201,7 @@ TEST(Shm, plansMeetBehindOneThatARankCouldNotMake) {
     ASSERT_EQ(nbc_plan_create(node.comms[0], bytes.data(), bytes.size(), nullptr, &plan), 0);
     EXPECT_EQ(nbc_plan_free(plan), 0);
   }
-  node.addPlans(ring(2));
+  node.addPlans(build::ringAllgather(2));
   gatherAll(node, {0, 1, 1024, 70000}, false);
 }
 
@@ -233,7 +229,7 @@ TEST(Shm, aDeviceMayBeMadeInStepsThatDoNotWait) {
   nbc_shm_facts none = {};
   EXPECT_FALSE(nbc_shm_same_node(&facts[0], &none));
   for (nbc_device *d : w.devices) ASSERT_EQ(nbc_shm_finish(d, facts.data(), nullptr), 0);
-  w.addPlans(ring(3));
+  w.addPlans(build::ringAllgather(3));
   gatherAll(w, {0, 1, 1024, 70000}, 1);
 }
 

@@ -85,7 +85,7 @@ std::string callInTurns(const std::vector<nbc_plan *> &plans, size_t rank, size_
 
 /// Templates of callInTurns(), for each rank.
 std::vector<MakeTemplate> templates(uint32_t ranks) {
-  const auto ring = [ranks](uint32_t r) { return build::ringAllgather(ranks, r); };
+  const MakeTemplate ring = build::ringAllgather(ranks);
   return {ring, [ranks](uint32_t r) { return build::allBarrier(ranks, r); },
           [ranks](uint32_t r) { return build::messageAllreduce(ranks, r); }, ring, ring};
 }
@@ -254,7 +254,7 @@ TEST(Turns, plansMeetBehindOneThatARankCouldNotMake) {
   ASSERT_EQ(nbc_plan_create(node.comms[0], bytes.data(), bytes.size(), &inTurn, &plan), 0);
   EXPECT_EQ(nbc_plan_create(node.comms[1], nullptr, 0, &inTurn, &plan), NBC_ERROR_TEMPLATE);
   EXPECT_EQ(nbc_plan_free(plan), 0);
-  node.addPlans([](uint32_t r) { return build::ringAllgather(2, r); }, inTurn);
+  node.addPlans(build::ringAllgather(2), inTurn);
   gatherAll(node, {0, 1, 1024, 70000}, false);
 }
 

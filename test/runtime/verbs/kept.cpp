@@ -18,7 +18,7 @@ struct Again {
   std::vector<nbc_request> requests{ranks};
 
   explicit Again(const std::vector<verbs::Options> &options, uint32_t depth = 1) : w(options) {
-    w.addPlans([](uint32_t r) { return build::ringAllgather(ranks, r); }, {.depth = depth});
+    w.addPlans(build::ringAllgather(ranks), {.depth = depth});
   }
   void start(size_t r, uint8_t salt) {
     std::ranges::fill(in[r], uint8_t(salt + r));

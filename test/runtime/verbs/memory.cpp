@@ -84,7 +84,7 @@ class VerbsMemory : public testing::Test {
   /// Made anew by each test.
   VerbsWorld &world(bool watches, verbs::Options options = {}) {
     w_.emplace(ranks, options, 0, [=](nbc_verbs &v) { Seen::put(v, watches); });
-    w_->addPlans([](uint32_t r) { return build::ringAllgather(ranks, r); });
+    w_->addPlans(build::ringAllgather(ranks));
     return *w_;
   }
   Seen &seen(size_t rank) { return Seen::all()[w_->devices[rank].get()]; }

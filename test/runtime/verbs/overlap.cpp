@@ -32,7 +32,7 @@ struct Gather {
         length(bytes),
         in(ranks, std::vector<uint8_t>(bytes, 1)),
         out(ranks, std::vector<uint8_t>(ranks * bytes)) {
-    w.addPlans([](uint32_t r) { return build::ringAllgather(ranks, r); });
+    w.addPlans(build::ringAllgather(ranks));
     for (int i = 0; i < 3; ++i) latency();  // what can be kept is
   }
   void look(size_t r) {
@@ -198,7 +198,7 @@ TEST(VerbsOverlap, butNotForThoseThatNeverCome) {
                    2, {.patience = uint32_t(std::chrono::nanoseconds(little).count())}),
                0, hca::Mode::RealTime);
   w.healthy = false;
-  w.addPlans([](uint32_t r) { return build::ringAllgather(2, r); }, {.depth = 64});
+  w.addPlans(build::ringAllgather(2), {.depth = 64});
   constexpr size_t calls = 60;
   std::vector<uint8_t> in(5000);
   std::vector<std::vector<uint8_t>> out(calls, std::vector<uint8_t>(10000));

@@ -8,16 +8,13 @@ namespace {
 
 constexpr nbc_verbs_rendezvous ways[] = {NBC_VERBS_WRITE, NBC_VERBS_READ};
 
-MakeTemplate ring(uint32_t ranks) {
-  return [ranks](uint32_t rank) { return build::ringAllgather(ranks, rank); };
-}
-
 TEST(Verbs, anyLengthSeveralInFlight) {
   for (auto way : ways)
     for (uint32_t ranks : {1, 2, 3, 5})
       for (unsigned seed = 0; seed < 4; ++seed) {
         VerbsWorld w(ranks, {.rendezvous = way, .longest = seed == 1 ? 5000u : 1u << 30}, seed);
-        w.addPlans(ring(ranks), {.depth = 1 + seed % 3, .eager_bytes = seed == 3 ? 16u : 0});
+        w.addPlans(build::ringAllgather(ranks),
+                   {.depth = 1 + seed % 3, .eager_bytes = seed == 3 ? 16u : 0});
         gatherAll(w, {0, 1, 48, 49, 1024, 1025, 3000, 0, 7, 70000, 2, 300001}, false, seed);
         gatherAll(w, {5, 100, 0}, true, seed);
       }
@@ -28,7 +25,7 @@ TEST(Verbs, aRankMayRunAheadByAnyNumberOfCalls) {
   for (auto way : ways)
     for (size_t length : {1, 5000}) {
       VerbsWorld w(2, {.rendezvous = way});
-      w.addPlans(ring(2), {.depth = 4});
+      w.addPlans(build::ringAllgather(2), {.depth = 4});
       gatherFarAhead(w, length, [&] { w.fabric.run(); }, 1u);
     }
 }

@@ -12,16 +12,12 @@ namespace {
 constexpr nbc_transfer ways[] = {NBC_TRANSFER_AUTO, NBC_TRANSFER_EAGER, NBC_TRANSFER_WRITE,
                                  NBC_TRANSFER_READ, NBC_TRANSFER_SEND,  NBC_TRANSFER_DIRECT};
 
-MakeTemplate ring(uint32_t ranks) {
-  return [ranks](uint32_t rank) { return build::ringAllgather(ranks, rank); };
-}
-
 TEST(VerbsTransfer, isThePlansUnlessTheAdaptersOwnerSays) {
   for (nbc_transfer device : ways)
     for (nbc_transfer plan : ways)
       for (size_t length : {1, 5000}) {
         VerbsWorld w(2, {.transfer = device}, 0, posted::watch);
-        w.addPlans(ring(2), {.transfer = plan});
+        w.addPlans(build::ringAllgather(2), {.transfer = plan});
         w.sends = true;
         gatherAll(w, {length});
         const nbc_transfer said = device ? device : plan;
