@@ -57,15 +57,14 @@ void Builder::beginVariant(nbc_protocol protocol, uint32_t flags, uint32_t calc,
 Builder::Entry &Builder::entry(uint32_t queue, nbc_ring ring, size_t length) {
   size_t bytes = length * 16;
   if (ring == NBC_RING_SEND) bytes = (bytes + 63) / 64 * 64;
-  auto &entries = rings_[{queue, ring}].entries;
-  uint32_t before = 0;
-  for (const Entry &e : entries) before += uint32_t(e.bytes.size() / 64);
-  entries.push_back({std::vector<uint8_t>(bytes), {}, {}});
-  Entry &e = entries.back();
+  Ring &at = rings_[{queue, ring}];
+  at.entries.push_back({std::vector<uint8_t>(bytes), {}, {}});
+  Entry &e = at.entries.back();
   if (ring == NBC_RING_SEND) {
     e.bytes[MLX5_CTRL_DS] = uint8_t(length);
-    e.relocs.push_back({MLX5_CTRL_INDEX, NBC_RELOC_INDEX, 0, 0, queue, before, 0});
+    e.relocs.push_back({MLX5_CTRL_INDEX, NBC_RELOC_INDEX, 0, 0, queue, at.blocks, 0});
     e.bind.push_back({MLX5_CTRL_QPN, NBC_RELOC_QPN, 0, 0, queue, 0, 0});
+    at.blocks += uint32_t(bytes / 64);
   }
   return e;
 }

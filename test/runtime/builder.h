@@ -93,6 +93,7 @@ class Builder {
   struct Ring {
     std::vector<Entry> entries;
     uint32_t plain = 0;
+    uint32_t blocks = 0;  // of 64 bytes, in a send queue
   };
   Entry &entry(uint32_t queue, nbc_ring ring, size_t length);
   static void mark(Entry &);
