@@ -23,9 +23,6 @@ LIT = "/usr/lib/llvm-19/build/utils/lit/lit.py"
 UNIT_SECONDS = 600
 LIT_SECONDS = 3600
 
-# It counts the names in /dev/shm, where others have some for a moment, too.
-ALONE = {"unit-runtime-shm"}
-
 PASSED = {"PASS", "XFAIL", "FLAKYPASS"}
 NOT_RUN = {"UNSUPPORTED", "EXCLUDED", "SKIPPED"}
 
@@ -44,11 +41,13 @@ def run(command, seconds, output=None):
         return None, (text or "") + f"\nended after {seconds} seconds\n"
 
 
-def run_unit(program):
-    """(passed, failed, what to show)"""
+def run_shard(program, shard, shards):
+    """(passed, failed, what to show), of each `shards`th test"""
     with tempfile.TemporaryDirectory() as folder:
         report = pathlib.Path(folder, "report.json")
-        status, text = run([program, f"--gtest_output=json:{report}", "--gtest_brief=1"], UNIT_SECONDS)
+        status, text = run(
+            ["env", f"GTEST_SHARD_INDEX={shard}", f"GTEST_TOTAL_SHARDS={shards}",
+             program, f"--gtest_output=json:{report}", "--gtest_brief=1"], UNIT_SECONDS)
         passed = failed = 0
         if report.exists():
             for suite in json.loads(report.read_text())["testsuites"]:
@@ -70,16 +69,16 @@ def run_units(build):
     if not programs:
         print(f"{build}/bin holds no unit tests: was it built?")
         return 0, 1
+    # In shards: where a program takes long, no core has nothing left to do meanwhile.
+    shards = os.cpu_count()
     total = [0, 0]
-    alone = [p for p in programs if p.name in ALONE]
-    others = [p for p in programs if p.name not in ALONE]
-    results = [run_unit(program) for program in alone]
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        results += pool.map(run_unit, others)
-        for program, (passed, failed, text) in zip(alone + others, results):
+    with concurrent.futures.ThreadPoolExecutor(shards) as pool:
+        parts = [[pool.submit(run_shard, program, shard, shards) for shard in range(shards)] for program in programs]
+        for program, results in zip(programs, parts):
+            results = [part.result() for part in results]
+            passed, failed = (sum(result[i] for result in results) for i in (0, 1))
             print(f"{program.name}: {passed} passed" + (f", {failed} failed" if failed else ""))
-            if text:
-                print(text, flush=True)
+            print("".join(result[2] for result in results), end="", flush=True)
             total[0] += passed
             total[1] += failed
     return total
