@@ -313,8 +313,14 @@ void plantAll(const Made &made, std::vector<int64_t> ranks, uint64_t least, uint
   EXPECT_LT(count.accepted, count.mutants / part);
 }
 
+/// 8 ranks have most of the entries, and the code that looks at them is the same.
+std::vector<int64_t> someRanks() {
+  return NBCC_SANITIZED ? std::vector<int64_t>{2, 5} : std::vector<int64_t>{2, 5, 8};
+}
+constexpr uint64_t kLeast = NBCC_SANITIZED ? 5000 : 20000;
+
 TEST(Order, eachWrongEntryOfTheLibraryIsFound) {
-  plantAll({}, {2, 5, 8}, 20000, 200);
+  plantAll({}, someRanks(), kLeast, 200);
 }
 
 TEST(Order, eachWrongEntryOfADirectPlanIsFound) {
@@ -330,7 +336,7 @@ TEST(Order, eachWrongEntryBetweenNodesIsFound) {
 }
 
 TEST(Order, eachWrongEntryIsFoundWhereQueuesWaitForWords) {
-  plantAll({.device = "connectx7"}, {2, 5, 8}, 20000, 50);
+  plantAll({.device = "connectx7"}, someRanks(), kLeast, 50);
 }
 
 }  // namespace

@@ -196,10 +196,13 @@ class Planting {
   void plantAll(std::map<std::string, Count> &counts) {
     ASSERT_EQ(compiled_.said.str(), "");
     const Template right = changed();
+    const auto sites = sitesOf(right);
     ASSERT_EQ(verify(), "");
     ASSERT_EQ(ran(100), "");
+    constexpr size_t step = NBCC_SANITIZED ? 5 : 1;
     for (const Mistake &mistake : kMistakes)
-      for (const Site &site : sitesOf(right)) {
+      for (size_t i = 0; i < sites.size(); i += step) {
+        const Site &site = sites[i];
         changed() = right;
         if (!planted(mistake, site, changed())) continue;
         std::string byVerify = verify(), byRun = ran(12);
