@@ -84,7 +84,8 @@ if doxygen:
 if shutil.which("groff"):
     config.available_features.add("groff")
 
-# `UNSUPPORTED: sanitizer` is for tests that measure time or memory, or link what was built with a plain cc.
+# `UNSUPPORTED: sanitizer` is for tests that measure time or memory, link what was built with a plain cc, look at sources
+# only, or repeat at length what others do.
 with open(os.path.join(build, "CMakeCache.txt"), encoding="utf-8") as cache:
     config.sanitizer = bool(re.search(r"^NBCC_SANITIZE:\w+=.+$", cache.read(), re.MULTILINE))
 if config.sanitizer:
