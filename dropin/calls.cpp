@@ -146,8 +146,8 @@ int run(Lock &lock, Communicator &c, Plan &plan, const Operation &o, const Outli
   if (!set_arguments(arguments, c, o, !has_threads())) return raise(o.comm, MPI_ERR_NO_MEM);
   if (!habit) get_used(c, o, arguments, &plan, line);
   const bool alone = is_alone(o, c.ranks());
-  int error = alone ? run_alone(plan, arguments, line.bytes)
-                    : fill_and_start(plan, arguments, line.bytes, &request, true);
+  int error = alone ? run_alone(plan, arguments, line.counted())
+                    : fill_and_start(plan, arguments, line.counted(), &request, true);
   if (!error && !alone) error = wait_for(lock, request);
   if (!error) error = hand_out(arguments, line);
   return error ? raise(o.comm, error) : MPI_SUCCESS;
@@ -244,7 +244,7 @@ int start_again(Communicator &c, const Habit &h, const Operation &o, const char 
 }  // namespace
 
 int begin(Request *r) {
-  int error = fill_and_start(*r->plan, r->looked->arguments, r->looked->line.bytes, &r->call);
+  int error = fill_and_start(*r->plan, r->looked->arguments, r->looked->line.counted(), &r->call);
   if (!error) r->state = Request::running;
   return error;
 }
@@ -263,7 +263,7 @@ int blocking(const Operation &o, const Forms &forms) try {
   Outline line{.blocking = true};
   if (Plan *plan = c ? habit_of_bytes(*c, o, line.bytes) : nullptr) {
     if (c->ranks() > 1 || o.kind != NBC_BCAST) return run(lock, *c, *plan, o, line, true);
-    count_call(*plan, line.bytes);
+    count_call(*plan, line.counted());
     return MPI_SUCCESS;
   }
   Incoming in = take_in(c, o, true);

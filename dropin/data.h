@@ -28,9 +28,12 @@ struct Outline {
   const char *refusal = nullptr;  // not for us; in words, static: "an intercommunicator"
   bool objection = false;         // which MPI will say; other ranks may see nothing wrong
   std::uint64_t bytes = 0;        // of a block, or of the vector; 0 where ranks know different ones
+  std::uint64_t mean = 0;         // then: this rank's own block, or of alltoallv a block on average
   bool truncates = false;         // its own block, sent to itself: MPI_ERR_TRUNCATE
   bool commutes = true;           // the operator
   bool blocking = false;          // MPI_Allgather, which whoever calls outline() knows
+
+  std::uint64_t counted() const { return bytes + mean; }  // for the report
 };
 
 /// Looks at a call: whether it can be taken over, and what an algorithm is chosen by. What MPI

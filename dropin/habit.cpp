@@ -238,7 +238,7 @@ void get_used(Communicator &c, const Operation &o, const Arguments &arguments, P
   h.own = own;
   h.commutes = line.commutes;
   h.apart_each = sent && received ? own_block(o, c.rank()) : 0;
-  h.bytes = line.bytes;
+  h.bytes = line.counted();
   h.call = arguments.call();
   static std::uint64_t arrays = 0;
   h.call.arrays = o.each ? ++arrays : 0;

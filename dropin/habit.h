@@ -58,7 +58,7 @@ struct Habit {
   std::int64_t units_each;    // and as in an nbc_call
   std::ptrdiff_t apart_each;  // for each count so far in front of what is sent: received there, it
                               // would be one buffer
-  std::uint64_t bytes;        // as in an Outline
+  std::uint64_t bytes;        // counted() of an Outline
   nbc_call call;
   std::shared_ptr<const void> held;  // what `call` uses: a call that others may run beside keeps it
 

@@ -41,6 +41,7 @@ struct Seen {
   std::int64_t block = 0;  // bytes, of equal blocks
   std::int64_t own = 0;    // bytes of this rank's, in a row of blocks with lengths of their own
   bool any = false;        // bytes at all
+  std::uint64_t mean = 0;  // bytes of a block on average, in such a row
 };
 
 bool times(std::int64_t a, std::int64_t b, std::int64_t &result) {
@@ -78,8 +79,10 @@ Seen see_each(const Side &s, int blocks, int rank) {
     }
     if (!times(count, t.size, bytes)) return {too_many};
     seen.any |= bytes != 0;
+    seen.mean += static_cast<std::uint64_t>(bytes);
     if (i == rank) seen.own = bytes;
   }
+  if (blocks) seen.mean /= static_cast<unsigned>(blocks);
   if (!s.buffer && seen.any && !s.types && t.dense) return {no_buffer};
   return seen;
 }
@@ -114,6 +117,16 @@ bool objects_to_alias(const Operation &o, int rank) {
 }
 #endif
 
+// Of a call whose blocks have lengths of their own. Whose one block stands in its row, too, may
+// have sent or received it in place.
+std::uint64_t mean_block(const Shapes &s, bool sent, const Seen &in, bool received,
+                         const Seen &out) {
+  if (is_row(s.send) && is_row(s.receive)) return (sent ? in : out).mean;
+  if (sent && !is_row(s.send)) return static_cast<std::uint64_t>(in.block);
+  if (received && !is_row(s.receive)) return static_cast<std::uint64_t>(out.block);
+  return static_cast<std::uint64_t>((sent ? in : out).own);
+}
+
 Outline moved(const Operation &o, int rank, int blocks_in, int blocks_out) {
   const Shapes &s = shapes_of(o.kind);
   bool sent = sends(o, rank) && !sends_in_place(o, rank);
@@ -126,7 +139,7 @@ Outline moved(const Operation &o, int rank, int blocks_in, int blocks_out) {
   if (out.any && objects_to_alias(o, rank)) return refused(aliased);
   bool own_twice = s.send != Shape::neighbors && s.receive != Shape::neighbors;
   if (o.each && sent && received && own_twice && in.own != out.own) return refused(two_lengths);
-  if (o.each) return {};
+  if (o.each) return {.mean = mean_block(s, sent, in, received, out)};
   // Who has no neighbors on a side often says that there is nothing.
   if (has_neighbors(o.kind)) out.block = std::max(out.block, in.block);
   return {.bytes = static_cast<std::uint64_t>(received ? out.block : in.block),
@@ -176,8 +189,8 @@ Outline reduced(const Operation &o, int rank, int ranks) {
     if (!in_place && !o.send.buffer && sent) return refused(no_buffer);
     if (receiving && !side.buffer && (in_place ? sent : received)) return refused(no_buffer);
   }
-  return {.bytes = o.each ? 0 : static_cast<std::uint64_t>(received * t.size),
-          .commutes = commutes(o.op)};
+  const auto block = static_cast<std::uint64_t>(received * t.size);
+  return {.bytes = o.each ? 0 : block, .mean = o.each ? block : 0, .commutes = commutes(o.op)};
 }
 
 }  // namespace

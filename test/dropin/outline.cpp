@@ -59,6 +59,11 @@ std::uint64_t bytes(const Operation &o, int rank) {
   return outline(o, rank, 4).bytes;
 }
 
+std::uint64_t counted(const Operation &o, int rank) {
+  CHECK(why(o, rank).empty());
+  return outline(o, rank, 4, 2, 2).counted();
+}
+
 void refusals() {
   const Side in = side(a, 2), out = side(b, 2), none = side(nullptr, 0);
   auto allgather = [&](const Side &s, const Side &r) { return why(call(NBC_ALLGATHER, s, r)); };
@@ -175,6 +180,24 @@ void rows() {
   };
   CHECK(bytes(gatherv(side(a, 2), row(b, counts, MPI_INT)), 1) == 0);
   CHECK(why(gatherv(side(a, 1), row(b, counts, MPI_INT)), 1) == "a rank's block of two lengths");
+  const Side bad = {}, here = side(MPI_IN_PLACE, 0);
+  // What is counted: this rank's block, or of as many as ranks the mean.
+  auto each = [](Operation o) {
+    o.each = true;
+    return o;
+  };
+  CHECK(counted(gatherv(side(a, 2), row(b, counts, MPI_INT)), 1) == 8);
+  CHECK(counted(gatherv(here, row(b, counts, MPI_INT)), 1) == 8);
+  CHECK(counted(gatherv(side(a, 7), {}), 2) == 28);
+  CHECK(counted(each(call(NBC_SCATTER, row(a, counts, MPI_INT), here, 3)), 3) == 12);
+  CHECK(counted(each(call(NBC_SCATTER, bad, side(b, 5), 3)), 0) == 20);
+  CHECK(counted(each(call(NBC_ALLTOALL, row(a, counts, MPI_INT), row(b, counts, MPI_INT))), 1) ==
+        6);
+  CHECK(counted(each(call(NBC_ALLTOALL, here, row(b, counts, MPI_DOUBLE))), 1) == 12);
+  CHECK(counted(each(call(NBC_NEIGHBOR_ALLTOALL, row(a, counts, MPI_INT), row(b, counts, MPI_INT))),
+                1) == 6);  // of two
+  CHECK(counted(each(reduction(NBC_REDUCE_SCATTER, row(a, counts, MPI_INT), side(b, 0))), 3) == 12);
+  CHECK(counted(reduction(NBC_ALLREDUCE, side(a, 3), side(b, 3)), 1) == 12);
   CHECK(why(gatherv(side(a, 7), {}), 2) == "");
   CHECK(why(gatherv(side(a, 2), row(b, negative, MPI_INT)), 1) == "a negative count");
   CHECK(why(gatherv(side(a, 2), row(nullptr, counts, MPI_INT)), 1) ==
