@@ -43,9 +43,10 @@ APPS = {
     "pcg": ["--size=80"],
     "pipecg": ["--size=80"],
     "radixsort": ["--size=2000000"],
+    "fftw": ["--size=128"],
     "hypre": ["--size=80"],
 }
-LIBRARY = "hypre"  # its calls are blocking ones of a library, which has one of the MPIs
+LIBRARIES = {"fftw", "hypre"}  # whose calls are blocking ones; each has one of the MPIs
 LAUNCHERS = {
     "openmpi": (["mpirun.openmpi", "--oversubscribe", "--mca", "mpi_yield_when_idle", "1"],
                 lambda name, value: ["-x", f"{name}={value}"]),
@@ -59,6 +60,7 @@ NETWORK_APPS = {
     "pcg": ["--size=48"],
     "pipecg": ["--size=48"],
     "radixsort": ["--size=500000"],
+    "fftw": ["--size=96", "--times=1"],
     "hypre": ["--size=48"],
 }
 # MPICH 4.0 over TCP now and then never ends its MPI_Finalize, with nothing in front of it, too.
@@ -105,7 +107,7 @@ def run(options, app, arguments, variant, dropin, program=None):
 def measure(options, app, program):
     """{(variant, dropin): (seconds, communication, behind)}"""
     arguments = options.argument or (NETWORK_APPS if options.network else APPS)[app]
-    variants = VARIANTS[:1] if app == LIBRARY else [*VARIANTS, OVERLAP] if program else VARIANTS
+    variants = VARIANTS[:1] if app in LIBRARIES else [*VARIANTS, OVERLAP] if program else VARIANTS
     times = {(variant, dropin): [] for variant in variants for dropin in (False, True)}
     for _ in range(options.repeat):
         for (variant, dropin), found in list(times.items()):
@@ -162,12 +164,12 @@ def main():
                   f"{'':24}" + 2 * f"{'time':>11} {'commun.':>8} {'behind':>7} {'gain':>8}")
         results = []
         for app in options.app or APPS:
-            if app == LIBRARY and not (options.build / "bin" / f"app-{app}-{options.mpi}").exists():
+            if app in LIBRARIES and not (options.build / "bin" / f"app-{app}-{options.mpi}").exists():
                 print(f"{app}: not built for {options.mpi}", file=sys.stderr)
                 continue
             with tempfile.TemporaryDirectory() if options.overlap else contextlib.nullcontext() as folder:
                 program = None
-                if options.overlap and app != LIBRARY:
+                if options.overlap and app not in LIBRARIES:
                     program, calls, fixed, _ = rewritten.make(options.build, app, options.mpi, pathlib.Path(folder))
                     print(f"{app}: nbc-overlap rewrites {fixed} of {calls} calls", file=sys.stderr)
                 times = measure(options, app, program)

@@ -70,9 +70,10 @@ if all(os.path.exists(f"{build}/bin/app-{name}-{mpi}")
        for name in ("compression", "fft") for mpi in config.available_features & set(LAUNCHERS)):
     config.available_features.add("apps")
 
-# `REQUIRES: hypre`: it was there, too, and for Open MPI, as Debian's is.
-if os.path.exists(f"{build}/bin/app-hypre-openmpi"):
-    config.available_features.add("hypre")
+# `REQUIRES: fftw`, `hypre`: FFTW's MPI library, or hypre, was there, too, and for Open MPI, as Debian's are.
+for name in ("fftw", "hypre"):
+    if os.path.exists(f"{build}/bin/app-{name}-openmpi"):
+        config.available_features.add(name)
 
 # `REQUIRES: doxygen`, `groff`: see scripts/setup, group docs. %doxygen is the one that CMake found, or that has come since.
 with open(os.path.join(build, "CMakeCache.txt"), encoding="utf-8") as cache:
