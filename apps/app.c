@@ -85,6 +85,12 @@ void app_open(struct app *app, int *argc, char ***argv, const char *name,
   }
 }
 
+void app_blocking_only(const struct app *app) {
+  if (app->variant == APP_BLOCKING) return;
+  if (app->rank == 0) fprintf(stderr, "%s: its collective calls are blocking ones\n", app->name);
+  leave(2);
+}
+
 void app_start_clock(struct app *app) {
   MPI_Barrier(MPI_COMM_WORLD);
   app->communication = app->behind = 0;

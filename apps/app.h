@@ -44,6 +44,9 @@ struct app {
 /// of the table. A mistake in them ends the program on all ranks with status 2.
 void app_open(struct app *, int *argc, char ***argv, const char *name, const struct app_option *);
 
+/// For one that has only the blocking variant: another ends the program likewise.
+void app_blocking_only(const struct app *);
+
 /// What is measured lies between these, and what trace.c keeps, by MPI_Pcontrol. The first is
 /// collective.
 void app_start_clock(struct app *);

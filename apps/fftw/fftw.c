@@ -7,59 +7,42 @@
 // before they go on to whoever has them next.
 
 #define _GNU_SOURCE  // RTLD_NEXT
-#include <dlfcn.h>
 #include <fftw3-mpi.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "app.h"
+#include "library.h"
 
-static struct app *measured;  // null: the clock does not run
+APP_HANDED_ON(MPI_Alltoall,
+              (const void *in, int send, MPI_Datatype sent, void *out, int receive,
+               MPI_Datatype received, MPI_Comm comm),
+              in, send, sent, out, receive, received, comm)
+APP_HANDED_ON(MPI_Alltoallv,
+              (const void *in, const int sends[], const int from[], MPI_Datatype sent, void *out,
+               const int receives[], const int to[], MPI_Datatype received, MPI_Comm comm),
+              in, sends, from, sent, out, receives, to, received, comm)
+APP_HANDED_ON(MPI_Sendrecv,
+              (const void *in, int send, MPI_Datatype sent, int to, int with, void *out,
+               int receive, MPI_Datatype received, int from, int of, MPI_Comm comm,
+               MPI_Status *status),
+              in, send, sent, to, with, out, receive, received, from, of, comm, status)
 
-int MPI_Alltoall(const void *in, int send, MPI_Datatype sent, void *out, int receive,
-                 MPI_Datatype received, MPI_Comm comm) {
-  static int (*next)(const void *, int, MPI_Datatype, void *, int, MPI_Datatype, MPI_Comm);
-  if (!next) *(void **)&next = dlsym(RTLD_NEXT, "MPI_Alltoall");
-  double begin = app_enter();
-  int error = next(in, send, sent, out, receive, received, comm);
-  if (measured) app_leave(measured, begin);
-  return error;
-}
-
-int MPI_Alltoallv(const void *in, const int sends[], const int from[], MPI_Datatype sent, void *out,
-                  const int receives[], const int to[], MPI_Datatype received, MPI_Comm comm) {
-  static int (*next)(const void *, const int[], const int[], MPI_Datatype, void *, const int[],
-                     const int[], MPI_Datatype, MPI_Comm);
-  if (!next) *(void **)&next = dlsym(RTLD_NEXT, "MPI_Alltoallv");
-  double begin = app_enter();
-  int error = next(in, sends, from, sent, out, receives, to, received, comm);
-  if (measured) app_leave(measured, begin);
-  return error;
-}
-
-int MPI_Sendrecv(const void *in, int send, MPI_Datatype sent, int to, int with, void *out,
-                 int receive, MPI_Datatype received, int from, int of, MPI_Comm comm,
-                 MPI_Status *status) {
-  static int (*next)(const void *, int, MPI_Datatype, int, int, void *, int, MPI_Datatype, int, int,
-                     MPI_Comm, MPI_Status *);
-  if (!next) *(void **)&next = dlsym(RTLD_NEXT, "MPI_Sendrecv");
-  double begin = app_enter();
-  int error = next(in, send, sent, to, with, out, receive, received, from, of, comm, status);
-  if (measured) app_leave(measured, begin);
-  return error;
-}
-
-/// Number i of the cube, from -1 to 1.
-static double number(long i) {
+/// Real or imaginary part i of the cube, from -1 to 1.
+static double part(long i) {
   return (double)(app_random((uint64_t)i) >> 11) / (1ul << 52) - 1;
 }
 
+/// FFTW's answer; null: there is none, which ends the program.
+static void *must(void *what, const char *name) {
+  if (what) return what;
+  fprintf(stderr, "fftw: FFTW gives no %s\n", name);
+  MPI_Abort(MPI_COMM_WORLD, 1);
+  abort();
+}
+
 static fftw_complex *numbers(ptrdiff_t count) {
-  fftw_complex *all = fftw_alloc_complex((size_t)count);
-  if (all) return all;
-  fprintf(stderr, "fftw: no memory for %td numbers\n", count);
-  exit(1);
+  return must(fftw_alloc_complex((size_t)count), "memory");
 }
 
 int main(int argc, char **argv) {
@@ -71,44 +54,34 @@ int main(int argc, char **argv) {
                                  {"in-place", "1: in place", &in_place, 0, 1},
                                  {"measure", "1: FFTW tries its ways", &measure, 0, 1},
                                  {0}});
-  if (app.variant != APP_BLOCKING) {
-    if (app.rank == 0) fprintf(stderr, "fftw: its collective calls are blocking ones\n");
-    MPI_Finalize();
-    return 2;
-  }
+  app_blocking_only(&app);
   fftw_mpi_init();
   ptrdiff_t planes, first, turned, first_turned;
   const ptrdiff_t needed = fftw_mpi_local_size_3d_transposed(n, n, n, MPI_COMM_WORLD, &planes,
                                                              &first, &turned, &first_turned);
   fftw_complex *cube = numbers(needed), *image = in_place ? cube : numbers(needed);
   const unsigned how = (measure ? FFTW_MEASURE : FFTW_ESTIMATE) | FFTW_DESTROY_INPUT;
-  fftw_plan there = fftw_mpi_plan_dft_3d(n, n, n, cube, image, MPI_COMM_WORLD, FFTW_FORWARD,
-                                         how | FFTW_MPI_TRANSPOSED_OUT),
-            back = fftw_mpi_plan_dft_3d(n, n, n, image, cube, MPI_COMM_WORLD, FFTW_BACKWARD,
-                                        how | FFTW_MPI_TRANSPOSED_IN);
-  const long own = planes * n * n, all = n * n * n;
-  for (long i = 0; i < own; ++i) {
-    cube[i][0] = number(2 * (first * n * n + i));
-    cube[i][1] = number(2 * (first * n * n + i) + 1);
-  }
-  app_start_clock(&app);
-  measured = &app;
+  fftw_plan there = must(fftw_mpi_plan_dft_3d(n, n, n, cube, image, MPI_COMM_WORLD, FFTW_FORWARD,
+                                              how | FFTW_MPI_TRANSPOSED_OUT),
+                         "plan"),
+            back = must(fftw_mpi_plan_dft_3d(n, n, n, image, cube, MPI_COMM_WORLD, FFTW_BACKWARD,
+                                             how | FFTW_MPI_TRANSPOSED_IN),
+                        "plan");
+  // This rank's parts, one after the other.
+  const long own = 2 * planes * n * n, before = 2 * first * n * n;
+  const double points = (double)(n * n * n);
+  double *parts = *cube;
+  for (long i = 0; i < own; ++i) parts[i] = part(before + i);
+  app_start_library(&app);
   for (long k = 0; k < times; ++k) {
     fftw_execute(there);
     fftw_execute(back);
-    for (long i = 0; i < own; ++i) {
-      cube[i][0] /= (double)all;
-      cube[i][1] /= (double)all;
-    }
+    for (long i = 0; i < own; ++i) parts[i] /= points;
   }
-  measured = NULL;
-  app_stop_clock(&app);
+  app_stop_library(&app);
 
   double error = 0;
-  for (long i = 0; i < own; ++i) {
-    error = fmax(error, fabs(cube[i][0] - number(2 * (first * n * n + i))));
-    error = fmax(error, fabs(cube[i][1] - number(2 * (first * n * n + i) + 1)));
-  }
+  for (long i = 0; i < own; ++i) error = fmax(error, fabs(parts[i] - part(before + i)));
   fftw_destroy_plan(there);
   fftw_destroy_plan(back);
   if (!in_place) fftw_free(image);

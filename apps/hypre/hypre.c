@@ -9,26 +9,17 @@
 #define _GNU_SOURCE  // RTLD_NEXT
 #include <HYPRE.h>
 #include <HYPRE_struct_ls.h>
-#include <dlfcn.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "app.h"
+#include "library.h"
 
 enum { POINTS = 27 };
 
-static struct app *measured;  // null: the clock does not run
-
-int MPI_Allreduce(const void *in, void *out, int count, MPI_Datatype type, MPI_Op op,
-                  MPI_Comm comm) {
-  static int (*next)(const void *, void *, int, MPI_Datatype, MPI_Op, MPI_Comm);
-  if (!next) *(void **)&next = dlsym(RTLD_NEXT, "MPI_Allreduce");
-  double begin = app_enter();
-  int error = next(in, out, count, type, op, comm);
-  if (measured) app_leave(measured, begin);
-  return error;
-}
+APP_HANDED_ON(MPI_Allreduce,
+              (const void *in, void *out, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm),
+              in, out, count, type, op, comm)
 
 /// A rank's planes of z. Ranks that have none take part all the same.
 struct slab {
@@ -137,11 +128,7 @@ int main(int argc, char **argv) {
            (struct app_option[]){{"size", "grid points in each direction", &n, 1, 1000},
                                  {"iterations", "at most", &most, 1, 0},
                                  {0}});
-  if (app.variant != APP_BLOCKING) {
-    if (app.rank == 0) fprintf(stderr, "hypre: its collective calls are blocking ones\n");
-    MPI_Finalize();
-    return 2;
-  }
+  app_blocking_only(&app);
   HYPRE_Init();
   struct slab slab = make_slab(&app, n);
   struct problem problem;
@@ -154,11 +141,9 @@ int main(int argc, char **argv) {
   HYPRE_StructPCGSetTwoNorm(solver, 1);
   HYPRE_StructPCGSetPrecond(solver, HYPRE_StructDiagScale, HYPRE_StructDiagScaleSetup, NULL);
   HYPRE_StructPCGSetup(solver, problem.matrix, problem.right, problem.solution);
-  app_start_clock(&app);
-  measured = &app;
+  app_start_library(&app);
   HYPRE_StructPCGSolve(solver, problem.matrix, problem.right, problem.solution);
-  measured = NULL;
-  app_stop_clock(&app);
+  app_stop_library(&app);
 
   HYPRE_Int iterations = 0;
   HYPRE_StructPCGGetNumIterations(solver, &iterations);
