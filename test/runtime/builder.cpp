@@ -159,12 +159,12 @@ void Builder::endVariant() {
   std::vector<nbc_reloc> bind, call;
   for (auto &[key, ring] : rings_) {
     nbc_segment g = {.queue = key.first, .ring = key.second, .offset = uint32_t(code.size())};
-    g.entries = ring.plain;
+    g.entries =
+        ring.plain + (g.ring == NBC_RING_SEND ? ring.blocks : uint32_t(ring.entries.size()));
     for (Entry &e : ring.entries) {
       for (auto [from, to] : {std::pair{&e.relocs, &call}, std::pair{&e.bind, &bind}})
         for (nbc_reloc r : *from) r.at += uint32_t(code.size()), to->push_back(r);
       code.insert(code.end(), e.bytes.begin(), e.bytes.end());
-      g.entries += g.ring == NBC_RING_SEND ? uint32_t(e.bytes.size() / 64) : 1;
       g.send_cqes += e.signalled;
     }
     g.bytes = uint32_t(code.size()) - g.offset;
