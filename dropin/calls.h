@@ -184,8 +184,10 @@ void end();
 void complain(const std::string &what);
 /// By MPI_Abort: what others go by has come to nothing here, and they would wait.
 void end_program(const std::string &why);
-/// For the report: one call that was passed on; what a plan has done, when it ends.
+/// For the report: one call that was passed on; what the user has said and a call did not get; what
+/// a plan has done, when it ends.
 void count_passed(const char *name, const char *why);
+void count_unheeded(const std::string &what);
 void count_plan(const Plan &);
 /// One of several ranks, on its first one. served: by what a freed one left.
 void count_communicator(bool served);

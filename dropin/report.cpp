@@ -32,8 +32,8 @@ struct Sum {
 };
 using Lines = std::map<std::string, Sum>;  // by what is said of them
 
-// Beginnings: plans first, then what was passed on.
-constexpr char taken = '+', passed = '-';
+// Beginnings: what was not taken, plans, then what was passed on.
+constexpr char taken = '+', passed = '-', unheeded = '!';
 const std::string communicators = "=";  // calls: all; bytes: those that were served by freed ones
 // Of adapters: calls: registered, bytes: found registered; messages round what cannot be.
 const std::string buffers = "@", detours = "~";
@@ -114,6 +114,8 @@ void print(int ranks) {
         known.bytes);
   if (const Sum copied = lines[detours]; copied.calls)
     say("%" PRIu64 " messages copied, since their buffers cannot be registered", copied.calls);
+  for (const auto &[key, sum] : lines)
+    if (key[0] == unheeded) say("%s", key.c_str() + 1);
   if (ours)
     say("%-10s %-14s %-*s %s", "calls", "bytes", static_cast<int>(wide), "algorithm", "target");
   for (const auto &[key, sum] : lines) {
@@ -145,6 +147,10 @@ void end_program(const std::string &why) {
 
 void count_passed(const char *name, const char *why) {
   add(std::string(1, passed) + name + ": " + why, 1, 0);
+}
+
+void count_unheeded(const std::string &what) {
+  add(unheeded + what, 1, 0);
 }
 
 void count_plan(const Plan &plan) {

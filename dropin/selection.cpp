@@ -34,13 +34,31 @@ std::optional<Table> read_given() {
   return table;
 }
 
+// What a user says and no call can take. Of the built-in table, a library of his own need not have
+// all.
+void say_what_is_missing(const Table &table, bool built_in) {
+  constexpr int most = 10;
+  const nbc_library *library = shipped();
+  if (!library) return;
+  int said = 0;
+  for (const auto &[row, why] :
+       table.check([library](const Choice &c) { return missing(*library, c); }))
+    if (!row.line)
+      complain("NBC_" + row.text + ": " + why);
+    else if (!built_in && ++said <= most)
+      complain("NBC_TABLE: line " + std::to_string(row.line) + ": " + why);
+  if (said > most) complain("NBC_TABLE: likewise " + std::to_string(said - most) + " more rows");
+}
+
 Table read() {
   std::string why;
   std::optional<Table> table = read_given();
-  if (!table) table = Table::read(default_table, "the built-in table", why);
+  const bool built_in = !table;
+  if (built_in) table = Table::read(default_table, "the built-in table", why);
   if (!table) complain(why);  // which a test would have found
   Table all = table ? std::move(*table) : Table();
   if (!overrideByEnvironment(all, why)) complain(why);
+  say_what_is_missing(all, built_in);
   // What was proven of an algorithm, and what it requires: nobody else asks before it runs.
   all.ask([](const Choice &c, const Situation &s) {
     const nbc_library *library = shipped();
@@ -74,6 +92,8 @@ std::optional<Choice> choose(const Communicator &c, const Operation &o, const Ou
   if (c.has("mpi")) s.targets.push_back("mpi");
   for (const char *adapter : {"coredirect", "sci", "verbs"})
     if (c.has(adapter)) s.targets.push_back(adapter);
+  for (const auto &[row, why] : table().refused(s))
+    count_unheeded("NBC_" + row.text + " was not taken: " + why);
   return table().choose(s);
 }
 

@@ -32,14 +32,32 @@ bool parametersOf(const nbc_library &lib, const nbc_library_algorithm &a,
   return true;
 }
 
-std::string unable(const nbc_library &lib, const Choice &c, const Situation &s) {
+namespace {
+
+const nbc_library_algorithm *find(const nbc_library &lib, const Choice &c, std::string &why) {
   const nbc_library_algorithm *a = nbc_library_named(&lib, c.algorithm.c_str());
-  if (!a) return cat("the library ", lib.name, " holds no ", c.algorithm);
+  if (!a) why = cat("the library ", lib.name, " holds no ", c.algorithm);
+  return a;
+}
+
+}  // namespace
+
+std::string missing(const nbc_library &lib, const Choice &c) {
+  std::vector<std::int64_t> parameters;
+  std::string why;
+  if (const nbc_library_algorithm *a = find(lib, c, why))
+    parametersOf(lib, *a, c.parameters, parameters, why);
+  return why;
+}
+
+std::string unable(const nbc_library &lib, const Choice &c, const Situation &s) {
+  std::string why;
+  const nbc_library_algorithm *a = find(lib, c, why);
+  if (!a) return why;
   if (!s.commutes && !(a->flags & NBC_LIBRARY_RANK_ORDER))
     return "it is for operators that commute";
   if (s.each && !(a->flags & NBC_LIBRARY_ANY_LENGTHS)) return "it is for blocks equally long";
   std::vector<std::int64_t> parameters;
-  std::string why;
   if (!parametersOf(lib, *a, c.parameters, parameters, why)) return why;
   if (a->flags & NBC_LIBRARY_TOPOLOGY && !s.nodeOf) return "nobody knows where the ranks are";
 

@@ -14,6 +14,9 @@
 
 namespace nbcc {
 
+/// Why a library has no such algorithm or parameter, whatever the call; empty: it has.
+std::string missing(const nbc_library &, const Choice &);
+
 /// Why an algorithm cannot do what a call asks for; empty: it can. Takes microseconds.
 std::string unable(const nbc_library &, const Choice &, const Situation &);
 

@@ -185,4 +185,25 @@ std::vector<std::pair<Row, std::string>> Table::explain(const Situation &s) cons
   return all;
 }
 
+std::vector<std::pair<Row, std::string>> Table::refused(const Situation &s) const {
+  std::vector<std::pair<Row, std::string>> all;
+  Span within;
+  firstThatFits(overrides_, s, able_, within, [&](const Rule &r, const std::string &why) {
+    if (!why.empty() && r.each.value_or(s.each) == s.each) all.emplace_back(r.row, why);
+  });
+  return all;
+}
+
+std::vector<std::pair<Row, std::string>> Table::check(
+    const std::function<std::string(const Choice &)> &wrong) const {
+  std::vector<std::pair<Row, std::string>> all;
+  for (const std::vector<Rule> *rules : {&overrides_, &rules_})
+    for (const Rule &r : *rules) {
+      Choice c;
+      c.algorithm = r.algorithm, c.parameters = r.parameters;
+      if (std::string why = wrong(c); !why.empty()) all.emplace_back(r.row, std::move(why));
+    }
+  return all;
+}
+
 }  // namespace nbcc

@@ -92,6 +92,12 @@ class Table {
   /// Each row of the collective that was looked at, and why it does not fit ("" for the one that
   /// decides).
   std::vector<std::pair<Row, std::string>> explain(const Situation &) const;
+  /// The overrides for a call that are not taken for it, and why.
+  std::vector<std::pair<Row, std::string>> refused(const Situation &) const;
+  /// Overrides and rows of which `wrong` says something whatever the call: of `Choice` algorithm
+  /// and parameters are given.
+  std::vector<std::pair<Row, std::string>> check(
+      const std::function<std::string(const Choice &)> &wrong) const;
 
  private:
   std::vector<Rule> rules_, overrides_;

@@ -159,6 +159,7 @@ TEST_F(DefaultTable, UnableSaysWhy) {
   EXPECT_EQ(why(), "it is for operators that commute");
   c.algorithm = "allreduce.nothing";
   EXPECT_EQ(why(), "the library nbc_colls holds no allreduce.nothing");
+  EXPECT_EQ(missing(*library, c), why());
   c.algorithm = "allreduce.rabenseifner", c.target = "gm";
   EXPECT_EQ(why(), "the library nbc_colls was not made for gm with blocks equally long");
   c.target = "mpi", c.parameters = {{"k", 3}};
