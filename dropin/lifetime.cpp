@@ -10,11 +10,14 @@
 //   shared    the program has called it, too
 //   returned  and MPI_Finalize, which waits for the last session to end
 
+#include <algorithm>
 #include <atomic>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <string>
+#include <string_view>
 
 #include "dropin/calls.h"
 #include "runtime/mpi/nbc_mpi.h"
@@ -45,6 +48,29 @@ void make_room_for_attached() {
 #if defined(OPEN_MPI)
   setenv("OMPI_MCA_osc_rdma_max_attach", "128", 0);
 #endif
+}
+
+/// Names are the same in all MPIs, handles and constants are not. So there is a library for each,
+/// and one in front of another MPI would crash at best.
+void refuse_another_mpi() {
+#if defined(OPEN_MPI)
+  constexpr std::string_view mine = "Open MPI";
+#else
+  constexpr std::string_view mine = "MPICH";
+#endif
+  constexpr std::size_t longest = 8192;  // MPICH's; Open MPI's is shorter
+  static_assert(MPI_MAX_LIBRARY_VERSION_STRING <= longest);
+  char found[longest] = "";
+  int length;
+  if (PMPI_Get_library_version(found, &length)) return;
+  if (std::string_view(found).starts_with("Open MPI") == (mine == "Open MPI")) return;
+  found[std::strcspn(found, ",\n")] = '\0';  // behind its number
+  std::replace(found, found + std::strlen(found), '\t', ' ');
+  std::fprintf(stderr,
+               "nbc: this libnbc-mpi.so is for %s, but the program runs with %s: take the one for "
+               "that\n",
+               mine.data(), found);
+  std::_Exit(EXIT_FAILURE);
 }
 
 // The runtime refuses these communicator by communicator, and cannot say why.
@@ -92,6 +118,7 @@ bool takes_over() {
 extern "C" int MPI_Init(int *argc, char ***argv) {
   int provided;
   if (takes_over()) return MPI_SUCCESS;
+  refuse_another_mpi();
   make_room_for_attached();
   return begun_by_all(wants_thread()
                           ? PASS(MPI_Init_thread)(argc, argv, MPI_THREAD_MULTIPLE, &provided)
@@ -101,6 +128,7 @@ ALSO(MPI_Init)
 
 extern "C" int MPI_Init_thread(int *argc, char ***argv, int required, int *provided) {
   if (takes_over()) return PMPI_Query_thread(provided);
+  refuse_another_mpi();
   make_room_for_attached();
   return begun_by_all(PASS(MPI_Init_thread)(argc, argv, least_level(required), provided));
 }
@@ -137,6 +165,7 @@ bool is_over() {
 }  // namespace
 
 extern "C" int MPI_Session_init(MPI_Info info, MPI_Errhandler handler, MPI_Session *session) {
+  refuse_another_mpi();
   const int error = PASS(MPI_Session_init)(info, handler, session);
   if (error || passing) return error;
   const std::lock_guard guard(world_lock);
