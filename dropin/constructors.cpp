@@ -15,6 +15,7 @@
 
 #include "dropin/calls.h"
 #include "dropin/communicator.h"
+#include "dropin/types.h"
 
 using namespace nbcc::dropin;
 
@@ -209,9 +210,13 @@ void nbcc::dropin::open_meeting_place() {
   if (not_for_us() || PMPI_Comm_size(MPI_COMM_WORLD, &ranks) || ranks == 1) return;
   Lock lock;
   meeting_place = same_group(lock, MPI_COMM_WORLD);
+  if (meeting_place == MPI_COMM_NULL) return;
+  PMPI_Comm_set_errhandler(meeting_place, MPI_ERRORS_RETURN);
+  ask_types_by(meeting_place);
 }
 
 void nbcc::dropin::close_meeting_place() {
+  ask_types_by(MPI_COMM_NULL);
   if (meeting_place != MPI_COMM_NULL) PMPI_Comm_free(&meeting_place);
 }
 

@@ -356,6 +356,18 @@ OneCall::~OneCall() {
   asked_about = MPI_DATATYPE_NULL;
 }
 
+static MPI_Comm asked_by = MPI_COMM_NULL;
+
+void ask_types_by(MPI_Comm comm) {
+  asked_by = comm;
+}
+
+bool is_committed(MPI_Datatype type) {
+  if (asked_by == MPI_COMM_NULL || find_named(type)) return true;
+  const char byte_there = 0;  // MPICH asks for types of something only
+  return PMPI_Send(&byte_there, 1, type, MPI_PROC_NULL, 0, asked_by) == MPI_SUCCESS;
+}
+
 Type type_of(MPI_Datatype type) {
   static Type answer;
   if (calls && type == asked_about) return answer;

@@ -55,4 +55,10 @@ class OneCall {
 /// Of any type but MPI_DATATYPE_NULL; it need not be committed.
 Type type_of(MPI_Datatype);
 
+/// Whether MPI takes it for communication, as far as can be known: only sends ask, so one goes to
+/// nobody.
+bool is_committed(MPI_Datatype);
+/// By this communicator, whose errors are returned. MPI_COMM_NULL: by none from now on.
+void ask_types_by(MPI_Comm);
+
 }  // namespace nbcc::dropin

@@ -53,11 +53,12 @@ int main(int argc, char **argv) {
   MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
 
   int a[16] = {}, b[16] = {}, n[] = {1, 1, 1}, at[] = {0, 1, 2}, wrong[] = {1, -1, 1};
-  [[maybe_unused]] MPI_Datatype ints[] = {MPI_INT, MPI_INT, MPI_INT};
-  MPI_Datatype pair;
+  MPI_Datatype ints[] = {MPI_INT, MPI_INT, MPI_INT};
+  MPI_Datatype pair, fresh;
   MPI_Request request;
   MPI_Type_contiguous(2, MPI_INT, &pair);
   MPI_Type_commit(&pair);
+  MPI_Type_vector(2, 1, 2, MPI_INT, &fresh);  // and not committed
 
   SAY(Bcast(a, -1, MPI_INT, 0, line));
   SAY(Bcast(a, 1, MPI_DATATYPE_NULL, 0, line));
@@ -81,6 +82,14 @@ int main(int argc, char **argv) {
   SAY(Neighbor_alltoallv(a, wrong, at, MPI_INT, b, n, at, MPI_INT, line));
   SAY(Neighbor_allgatherv(a, 1, MPI_INT, b, wrong, at, MPI_INT, line));
   SAY(Neighbor_alltoallv(a, n, at, MPI_DATATYPE_NULL, b, n, at, MPI_INT, line));
+
+  MPI_Datatype mixed[] = {MPI_INT, fresh, MPI_INT};
+  SAY(Bcast(a, 1, fresh, 0, line));
+  SAY(Allgather(a, 1, fresh, b, 2, MPI_INT, line));
+  SAY(Ialltoall(a, 1, fresh, b, 2, MPI_INT, line, &request));
+  SAY(Alltoallv(a, n, at, fresh, b, n, at, MPI_INT, line));
+  SAY(Alltoallw(a, n, at, mixed, b, n, at, ints, line));
+  SAY(Allreduce(a, b, 1, fresh, MPI_SUM, line));
 
   SAY(Allreduce(a, b, 1, MPI_DATATYPE_NULL, MPI_SUM, line));
   SAY(Allreduce(a, b, 1, MPI_INT, MPI_OP_NULL, line));
@@ -121,6 +130,7 @@ int main(int argc, char **argv) {
   MPI_Comm_free(&other);
 
   MPI_Type_free(&pair);
+  MPI_Type_free(&fresh);
   MPI_Comm_free(&line);
   MPI_Finalize();
 }
