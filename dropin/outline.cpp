@@ -57,7 +57,7 @@ Seen see_equal(const Side &s, int blocks) {
   std::int64_t block, all;
   if (!times(s.count, t.size, block) || !times(block, blocks < 0 ? 1 : blocks, all))
     return {too_many};
-  if (all && !is_committed(s.type)) return {uncommitted};
+  if (all && !t.committed) return {uncommitted};
   if (!s.buffer && t.dense && all && blocks >= 0) return {no_buffer};
   return {nullptr, block, block, all != 0};
 }
@@ -80,12 +80,11 @@ Seen see_each(const Side &s, int blocks, int rank) {
       t = type_of(s.types[i]);
     }
     if (!times(count, t.size, bytes)) return {too_many};
-    if (s.types && !is_committed(s.types[i])) return {uncommitted};
+    if (bytes && !t.committed) return {uncommitted};
     seen.any |= bytes != 0;
     seen.mean += static_cast<std::uint64_t>(bytes);
     if (i == rank) seen.own = bytes;
   }
-  if (seen.any && !s.types && !is_committed(s.type)) return {uncommitted};
   if (blocks) seen.mean /= static_cast<unsigned>(blocks);
   if (!s.buffer && seen.any && !s.types && t.dense) return {no_buffer};
   return seen;
@@ -184,7 +183,7 @@ Outline reduced(const Operation &o, int rank, int ranks) {
   Type t = type_of(side.type);
   if (const char *why = wrong_operator(o.op, t)) return refused(why);
   if (!times(sent, t.size, bytes)) return refused(too_many);
-  if (sent && !is_committed(side.type)) return refused(uncommitted);
+  if (sent && !t.committed) return refused(uncommitted);
   if (sent && objects_to_alias(o, rank)) return refused(aliased);
 
   bool in_place = sends_in_place(o, rank);

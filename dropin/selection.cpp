@@ -42,10 +42,10 @@ void say_what_is_missing(const Table &table, bool built_in) {
   if (!library) return;
   int said = 0;
   for (const auto &[row, why] :
-       table.check([library](const Choice &c) { return missing(*library, c); }))
+       table.check([library](const Choice &c) { return missing(*library, c); }, !built_in))
     if (!row.line)
       complain("NBC_" + row.text + ": " + why);
-    else if (!built_in && ++said <= most)
+    else if (++said <= most)
       complain("NBC_TABLE: line " + std::to_string(row.line) + ": " + why);
   if (said > most) complain("NBC_TABLE: likewise " + std::to_string(said - most) + " more rows");
 }
@@ -92,9 +92,11 @@ std::optional<Choice> choose(const Communicator &c, const Operation &o, const Ou
   if (c.has("mpi")) s.targets.push_back("mpi");
   for (const char *adapter : {"coredirect", "sci", "verbs"})
     if (c.has(adapter)) s.targets.push_back(adapter);
-  for (const auto &[row, why] : table().refused(s))
+  Table::Reasons refused;
+  const std::optional<Choice> choice = table().choose(s, &refused);
+  for (const auto &[row, why] : refused)
     count_unheeded("NBC_" + row.text + " was not taken: " + why);
-  return table().choose(s);
+  return choice;
 }
 
 }  // namespace nbcc::dropin

@@ -362,18 +362,20 @@ void ask_types_by(MPI_Comm comm) {
   asked_by = comm;
 }
 
-bool is_committed(MPI_Datatype type) {
-  if (asked_by == MPI_COMM_NULL || find_named(type)) return true;
-  const char byte_there = 0;  // MPICH asks for types of something only
-  return PMPI_Send(&byte_there, 1, type, MPI_PROC_NULL, 0, asked_by) == MPI_SUCCESS;
+static Type found_or_made(MPI_Datatype type) {
+  if (const Type *found = find_named(type)) return *found;
+  Type t = made(type);
+  const char byte_there = 0;  // MPICH looks at types of something only
+  t.committed = asked_by == MPI_COMM_NULL ||
+                PMPI_Send(&byte_there, 1, type, MPI_PROC_NULL, 0, asked_by) == MPI_SUCCESS;
+  return t;
 }
 
 Type type_of(MPI_Datatype type) {
   static Type answer;
   if (calls && type == asked_about) return answer;
-  const Type *found = find_named(type);
-  if (!calls) return found ? *found : made(type);
-  answer = found ? *found : made(type);
+  if (!calls) return found_or_made(type);
+  answer = found_or_made(type);
   asked_about = type;
   return answer;
 }

@@ -34,8 +34,9 @@ struct Type {
   std::uint16_t operators = 0;    // MPI's own that are for it, a bit each: 1 << NBC_SUM
   // The bytes of a vector are those of memory from its address on, in the order of the type map.
   bool dense = false;
-  bool named = false;  // never freed
-  Blocks blocks;       // not of what is dense
+  bool named = false;     // never freed
+  bool committed = true;  // as far as can be known (ask_types_by())
+  Blocks blocks;          // not of what is dense
 };
 
 /// Whether a pair has bytes between its members or behind them.
@@ -55,10 +56,8 @@ class OneCall {
 /// Of any type but MPI_DATATYPE_NULL; it need not be committed.
 Type type_of(MPI_Datatype);
 
-/// Whether MPI takes it for communication, as far as can be known: only sends ask, so one goes to
-/// nobody.
-bool is_committed(MPI_Datatype);
-/// By this communicator, whose errors are returned. MPI_COMM_NULL: by none from now on.
+/// Whether types are committed is asked by this communicator, whose errors are returned: only sends
+/// say so, and one goes to nobody. MPI_COMM_NULL: it is not asked any more.
 void ask_types_by(MPI_Comm);
 
 }  // namespace nbcc::dropin

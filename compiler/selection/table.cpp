@@ -174,35 +174,33 @@ void Table::ask(Able able) {
   able_ = std::move(able);
 }
 
-std::optional<Choice> Table::choose(const Situation &s) const {
-  return search(overrides_, rules_, s, able_, [](const Rule &, const std::string &) {});
+std::optional<Choice> Table::choose(const Situation &s, Reasons *refused) const {
+  return search(overrides_, rules_, s, able_, [&](const Rule &r, const std::string &why) {
+    const bool is_override = !r.row.line;
+    if (refused && is_override && !why.empty() && r.each.value_or(s.each) == s.each)
+      refused->emplace_back(r.row, why);
+  });
 }
 
-std::vector<std::pair<Row, std::string>> Table::explain(const Situation &s) const {
-  std::vector<std::pair<Row, std::string>> all;
+Table::Reasons Table::explain(const Situation &s) const {
+  Reasons all;
   search(overrides_, rules_, s, able_,
          [&](const Rule &r, const std::string &why) { all.emplace_back(r.row, why); });
   return all;
 }
 
-std::vector<std::pair<Row, std::string>> Table::refused(const Situation &s) const {
-  std::vector<std::pair<Row, std::string>> all;
-  Span within;
-  firstThatFits(overrides_, s, able_, within, [&](const Rule &r, const std::string &why) {
-    if (!why.empty() && r.each.value_or(s.each) == s.each) all.emplace_back(r.row, why);
-  });
-  return all;
-}
-
-std::vector<std::pair<Row, std::string>> Table::check(
-    const std::function<std::string(const Choice &)> &wrong) const {
-  std::vector<std::pair<Row, std::string>> all;
-  for (const std::vector<Rule> *rules : {&overrides_, &rules_})
-    for (const Rule &r : *rules) {
+Table::Reasons Table::check(const std::function<std::string(const Choice &)> &wrong,
+                            bool rows) const {
+  Reasons all;
+  const auto add = [&](const std::vector<Rule> &rules) {
+    for (const Rule &r : rules) {
       Choice c;
       c.algorithm = r.algorithm, c.parameters = r.parameters;
       if (std::string why = wrong(c); !why.empty()) all.emplace_back(r.row, std::move(why));
     }
+  };
+  add(overrides_);
+  if (rows) add(rules_);
   return all;
 }
 

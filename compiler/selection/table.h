@@ -69,6 +69,9 @@ struct Rule;  // rule.h
 
 class Table {
  public:
+  /// Rows, and what is said of each.
+  using Reasons = std::vector<std::pair<Row, std::string>>;
+
   Table();
   ~Table();
   Table(Table &&) noexcept;
@@ -87,17 +90,15 @@ class Table {
   using Able = std::function<std::string(const Choice &, const Situation &)>;
   void ask(Able);
 
-  /// The row that decides; none: no row fits.
-  std::optional<Choice> choose(const Situation &) const;
+  /// The row that decides; none: no row fits. `refused` gets the overrides for such a call that are
+  /// not taken for it, and why.
+  std::optional<Choice> choose(const Situation &, Reasons *refused = nullptr) const;
   /// Each row of the collective that was looked at, and why it does not fit ("" for the one that
   /// decides).
-  std::vector<std::pair<Row, std::string>> explain(const Situation &) const;
-  /// The overrides for a call that are not taken for it, and why.
-  std::vector<std::pair<Row, std::string>> refused(const Situation &) const;
-  /// Overrides and rows of which `wrong` says something whatever the call: of `Choice` algorithm
-  /// and parameters are given.
-  std::vector<std::pair<Row, std::string>> check(
-      const std::function<std::string(const Choice &)> &wrong) const;
+  Reasons explain(const Situation &) const;
+  /// Overrides of which `wrong` says something whatever the call, and if `rows` the rows, too. Of
+  /// `Choice` algorithm and parameters are given.
+  Reasons check(const std::function<std::string(const Choice &)> &wrong, bool rows) const;
 
  private:
   std::vector<Rule> rules_, overrides_;

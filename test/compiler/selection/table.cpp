@@ -156,22 +156,29 @@ TEST(Table, PassesOverWhatCannotBeDone) {
   EXPECT_EQ(t.explain(allgather(3, 5000))[0].second, "odd");
   EXPECT_EQ(t.explain(allgather(3, 5000))[1].second, "no ring on shm");
 
-  ASSERT_EQ(t.refused(allgather(3, 5000)).size(), 1u);
-  EXPECT_EQ(t.refused(allgather(3, 5000))[0].second, "odd");
-  EXPECT_TRUE(t.refused(allgather(4, 5000)).empty());
+  const auto refused = [&](const Situation &s) {
+    Table::Reasons all;
+    t.choose(s, &all);
+    return all;
+  };
+  ASSERT_EQ(refused(allgather(3, 5000)).size(), 1u);
+  EXPECT_EQ(refused(allgather(3, 5000))[0].second, "odd");
+  EXPECT_TRUE(refused(allgather(4, 5000)).empty());
   Situation each = allgather(3, 0);
   each.each = true;  // for which nothing was said
-  EXPECT_TRUE(t.refused(each).empty());
+  EXPECT_TRUE(refused(each).empty());
 }
 
 TEST(Table, ChecksOverridesAndRows) {
   Table t = table(kRows);
   std::string why;
   ASSERT_TRUE(t.override_with("allgather", "ring:k=3", why));
-  const auto wrong = t.check([](const Choice &c) -> std::string {
+  const auto ring = [](const Choice &c) -> std::string {
     if (c.algorithm != "allgather.ring") return "";
     return c.parameters.empty() ? "none" : c.parameters[0].first;
-  });
+  };
+  EXPECT_EQ(t.check(ring, false).size(), 1u);
+  const auto wrong = t.check(ring, true);
   ASSERT_EQ(wrong.size(), 2u);
   EXPECT_EQ(wrong[0].first.text, "allgather=ring:k=3");
   EXPECT_EQ(wrong[0].second, "k");
