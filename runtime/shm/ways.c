@@ -4,8 +4,9 @@
 #include "runtime/shm/ways.h"
 
 enum {
-  FEW = 4,   // are compared, without the slowest: it may have lost its processor
-  WARM = 4,  // come first: what is read takes twice as long where it was not just before
+  FEW = 4,     // are compared, without the slowest: it may have lost its processor
+  WARM = 4,    // come first: what is read takes twice as long where it was not just before
+  FIRST = 16,  // go by: who sends no more would only pay, up to 10 us a page that is read first
   SOON = 64,
   SELDOM = 1024,  // messages between two comparisons, if they end alike
   SHORTEST = 12   // log2 of bytes
@@ -27,7 +28,7 @@ static void compare(struct ways *w, struct way_times *t, uint32_t bit) {
   const uint64_t sum = t->sum - t->slowest;
   const bool better = t->tries && sum < t->before - t->before / 8;
   if (t->tries) {
-    t->pause = better || !t->pause ? SOON : t->pause < SELDOM ? 4 * t->pause : SELDOM;
+    t->pause = better ? SOON : t->pause < SELDOM ? 4 * t->pause : SELDOM;
     t->skip = t->pause;
   } else {
     t->skip = WARM;
@@ -41,6 +42,7 @@ void ways_took(struct ways *w, uint64_t bytes, bool read, uint64_t ns) {
   struct way_times *t = &w->of[__builtin_ctz(bit)];
   if (bytes == 0 || read != !!(ways_read(w) & bit)) return;
   if (__atomic_exchange_n(&w->busy, true, __ATOMIC_ACQUIRE)) return;  // another thread
+  if (!t->pause) t->skip = t->pause = FIRST;
   if (t->skip) {
     --t->skip;
   } else {
