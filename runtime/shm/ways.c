@@ -7,7 +7,7 @@ enum {
   FEW = 4,     // are compared, without the slowest: it may have lost its processor
   WARM = 4,    // come first: what is read takes twice as long where it was not just before
   FIRST = 16,  // go by: who sends no more would only pay, up to 10 us a page that is read first
-  SOON = 64,
+  SOON = 4 * FIRST,
   SELDOM = 1024,  // messages between two comparisons, if they end alike
   SHORTEST = 12   // log2 of bytes
 };

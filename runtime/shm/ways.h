@@ -21,7 +21,7 @@ struct way_times {
   uint64_t sum, slowest;  // ns a KiB, of `count` messages
   uint64_t before;        // those of the other way, while this one is tried
   uint32_t count;
-  uint32_t skip, pause;  // messages until some are timed again; and how many that were
+  uint32_t skip, pause;  // messages until some are timed again; and how many that were, 0: none yet
   bool tries;
 };
 
