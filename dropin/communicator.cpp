@@ -294,13 +294,12 @@ bool Communicator::owes_farewell() const {
                      [](const Made &p) { return p.state == Plan::ready; });
 }
 
-/// An adapter's queues need a farewell, neighbours are no other communicator's, and what has failed
-/// here may fail again.
+/// An adapter's queues need a farewell, and what has failed here may fail again.
 bool Communicator::leaves_something() const {
   return !over_ && (!copies_attributes_ || ranks_ == 1) && state_ == Plan::ready && !broken_ &&
-         !adapter_ && !neighbors_.any() &&
-         std::all_of(plans_.begin(), plans_.end(),
-                     [](const Made &p) { return p.state == Plan::ready && !p.taken; });
+         !adapter_ && std::all_of(plans_.begin(), plans_.end(), [](const Made &p) {
+           return p.state == Plan::ready && !p.taken;
+         });
 }
 
 // One rank is this one, whatever the communicator.
@@ -336,6 +335,7 @@ void Communicator::put_back(std::unique_ptr<Communicator> c, std::int32_t least)
 }
 
 void Communicator::succeed(Communicator &c) {
+  if (c.neighbors_.any() && !c.neighbors_.are_known_as(neighbors_)) c.forget_neighbors();
   std::swap(context_, c.context_);  // it leaves the new one
   std::swap(exchange_, c.exchange_);
   std::swap(ours_, c.ours_);
@@ -348,6 +348,16 @@ void Communicator::succeed(Communicator &c) {
   else if (c.calls)
     std::swap(calls->chosen, c.calls->chosen);
   state_ = Plan::ready;
+}
+
+// All ranks' calls have ended: they have agreed on it. What was chosen names the plans.
+void Communicator::forget_neighbors() {
+  plans_.remove_if([this](Made &p) {
+    if (!p.neighbors) return false;
+    end_plan(p);
+    calls.reset();
+    return true;
+  });
 }
 
 Steps Communicator::farewell() {
@@ -383,15 +393,16 @@ void Communicator::end_all() {
   if (keyval != MPI_KEYVAL_INVALID) PMPI_Comm_free_keyval(&keyval);
 }
 
-Communicator::~Communicator() {
-  for (Made &p : plans_) {
-    count_plan(p);
-    if (!p.plan) continue;
-    if (nbc_plan_free(p.plan) == NBC_ERROR_BUSY) {
-      nbc_plan_abandon(p.plan);
-      nbc_plan_free(p.plan);
-    }
+void Communicator::end_plan(Made &p) {
+  count_plan(p);
+  if (p.plan && nbc_plan_free(p.plan) == NBC_ERROR_BUSY) {
+    nbc_plan_abandon(p.plan);
+    nbc_plan_free(p.plan);
   }
+}
+
+Communicator::~Communicator() {
+  for (Made &p : plans_) end_plan(p);
   nbc_comm_free(ours_);
   if (handler_ != MPI_ERRHANDLER_NULL) PMPI_Errhandler_free(&handler_);
   if (over_) context_.reserve = nullptr;

@@ -16,8 +16,9 @@
 ///   farewell    of an adapter's queues: all ranks are done; then they are taken down
 ///
 /// One that is freed leaves all that behind for the next of the same ranks in the same order: its
-/// calls are to the plans what further calls on the old one would have been. Ranks agree on which
-/// one it is; a few of each group are kept. Of one that was never used there is the context alone,
+/// calls are to the plans what further calls on the old one would have been, those of neighbours
+/// where all ranks know theirs to be the same. Ranks agree on which one it is; a few of each group
+/// are kept. Of one that was never used there is the context alone,
 /// for whichever is made next.
 ///
 /// Between steps ranks agree, by MPI_Iallreduce, whether all of them can go on. What one cannot do
@@ -197,6 +198,8 @@ class Communicator {
   static void put_back(std::unique_ptr<Communicator>, std::int32_t least);
   static void limit_left();
   void succeed(Communicator &);
+  /// Of one that is succeeded by one with other neighbours.
+  void forget_neighbors();
   /// Those that are being made, or are freed and have not ended; and the others.
   static List watched, settled;
   static List left;  // freed, and their calls have ended; oldest first
@@ -217,6 +220,7 @@ class Communicator {
   /// Plans that would serve as well and are ready, in the order in which all ranks have made them.
   using Others = std::array<Made *, 64>;
   std::size_t in_place_of(const Made &, Others &);
+  static void end_plan(Made &);
   Posted agree_on_given_back();
   Steps meet_neighbors();
   Posted send_cards();

@@ -92,4 +92,13 @@ void Neighbors::complete(std::vector<std::int32_t> degrees, std::vector<std::int
   complete_ = true;
 }
 
+bool Neighbors::are_known_as(const Neighbors &other) const {
+  return complete_ && other.complete_ && sizes_ == other.sizes_ && periodic_ == other.periodic_ &&
+         lists_ == other.lists_ &&
+         std::equal(of_.begin(), of_.end(), other.of_.begin(), other.of_.end(),
+                    [](const nbc_build_neighbors &a, const nbc_build_neighbors &b) {
+                      return a.indegree == b.indegree && a.outdegree == b.outdegree;
+                    });
+}
+
 }  // namespace nbcc::dropin

@@ -34,6 +34,9 @@ class Neighbors {
   /// std::bad_alloc.
   void complete(std::vector<std::int32_t> degrees, std::vector<std::int32_t> lists);
 
+  /// Whether all ranks know of both that they are the same, without being asked.
+  bool are_known_as(const Neighbors &other) const;
+
   /// For a request to build; good as long as this is, and complete.
   const nbc_build_graph *graph() const { return &graph_; }
 

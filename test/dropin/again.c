@@ -2,8 +2,8 @@
 // again.c - communicators that are made and freed, over and over.
 //
 // A new one may have what a freed one has left, if all its ranks mean the same one: of several
-// there are, with the same ranks in this order or another one, freed in an order of each rank's
-// own, some of them with calls under way. Arguments: rounds, seed.
+// there are, with the same ranks in this order or another one, with neighbours or without, freed in
+// an order of each rank's own, some of them with calls under way. Arguments: rounds, seed.
 
 #include <mpi.h>
 #include <stdio.h>
@@ -14,6 +14,8 @@ enum { MOST = 6, LENGTH = 37 };
 struct live {
   MPI_Comm comm;
   MPI_Request request;  // of a call that is under way
+  int neighbors;        // two, or none
+  int sources[2];       // they are these
   int to[LENGTH], from[LENGTH];
 };
 
@@ -38,11 +40,26 @@ static int world_rank(MPI_Comm comm, int r) {
 }
 
 static void make(struct live *l) {
-  const unsigned how = draw(4);
-  if (how == 0)
+  const unsigned how = draw(8);
+  const int left = (me + all - 1) % all, right = (me + 1) % all, both[] = {right, left},
+            weights[] = {1, 1};
+  l->neighbors = how < 4 ? 0 : 2;
+  l->sources[0] = left, l->sources[1] = right;
+  if (how == 0) {
     MPI_Comm_dup(MPI_COMM_WORLD, &l->comm);
-  else  // all; all, the other way round; every other rank
+  } else if (how < 4) {  // all; all, the other way round; every other rank
     MPI_Comm_split(MPI_COMM_WORLD, how == 3 ? me % 2 : 0, how == 2 ? -me : me, &l->comm);
+  } else if (how < 6) {  // a line; a ring
+    const int ring = how == 5;
+    MPI_Cart_create(MPI_COMM_WORLD, 1, &all, &ring, 0, &l->comm);
+    if (!ring && me == 0) l->sources[0] = MPI_PROC_NULL;
+    if (!ring && me == all - 1) l->sources[1] = MPI_PROC_NULL;
+  } else {  // a ring the other way round; everybody twice its own neighbour
+    const int own[] = {me, me}, *of = how == 6 ? both : own;
+    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 2, of, weights, 2, of, weights, MPI_INFO_NULL, 0,
+                                   &l->comm);
+    l->sources[0] = of[0], l->sources[1] = of[1];
+  }
   l->request = MPI_REQUEST_NULL;
 }
 
@@ -59,6 +76,11 @@ static void call(struct live *l, int round) {
   MPI_Bcast(&told, 1, MPI_INT, root, l->comm);
   wrong += told != seen[root];
   free(seen);
+  if (!l->neighbors) return;
+  int from[2] = {-1, -1};
+  MPI_Neighbor_allgather(&mine, 1, MPI_INT, from, 1, MPI_INT, l->comm);
+  for (int i = 0; i < 2; ++i)
+    wrong += from[i] != (l->sources[i] < 0 ? -1 : l->sources[i] * 1000 + round);
 }
 
 static void begin(struct live *l, int round) {

@@ -236,7 +236,7 @@ void what_one_rank_cannot_fails_on_all() {
 }
 
 // Each neighbour gets a number that says from whom and in which slot.
-void exchange(MPI_Comm comm, int in, int out) {
+Plan *exchange(MPI_Comm comm, int in, int out) {
   Communicator *c = ready(comm);
   MUST(c->indegree() == in && c->outdegree() == out);
   Plan *p = made(c, operation(NBC_NEIGHBOR_ALLTOALL), choice(*c, "neighbor_alltoall.linear"));
@@ -253,6 +253,7 @@ void exchange(MPI_Comm comm, int in, int out) {
   MUST(nbc_start(p->plan, &call, &request) == 0);
   wait(&request);
   MUST(got == wanted);
+  return p;
 }
 
 void neighbors_are_those_of_all_topologies() {
@@ -350,6 +351,44 @@ void what_is_freed_serves_again() {
   MUST(again == of_second);
   MPI_Comm_free(&other_order);
   MPI_Comm_free(&first);
+}
+
+// Of other neighbours what is not for neighbours; of the same ones all, where each rank knows all.
+void what_is_freed_serves_other_neighbors() {
+  if (ranks == 1) return;
+  enum { plain, line, ring, graph, distributed };
+  const auto use = [](int topology) {
+    MPI_Comm comm;
+    const int rounded = topology == ring, next = (rank + 1) % ranks;
+    const int before = (rank + ranks - 1) % ranks;
+    std::vector<int> index, edges;  // to the next, which is no neighbour the other way
+    for (int r = 0; r < ranks; ++r) index.push_back(r + 1), edges.push_back(r);
+    if (topology == plain)
+      MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    else if (topology == graph)
+      MPI_Graph_create(MPI_COMM_WORLD, ranks, index.data(), edges.data(), 0, &comm);
+    else if (topology == distributed)
+      MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, &before, MPI_UNWEIGHTED, 1, &next,
+                                     MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &comm);
+    else
+      MPI_Cart_create(MPI_COMM_WORLD, 1, &ranks, &rounded, 0, &comm);
+    const int degree = topology == plain ? 0 : topology == line || topology == ring ? 2 : 1;
+    if (degree) exchange(comm, degree, degree);
+    Communicator *c = ready(comm);
+    const Plan *p = made(c, operation(NBC_ALLGATHER), choice(*c, "allgather.ring"));
+    MPI_Comm_free(&comm);
+    return p;
+  };
+  const Plan *of_all = use(plain);
+  const struct {
+    int topology, ended;  // plans, of the one before
+  } uses[] = {{ring, 0},  {ring, 0},  {plain, 1},       {line, 0},        {line, 0}, {ring, 1},
+              {graph, 1}, {graph, 0}, {distributed, 1}, {distributed, 1}, {plain, 1}};
+  for (const auto &[topology, ended] : uses) {
+    const int before = plans_counted;
+    MUST(use(topology) == of_all);
+    MUST(plans_counted == before + ended);
+  }
 }
 
 // Of one rank, however it was made, and whatever attributes are copied.
@@ -564,6 +603,7 @@ int main(int count, char **words) {
     what_one_rank_cannot_fails_on_all();
     neighbors_are_those_of_all_topologies();
     what_is_freed_serves_again();
+    what_is_freed_serves_other_neighbors();
     what_is_freed_alone_serves_again();
     what_is_freed_ends_with_its_last_call();
     what_is_freed_alone_serves_again();
