@@ -7,7 +7,7 @@
 
 namespace nbcc::dropin {
 
-thread_local int passing = 0;
+constinit thread_local int passing = 0;
 inline int plans_counted = 0;
 inline std::uint64_t calls_counted = 0;
 
