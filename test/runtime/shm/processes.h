@@ -103,14 +103,6 @@ class Processes {
   std::filesystem::path folder_;
 };
 
-/// What a rank sends, written and compared as a whole: sanitizers look at each access.
-inline std::vector<uint8_t> sentBy(size_t rank, size_t call, size_t bytes) {
-  std::vector<uint8_t> sent(bytes);
-  uint8_t *to = sent.data();
-  for (size_t i = 0; i < bytes; ++i) to[i] = byteOf(rank, call, i);
-  return sent;
-}
-
 /// Calls of all lengths, one after the other, each checked.
 inline void gather(nbc_plan *plan, int rank, int ranks, size_t rounds = 3) {
   const size_t lengths[] = {8, 0, 1, 48, 49, 1000, 2048, 2049, 8192, 5003, 70001, 1 << 20, 3};
