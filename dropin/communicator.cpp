@@ -335,7 +335,7 @@ void Communicator::put_back(std::unique_ptr<Communicator> c, std::int32_t least)
 }
 
 void Communicator::succeed(Communicator &c) {
-  if (c.neighbors_.any() && !c.neighbors_.are_known_as(neighbors_)) c.forget_neighbors();
+  if (!c.neighbors_.are_known_as(neighbors_)) c.forget_neighbors();
   std::swap(context_, c.context_);  // it leaves the new one
   std::swap(exchange_, c.exchange_);
   std::swap(ours_, c.ours_);
@@ -352,12 +352,11 @@ void Communicator::succeed(Communicator &c) {
 
 // All ranks' calls have ended: they have agreed on it. What was chosen names the plans.
 void Communicator::forget_neighbors() {
-  plans_.remove_if([this](Made &p) {
-    if (!p.neighbors) return false;
-    end_plan(p);
-    calls.reset();
-    return true;
+  const auto ended = plans_.remove_if([](Made &p) {
+    if (p.neighbors) end_plan(p);
+    return p.neighbors;
   });
+  if (ended > 0) calls.reset();
 }
 
 Steps Communicator::farewell() {

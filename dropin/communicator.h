@@ -18,8 +18,7 @@
 /// One that is freed leaves all that behind for the next of the same ranks in the same order: its
 /// calls are to the plans what further calls on the old one would have been, those of neighbours
 /// where all ranks know theirs to be the same. Ranks agree on which one it is; a few of each group
-/// are kept. Of one that was never used there is the context alone,
-/// for whichever is made next.
+/// are kept. Of one that was never used there is the context alone, for whichever is made next.
 ///
 /// Between steps ranks agree, by MPI_Iallreduce, whether all of them can go on. What one cannot do
 /// they all do without: calls are passed through. A group of one rank needs none of all this.

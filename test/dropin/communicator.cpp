@@ -236,7 +236,7 @@ void what_one_rank_cannot_fails_on_all() {
 }
 
 // Each neighbour gets a number that says from whom and in which slot.
-Plan *exchange(MPI_Comm comm, int in, int out) {
+void exchange(MPI_Comm comm, int in, int out) {
   Communicator *c = ready(comm);
   MUST(c->indegree() == in && c->outdegree() == out);
   Plan *p = made(c, operation(NBC_NEIGHBOR_ALLTOALL), choice(*c, "neighbor_alltoall.linear"));
@@ -253,7 +253,6 @@ Plan *exchange(MPI_Comm comm, int in, int out) {
   MUST(nbc_start(p->plan, &call, &request) == 0);
   wait(&request);
   MUST(got == wanted);
-  return p;
 }
 
 void neighbors_are_those_of_all_topologies() {
@@ -361,7 +360,7 @@ void what_is_freed_serves_other_neighbors() {
     MPI_Comm comm;
     const int rounded = topology == ring, next = (rank + 1) % ranks;
     const int before = (rank + ranks - 1) % ranks;
-    std::vector<int> index, edges;  // to the next, which is no neighbour the other way
+    std::vector<int> index, edges;  // each is its own neighbour
     for (int r = 0; r < ranks; ++r) index.push_back(r + 1), edges.push_back(r);
     if (topology == plain)
       MPI_Comm_dup(MPI_COMM_WORLD, &comm);
