@@ -334,8 +334,11 @@ void Communicator::put_back(std::unique_ptr<Communicator> c, std::int32_t least)
   if (!over_ && c->number_ <= least) left.push_front(std::move(c));
 }
 
-void Communicator::succeed(Communicator &c) {
-  if (!c.neighbors_.are_known_as(neighbors_)) c.forget_neighbors();
+void Communicator::succeed(Communicator &c, bool same_neighbors) {
+  if (same_neighbors)
+    std::swap(neighbors_, c.neighbors_);  // of which all ranks may be known
+  else
+    c.forget_neighbors();
   std::swap(context_, c.context_);  // it leaves the new one
   std::swap(exchange_, c.exchange_);
   std::swap(ours_, c.ours_);

@@ -17,7 +17,7 @@
 ///
 /// One that is freed leaves all that behind for the next of the same ranks in the same order: its
 /// calls are to the plans what further calls on the old one would have been, those of neighbours
-/// where all ranks know theirs to be the same. Ranks agree on which one it is; a few of each group
+/// where no rank has other ones than it had. Ranks agree on which one it is; a few of each group
 /// are kept. Of one that was never used there is the context alone, for whichever is made next.
 ///
 /// Between steps ranks agree, by MPI_Iallreduce, whether all of them can go on. What one cannot do
@@ -196,8 +196,11 @@ class Communicator {
   /// rank has it no more. It is the first to go.
   static void put_back(std::unique_ptr<Communicator>, std::int32_t least);
   static void limit_left();
-  void succeed(Communicator &);
-  /// Of one that is succeeded by one with other neighbours.
+  /// As far as this rank knows.
+  bool has_neighbors_of(const Communicator &other) const {
+    return neighbors_.seem_to_be(other.neighbors_, rank_);
+  }
+  void succeed(Communicator &, bool same_neighbors);
   void forget_neighbors();
   /// Those that are being made, or are freed and have not ended; and the others.
   static List watched, settled;
@@ -208,10 +211,10 @@ class Communicator {
   // setup.cpp
   Steps set_up();
   bool make_room();
-  void take_over(std::unique_ptr<Communicator> before);
+  void take_over(std::unique_ptr<Communicator> before, bool same_neighbors);
   bool open(nbc_device *node);
   /// Ranks' least values; into agreed_.
-  Posted agree(int first, int second = 0);
+  Posted agree(int first, int second = 0, int third = 0);
   void give_up(const std::string &why);
 
   // plans.cpp
@@ -250,7 +253,7 @@ class Communicator {
   std::list<Made> plans_;
   std::deque<Made *> to_make_;
   Steps steps_;
-  int proposed_[2] = {}, agreed_[2] = {};
+  int proposed_[3] = {}, agreed_[3] = {};
   std::uint64_t given_back_ = 0, given_back_by_all_ = 0;  // of in_place_of()
   List::iterator place_;
   MPI_Errhandler handler_ = MPI_ERRHANDLER_NULL;  // of a freed one, for calls then under way

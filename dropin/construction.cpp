@@ -29,6 +29,7 @@ enum : std::size_t { enough = 7 };  // of these: granted at once
 struct Proposal {
   std::int32_t able = 0;                // it has memory
   std::int32_t left = 0, opposite = 0;  // the number of what is left, and minus that; 0: nothing
+  std::int32_t same_neighbors = 0;      // as those of what is left
   std::int32_t grants = 0;              // what is free on all ranks may be granted
   std::int32_t more = 0;                // and there may be more of it
   std::int32_t attached = 0;            // the MPI moves our calls on
@@ -37,6 +38,7 @@ struct Proposal {
   Proposal &operator&=(const Proposal &other) {
     able = std::min(able, other.able);
     left = std::min(left, other.left), opposite = std::min(opposite, other.opposite);
+    same_neighbors = std::min(same_neighbors, other.same_neighbors);
     grants = std::min(grants, other.grants), more = std::min(more, other.more);
     attached = std::min(attached, other.attached);
     empty &= other.empty, free &= other.free;
@@ -138,7 +140,10 @@ void Communicator::at_construction(Lock &lock, MPI_Comm comm) {
   const Agreement agreement;
   Proposal mine = propose(reserve, agreement);
   mine.able = c != nullptr;
-  if (before) mine.left = before->number_, mine.opposite = -mine.left;
+  if (before) {
+    mine.left = before->number_, mine.opposite = -mine.left;
+    mine.same_neighbors = c->has_neighbors_of(*before);
+  }
   Proposal all = agreed_by_all(lock, comm, mine);
   if (comm == MPI_COMM_WORLD) set_attached_everywhere(all.attached);
   const bool succeeds = all.left && all.left == -all.opposite;
@@ -151,7 +156,7 @@ void Communicator::at_construction(Lock &lock, MPI_Comm comm) {
     if (all.grants) reserve->grant(all.free);
   }
   if (succeeds)
-    c->succeed(*before);
+    c->succeed(*before, all.same_neighbors);
   else if (before)
     put_back(std::move(before), all.left);
   if (!all.able) return;

@@ -73,6 +73,8 @@ int Neighbors::read_distributed(MPI_Comm comm, int ranks) {
   lists_.assign(sources.begin(), sources.end() - 1);
   lists_.insert(lists_.end(), destinations.begin(), destinations.end() - 1);
   indegree_ = in;
+  std::replace_if(lists_.begin(), lists_.end(), [](std::int32_t r) { return r < 0; }, -1);
+  indegree_ = in;
   outdegree_ = out;
   if (ranks == 1) complete({in, out}, std::vector<std::int32_t>(lists_));
   return MPI_SUCCESS;
@@ -80,7 +82,6 @@ int Neighbors::read_distributed(MPI_Comm comm, int ranks) {
 
 void Neighbors::complete(std::vector<std::int32_t> degrees, std::vector<std::int32_t> lists) {
   lists_ = std::move(lists);
-  std::replace_if(lists_.begin(), lists_.end(), [](std::int32_t r) { return r < 0; }, -1);
   of_.clear();
   const std::int32_t *at = lists_.data();
   for (std::size_t i = 0; i + 1 < degrees.size(); i += 2) {
@@ -92,9 +93,15 @@ void Neighbors::complete(std::vector<std::int32_t> degrees, std::vector<std::int
   complete_ = true;
 }
 
-bool Neighbors::are_known_as(const Neighbors &other) const {
-  return complete_ && other.complete_ && sizes_ == other.sizes_ && periodic_ == other.periodic_ &&
-         lists_ == other.lists_ &&
+bool Neighbors::seem_to_be(const Neighbors &other, int rank) const {
+  if (!any() || !other.complete_) return false;
+  if (!complete_) {
+    if (other.of_.empty() || indegree_ != other.indegree_ || outdegree_ != other.outdegree_)
+      return false;
+    return std::equal(lists_.begin(), lists_.end(),
+                      other.of_[static_cast<std::size_t>(rank)].sources);
+  }
+  return sizes_ == other.sizes_ && periodic_ == other.periodic_ && lists_ == other.lists_ &&
          std::equal(of_.begin(), of_.end(), other.of_.begin(), other.of_.end(),
                     [](const nbc_build_neighbors &a, const nbc_build_neighbors &b) {
                       return a.indegree == b.indegree && a.outdegree == b.outdegree;

@@ -34,8 +34,9 @@ class Neighbors {
   /// std::bad_alloc.
   void complete(std::vector<std::int32_t> degrees, std::vector<std::int32_t> lists);
 
-  /// Whether all ranks know of both that they are the same, without being asked.
-  bool are_known_as(const Neighbors &other) const;
+  /// Whether rank `rank`, which this is, sees no difference to others that were complete. They are
+  /// the same if no rank does; where all know these, they answer alike.
+  bool seem_to_be(const Neighbors &other, int rank) const;
 
   /// For a request to build; good as long as this is, and complete.
   const nbc_build_graph *graph() const { return &graph_; }

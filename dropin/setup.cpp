@@ -29,8 +29,9 @@ struct Identity {
   std::int32_t status;    // why it cannot take part
   std::int32_t may_fail;  // to open a device
   std::int32_t node_status;
-  std::uint64_t fragment;  // $NBC_MPI_FRAGMENT
-  char node[64];           // $NBC_NODE: ranks that say different ones are on different nodes
+  std::int32_t same_neighbors;  // as those of the freed one
+  std::uint64_t fragment;       // $NBC_MPI_FRAGMENT
+  char node[64];                // $NBC_NODE: ranks that say different ones are on different nodes
   nbc_shm_facts facts;
 };
 struct Meeting {
@@ -117,6 +118,10 @@ bool all_have(const std::vector<Identity> &all, std::int32_t left) {
   return std::ranges::all_of(all, [left](const Identity &i) { return i.left == left; });
 }
 
+bool all_have_its_neighbors(const std::vector<Identity> &all) {
+  return std::ranges::all_of(all, [](const Identity &i) { return i.same_neighbors != 0; });
+}
+
 std::int32_t least_left(const std::vector<Identity> &all) {
   return std::ranges::min_element(all, {}, &Identity::left)->left;
 }
@@ -154,14 +159,15 @@ void Communicator::give_up(const std::string &why) {
     if (p.state == Plan::making) p.state = Plan::failed;
 }
 
-Posted Communicator::agree(int first, int second) {
+Posted Communicator::agree(int first, int second, int third) {
   proposed_[0] = first;
   proposed_[1] = second;
+  proposed_[2] = third;
   Posted p;
   if (ranks_ == 1)
     std::memcpy(agreed_, proposed_, sizeof agreed_);
   else
-    p.error = PMPI_Iallreduce(proposed_, agreed_, 2, MPI_INT, MPI_MIN, context_.comm, &p.request);
+    p.error = PMPI_Iallreduce(proposed_, agreed_, 3, MPI_INT, MPI_MIN, context_.comm, &p.request);
   return p;
 }
 
@@ -192,9 +198,9 @@ bool Communicator::open(nbc_device *device) try {
   return false;
 }
 
-void Communicator::take_over(std::unique_ptr<Communicator> before) {
+void Communicator::take_over(std::unique_ptr<Communicator> before, bool same_neighbors) {
   meeting_.reset();
-  succeed(*before);
+  succeed(*before, same_neighbors);
   if (rank_ == 0) count_communicator(true);
 }
 
@@ -205,7 +211,7 @@ Steps Communicator::set_up() {
   int status = shipped() ? 0 : NBC_ERROR_LIBRARY;
   if (ranks_ == 1) {
     if (std::unique_ptr<Communicator> before = take_predecessor(MPI_COMM_NULL, 1)) {
-      succeed(*before);
+      succeed(*before, has_neighbors_of(*before));
       co_return;
     }
     has_messages_ = allows(wish(), messages);
@@ -246,15 +252,16 @@ Steps Communicator::set_up() {
 
   std::unique_ptr<Communicator> before = take_predecessor(context_.comm, ranks_);
   const std::int32_t left_before = before ? before->number_ : 0;
+  const bool same_neighbors = before && has_neighbors_of(*before);
   int error = MPI_SUCCESS;
   if (Exchange::is_kept(ranks_)) {
     if (!make_room()) end_program("no memory is left to meet on a communicator");
   } else {
     if (!make_room()) status = NBC_ERROR_MEMORY;
     // The least and the greatest that ranks propose; what has failed is less than any.
-    error = co_await agree(status ? status : left_before, -left_before);
+    error = co_await agree(status ? status : left_before, -left_before, same_neighbors);
     if (!error && agreed_[0] > 0 && agreed_[0] == -agreed_[1]) {
-      take_over(std::move(before));
+      take_over(std::move(before), agreed_[2]);
       co_return;
     }
     if (before) put_back(std::move(before), agreed_[0]);
@@ -268,6 +275,7 @@ Steps Communicator::set_up() {
   std::vector<Identity> &all = meeting_->all;
   nbc_device *device = identify(mine, rank_, ranks_);
   mine.left = before ? left_before : 0;
+  mine.same_neighbors = same_neighbors;
   if (!status && (status = nbc_mpi_fragment(&mine.fragment)))
     why_ = "NBC_MPI_FRAGMENT is no number of bytes";
   mine.status = status;
@@ -277,7 +285,7 @@ Steps Communicator::set_up() {
   error = co_await gather;
   if (before && !error && all_have(all, left_before)) {
     if (device) device->close(device);
-    take_over(std::move(before));
+    take_over(std::move(before), all_have_its_neighbors(all));
     co_return;
   }
   if (before) put_back(std::move(before), error ? 0 : least_left(all));

@@ -40,8 +40,8 @@ static int world_rank(MPI_Comm comm, int r) {
 }
 
 static void make(struct live *l) {
-  const unsigned how = draw(8);
-  const int left = (me + all - 1) % all, right = (me + 1) % all, both[] = {right, left},
+  const unsigned how = draw(9);
+  const int left = (me + all - 1) % all, right = (me + 1) % all, last = me == all - 1,
             weights[] = {1, 1};
   l->neighbors = how < 4 ? 0 : 2;
   l->sources[0] = left, l->sources[1] = right;
@@ -53,9 +53,10 @@ static void make(struct live *l) {
     const int ring = how == 5;
     MPI_Cart_create(MPI_COMM_WORLD, 1, &all, &ring, 0, &l->comm);
     if (!ring && me == 0) l->sources[0] = MPI_PROC_NULL;
-    if (!ring && me == all - 1) l->sources[1] = MPI_PROC_NULL;
-  } else {  // a ring the other way round; everybody twice its own neighbour
-    const int own[] = {me, me}, *of = how == 6 ? both : own;
+    if (!ring && last) l->sources[1] = MPI_PROC_NULL;
+  } else {  // a ring the other way round; the same without the last; all twice their own neighbour
+    const int ring = how == 6 ? all : how == 7 && !last ? all - 1 : 0;
+    const int of[] = {ring ? (me + 1) % ring : me, ring ? (me + ring - 1) % ring : me};
     MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 2, of, weights, 2, of, weights, MPI_INFO_NULL, 0,
                                    &l->comm);
     l->sources[0] = of[0], l->sources[1] = of[1];

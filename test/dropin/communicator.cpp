@@ -352,27 +352,31 @@ void what_is_freed_serves_again() {
   MPI_Comm_free(&first);
 }
 
-// Of other neighbours what is not for neighbours; of the same ones all, where each rank knows all.
+// Of other neighbours what is not for neighbours; of the same ones all. Of a distributed graph a
+// rank between the first and the last does not see whether they are joined.
 void what_is_freed_serves_other_neighbors() {
   if (ranks == 1) return;
-  enum { plain, line, ring, graph, distributed };
+  enum { plain, line, ring, graph, joined, open };
   const auto use = [](int topology) {
     MPI_Comm comm;
     const int rounded = topology == ring, next = (rank + 1) % ranks;
     const int before = (rank + ranks - 1) % ranks;
+    const int in = topology != open || rank > 0, out = topology != open || rank < ranks - 1;
     std::vector<int> index, edges;  // each is its own neighbour
     for (int r = 0; r < ranks; ++r) index.push_back(r + 1), edges.push_back(r);
     if (topology == plain)
       MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     else if (topology == graph)
       MPI_Graph_create(MPI_COMM_WORLD, ranks, index.data(), edges.data(), 0, &comm);
-    else if (topology == distributed)
-      MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, &before, MPI_UNWEIGHTED, 1, &next,
+    else if (topology >= joined)
+      MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, in, &before, MPI_UNWEIGHTED, out, &next,
                                      MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &comm);
     else
       MPI_Cart_create(MPI_COMM_WORLD, 1, &ranks, &rounded, 0, &comm);
-    const int degree = topology == plain ? 0 : topology == line || topology == ring ? 2 : 1;
-    if (degree) exchange(comm, degree, degree);
+    if (topology == line || topology == ring)
+      exchange(comm, 2, 2);
+    else if (topology != plain)
+      exchange(comm, in, out);
     Communicator *c = ready(comm);
     const Plan *p = made(c, operation(NBC_ALLGATHER), choice(*c, "allgather.ring"));
     MPI_Comm_free(&comm);
@@ -381,8 +385,8 @@ void what_is_freed_serves_other_neighbors() {
   const Plan *of_all = use(plain);
   const struct {
     int topology, ended;  // plans, of the one before
-  } uses[] = {{ring, 0},  {ring, 0},  {plain, 1},       {line, 0},        {line, 0}, {ring, 1},
-              {graph, 1}, {graph, 0}, {distributed, 1}, {distributed, 1}, {plain, 1}};
+  } uses[] = {{ring, 0},  {ring, 0},   {plain, 1},  {line, 0}, {line, 0}, {ring, 1}, {graph, 1},
+              {graph, 0}, {joined, 1}, {joined, 0}, {open, 1}, {open, 0}, {line, 1}, {plain, 1}};
   for (const auto &[topology, ended] : uses) {
     const int before = plans_counted;
     MUST(use(topology) == of_all);
