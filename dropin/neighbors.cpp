@@ -72,7 +72,6 @@ int Neighbors::read_distributed(MPI_Comm comm, int ranks) {
     return error;
   lists_.assign(sources.begin(), sources.end() - 1);
   lists_.insert(lists_.end(), destinations.begin(), destinations.end() - 1);
-  indegree_ = in;
   std::replace_if(lists_.begin(), lists_.end(), [](std::int32_t r) { return r < 0; }, -1);
   indegree_ = in;
   outdegree_ = out;
@@ -94,7 +93,7 @@ void Neighbors::complete(std::vector<std::int32_t> degrees, std::vector<std::int
 }
 
 bool Neighbors::seem_to_be(const Neighbors &other, int rank) const {
-  if (!any() || !other.complete_) return false;
+  if (!other.complete_) return false;
   if (!complete_) {
     if (other.of_.empty() || indegree_ != other.indegree_ || outdegree_ != other.outdegree_)
       return false;
