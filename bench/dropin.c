@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // dropin.c - what collective calls cost in a row, of an MPI program that knows nothing of nbcc.
 //
-//   bench-dropin-openmpi [--vary|--fresh|--apart|--first|--behind|--made|--alone] COLLECTIVE
-//   BYTES...
+//   bench-dropin-openmpi [--nonblocking] [--vary|--fresh|--apart|--first|--behind|--made|--alone]
+//                        COLLECTIVE BYTES...
 //
 // Bytes are those of a block, or of the vector: of doubles where it reduces, or blocks have lengths
 // of their own, which are alike here, one block behind the other. A line for each length
@@ -14,8 +14,8 @@
 // has been called. Or calls are of 8 bytes, and a message of that many is under way when they
 // begin, to ranks that come late. Or each is of a type, columns of doubles with as much between
 // them, or by an operator, that is made for it and freed behind it, which counts. Or each is on a
-// communicator of one rank. bench/dropin.py compares the MPI alone with libnbc-mpi.so in front of
-// it.
+// communicator of one rank. Calls that do not block are waited for at once. bench/dropin.py
+// compares the MPI alone with libnbc-mpi.so in front of it.
 
 #include <mpi.h>
 #include <stdbool.h>
@@ -33,6 +33,7 @@ struct buffers {
   int count;  // of the type, in as many bytes
   MPI_Datatype type;
   MPI_Op op;
+  bool waits;  // for calls that do not block
 };
 
 enum manner { IN_A_ROW, VARIED, FRESH, APART, FIRST, BEHIND, MADE, ALONE };
@@ -43,44 +44,50 @@ static const struct {
                {"--behind", BEHIND}, {"--made", MADE},   {"--alone", ALONE}};
 enum { MANNERS = sizeof manners / sizeof *manners };
 
-#define COLLECTIVES(X)                                                                             \
-  X(barrier, false, MPI_Barrier(b->comm))                                                          \
-  X(bcast, false, MPI_Bcast(b->in, b->count, b->type, b->root, b->comm))                           \
-  X(gather, false,                                                                                 \
-    MPI_Gather(b->in, b->count, b->type, b->out, b->count, b->type, b->root, b->comm))             \
-  X(scatter, false,                                                                                \
-    MPI_Scatter(b->in, b->count, b->type, b->out, b->count, b->type, b->root, b->comm))            \
-  X(allgather, false, MPI_Allgather(b->in, b->count, b->type, b->out, b->count, b->type, b->comm)) \
-  X(alltoall, false, MPI_Alltoall(b->in, b->count, b->type, b->out, b->count, b->type, b->comm))   \
-  X(gatherv, false,                                                                                \
-    MPI_Gatherv(b->in, b->counts[0], MPI_DOUBLE, b->out, b->counts, b->displacements, MPI_DOUBLE,  \
-                b->root, b->comm))                                                                 \
-  X(scatterv, false,                                                                               \
-    MPI_Scatterv(b->in, b->counts, b->displacements, MPI_DOUBLE, b->out, b->counts[0], MPI_DOUBLE, \
-                 b->root, b->comm))                                                                \
-  X(allgatherv, false,                                                                             \
-    MPI_Allgatherv(b->in, b->counts[0], MPI_DOUBLE, b->out, b->counts, b->displacements,           \
-                   MPI_DOUBLE, b->comm))                                                           \
-  X(alltoallv, false,                                                                              \
-    MPI_Alltoallv(b->in, b->counts, b->displacements, MPI_DOUBLE, b->out, b->counts,               \
-                  b->displacements, MPI_DOUBLE, b->comm))                                          \
-  X(reduce, true, MPI_Reduce(b->in, b->out, b->elements, MPI_DOUBLE, b->op, b->root, b->comm))     \
-  X(allreduce, true, MPI_Allreduce(b->in, b->out, b->elements, MPI_DOUBLE, b->op, b->comm))        \
-  X(reduce_scatter, true,                                                                          \
-    MPI_Reduce_scatter(b->in, b->out, b->counts, MPI_DOUBLE, b->op, b->comm))                      \
-  X(reduce_scatter_block, true,                                                                    \
-    MPI_Reduce_scatter_block(b->in, b->out, b->elements, MPI_DOUBLE, b->op, b->comm))              \
-  X(scan, true, MPI_Scan(b->in, b->out, b->elements, MPI_DOUBLE, b->op, b->comm))                  \
-  X(exscan, true, MPI_Exscan(b->in, b->out, b->elements, MPI_DOUBLE, b->op, b->comm))
+// Of each the MPI's names, whether it reduces, and what it is called with.
+#define COLLECTIVES(X)                                                                            \
+  X(barrier, Barrier, Ibarrier, false, b->comm)                                                   \
+  X(bcast, Bcast, Ibcast, false, b->in, b->count, b->type, b->root, b->comm)                      \
+  X(gather, Gather, Igather, false, b->in, b->count, b->type, b->out, b->count, b->type, b->root, \
+    b->comm)                                                                                      \
+  X(scatter, Scatter, Iscatter, false, b->in, b->count, b->type, b->out, b->count, b->type,       \
+    b->root, b->comm)                                                                             \
+  X(allgather, Allgather, Iallgather, false, b->in, b->count, b->type, b->out, b->count, b->type, \
+    b->comm)                                                                                      \
+  X(alltoall, Alltoall, Ialltoall, false, b->in, b->count, b->type, b->out, b->count, b->type,    \
+    b->comm)                                                                                      \
+  X(gatherv, Gatherv, Igatherv, false, b->in, b->counts[0], MPI_DOUBLE, b->out, b->counts,        \
+    b->displacements, MPI_DOUBLE, b->root, b->comm)                                               \
+  X(scatterv, Scatterv, Iscatterv, false, b->in, b->counts, b->displacements, MPI_DOUBLE, b->out, \
+    b->counts[0], MPI_DOUBLE, b->root, b->comm)                                                   \
+  X(allgatherv, Allgatherv, Iallgatherv, false, b->in, b->counts[0], MPI_DOUBLE, b->out,          \
+    b->counts, b->displacements, MPI_DOUBLE, b->comm)                                             \
+  X(alltoallv, Alltoallv, Ialltoallv, false, b->in, b->counts, b->displacements, MPI_DOUBLE,      \
+    b->out, b->counts, b->displacements, MPI_DOUBLE, b->comm)                                     \
+  X(reduce, Reduce, Ireduce, true, b->in, b->out, b->elements, MPI_DOUBLE, b->op, b->root,        \
+    b->comm)                                                                                      \
+  X(allreduce, Allreduce, Iallreduce, true, b->in, b->out, b->elements, MPI_DOUBLE, b->op,        \
+    b->comm)                                                                                      \
+  X(reduce_scatter, Reduce_scatter, Ireduce_scatter, true, b->in, b->out, b->counts, MPI_DOUBLE,  \
+    b->op, b->comm)                                                                               \
+  X(reduce_scatter_block, Reduce_scatter_block, Ireduce_scatter_block, true, b->in, b->out,       \
+    b->elements, MPI_DOUBLE, b->op, b->comm)                                                      \
+  X(scan, Scan, Iscan, true, b->in, b->out, b->elements, MPI_DOUBLE, b->op, b->comm)              \
+  X(exscan, Exscan, Iexscan, true, b->in, b->out, b->elements, MPI_DOUBLE, b->op, b->comm)
 
-#define CALL(name, reduces, expression)              \
-  static void call_##name(const struct buffers *b) { \
-    (void)b;                                         \
-    expression;                                      \
+#define CALL(name, blocking, nonblocking, reduces, ...) \
+  static void call_##name(const struct buffers *b) {    \
+    MPI_Request request;                                \
+    if (b->waits) {                                     \
+      MPI_##nonblocking(__VA_ARGS__, &request);         \
+      MPI_Wait(&request, MPI_STATUS_IGNORE);            \
+    } else {                                            \
+      MPI_##blocking(__VA_ARGS__);                      \
+    }                                                   \
   }
 COLLECTIVES(CALL)
 
-#define ROW(name, reduces, expression) {#name, reduces, call_##name},
+#define ROW(name, blocking, nonblocking, reduces, ...) {#name, reduces, call_##name},
 static const struct collective {
   const char *name;
   bool reduces;
@@ -225,14 +232,16 @@ static void *take(int ranks, int bytes) {
   return memory;
 }
 
-static void measure(const struct collective *c, int bytes, enum manner how, int rank, int ranks) {
+static void measure(const struct collective *c, int bytes, enum manner how, bool waits, int rank,
+                    int ranks) {
   struct buffers b = {.bytes = bytes,
                       .elements = bytes / (int)sizeof(double),
                       .ranks = how == ALONE ? 1 : ranks,
                       .comm = MPI_COMM_WORLD,
                       .count = bytes,
                       .type = MPI_BYTE,
-                      .op = MPI_SUM};
+                      .op = MPI_SUM,
+                      .waits = waits};
   if (how == ALONE) MPI_Comm_split(MPI_COMM_WORLD, rank, 0, &b.comm);
   const int places = how == MADE ? 2 * ranks : ranks;
   b.in = take(places, bytes);
@@ -265,22 +274,25 @@ int main(int argc, char **argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   enum manner how = IN_A_ROW;
-  for (int i = 0; argc > 1 && i < MANNERS; ++i)
-    if (!strcmp(argv[1], manners[i].option)) how = manners[i].how;
-  const int first = how == IN_A_ROW ? 1 : 2;
+  int first = 1;
+  const bool waits = argc > first && !strcmp(argv[first], "--nonblocking");
+  if (waits) ++first;
+  for (int i = 0; argc > first && i < MANNERS; ++i)
+    if (!strcmp(argv[first], manners[i].option)) how = manners[i].how;
+  if (how != IN_A_ROW) ++first;
   const struct collective *c = argc > first + 1 ? find(argv[first]) : NULL;
   for (int i = first + 1; c && !status && i < argc; ++i) {
     const int bytes = atoi(argv[i]);
     if (bytes >= (int)sizeof(double) && bytes <= 1 << 30)
-      measure(c, bytes, how, rank, ranks);
+      measure(c, bytes, how, waits, rank, ranks);
     else
       status = 1;
   }
   if (!c || status) {
     if (rank == 0)
       fprintf(stderr,
-              "usage: bench-dropin [--vary|--fresh|--apart|--first|--behind|--made|--alone] "
-              "COLLECTIVE BYTES...\n"
+              "usage: bench-dropin [--nonblocking] "
+              "[--vary|--fresh|--apart|--first|--behind|--made|--alone] COLLECTIVE BYTES...\n"
               "       of 8 to 1 GiB\n");
     status = 1;
   }
