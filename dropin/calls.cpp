@@ -235,6 +235,7 @@ int start_again(Communicator &c, const Habit &h, const Operation &o, const char 
     return raise(o.comm, error);
   }
   r->state = Request::running;
+  if (!h.alone) courtesy.begin(r, h.follows);
   c.hold();
   link(r);
   *request = handle_of(r);
@@ -386,6 +387,17 @@ int start(Request *r) try {
   return MPI_SUCCESS;
 } catch (const std::bad_alloc &) {
   return raise_late(*r->communicator, MPI_ERR_NO_MEM);
+}
+
+int wait_and_collect(Lock &lock, Request *r, MPI_Request *request, MPI_Status *status) {
+  const unsigned before = times_away();
+  for (unsigned round = 0;; ++round) {
+    move_on(round);
+    if (is_over(r)) break;
+    rest(lock, round, r->state == Request::running ? &r->call : nullptr);
+  }
+  courtesy.end(r, times_away() != before);
+  return collect(r, request, status);
 }
 
 int collect(Request *r, MPI_Request *request, MPI_Status *status) {

@@ -161,6 +161,8 @@ void close_meeting_place();
 int start(Request *);
 /// Ends a request that is done or idle, as MPI_Wait leaves it. A status of MPI's.
 int collect(Request *, MPI_Request *, MPI_Status *);
+/// The same as soon as it is.
+int wait_and_collect(Lock &, Request *, MPI_Request *, MPI_Status *);
 /// Before MPI_Comm_free: what the queue holds may be the MPI's after all, and that needs the
 /// communicator.
 void empty_queue(Lock &, MPI_Comm);

@@ -11,8 +11,8 @@
 /// to be what stood behind the last one; and who has yielded while nobody wanted the core does not
 /// do so again, until a call behind a barrier has had to.
 ///
-/// Of a process's blocking calls with other ranks, whatever their communicators; one thread at a
-/// time.
+/// Of a process's calls with other ranks that block, or are waited for before the next one,
+/// whatever their communicators; one thread at a time.
 
 #pragma once
 
@@ -26,6 +26,7 @@ class Courtesy {
   /// others may have had the core meanwhile. `yield`: lets others have it; whether any wanted it.
   template <class Yield>
   void leave(nbc_kind kind, bool follows, bool away, Yield yield) {
+    waited_for_ = nullptr;
     if (kind != NBC_BARRIER) {
       if (behind_barrier_) yields_ = follows && (yields_ || away);
       behind_barrier_ = false;
@@ -38,9 +39,24 @@ class Courtesy {
     behind_barrier_ = true;
   }
 
+  /// A call has begun that does not block.
+  void begin(const void *call, bool follows) {
+    if (behind_barrier_ && !follows) yields_ = false;
+    waited_for_ = behind_barrier_ && follows ? call : nullptr;
+    behind_barrier_ = false;
+  }
+
+  /// It has been waited for; as in leave().
+  void end(const void *call, bool away) {
+    if (call != waited_for_) return;
+    waited_for_ = nullptr;
+    yields_ = yields_ || away;
+  }
+
  private:
   bool behind_barrier_ = false;
-  bool yields_ = false;  // in the next barrier, if it comes last
+  bool yields_ = false;               // in the next barrier, if it comes last
+  const void *waited_for_ = nullptr;  // a call that began behind a barrier, until another one
 };
 
 }  // namespace nbcc::dropin

@@ -188,12 +188,7 @@ extern "C" int MPI_Wait(MPI_Request *request, MPI_Status *status) {
   if (!is_ours(*request)) return wait_below(lock, request, status);
   Request *r = request_of(*request);
   if (!r) return no_request();
-  for (unsigned round = 0;; ++round) {
-    move_on(round);
-    if (is_over(r)) break;
-    rest(lock, round, r->state == Request::running ? &r->call : nullptr);
-  }
-  return collect(r, request, status);
+  return wait_and_collect(lock, r, request, status);
 }
 ALSO(MPI_Wait)
 

@@ -301,6 +301,7 @@ void followers() {
 
 // Calls of a rank, a letter each, of which it has left the core in those in capitals:
 //   b   barrier     f   it waits for ranks that do not wait for it     a   another
+//   g   as f, but begun        w   and waited for      i   begun, another
 // Returns those in which it yields. Where `alone`, nobody wants the core.
 std::string yields(const std::string &calls, bool alone = false) {
   Courtesy courtesy;
@@ -308,10 +309,15 @@ std::string yields(const std::string &calls, bool alone = false) {
   for (std::size_t i = 0; i < calls.size(); ++i) {
     const bool away = calls[i] < 'a';
     const char letter = static_cast<char>(away ? calls[i] + ('a' - 'A') : calls[i]);
-    courtesy.leave(letter == 'b' ? NBC_BARRIER : NBC_BCAST, letter == 'f', away, [&] {
-      places += std::to_string(i);
-      return !alone;
-    });
+    if (letter == 'g' || letter == 'i')
+      courtesy.begin(&calls, letter == 'g');
+    else if (letter == 'w')
+      courtesy.end(&calls, away);
+    else
+      courtesy.leave(letter == 'b' ? NBC_BARRIER : NBC_BCAST, letter == 'f', away, [&] {
+        places += std::to_string(i);
+        return !alone;
+      });
   }
   return places;
 }
@@ -326,6 +332,12 @@ void courtesies() {
   CHECK(yields("bFbbbfb") == "2");        // barriers in a row
   CHECK(yields("bfFbf").empty());         // it was not the call behind the barrier
   CHECK(yields("bFfab") == "4");          // nor do these change anything
+  CHECK(yields("bgwbgwbgwb").empty());    // the same of calls that do not block
+  CHECK(yields("bgWbgwbgwBgwb") == "3612");
+  CHECK(yields("bgWbgWb", true) == "36");
+  CHECK(yields("bgWbiWbgwb") == "3");  // others wait for it
+  CHECK(yields("bgaWbgwb").empty());   // another call came before it was waited for
+  CHECK(yields("bggWbgwb").empty());
 }
 
 }  // namespace
