@@ -30,7 +30,8 @@ namespace {
 constexpr std::uint64_t usual = std::uint64_t{1} << 20;
 constexpr std::uint64_t most_of_all = std::uint64_t{1}
                                       << 36;  // bytes, of all ranks' blocks together
-constexpr std::size_t slot_memory = std::size_t{256} << 10;
+// So much that of each of 8 ranks 8 KiB go eager, and of two calls at once (nbc_plan_options).
+constexpr std::size_t slot_memory = std::size_t{384} << 10;
 
 // The same on all ranks: of what all of them know.
 std::uint64_t most_bytes(const Choice &choice, std::uint64_t bytes, int ranks) {
