@@ -11,7 +11,7 @@
 /// to be what stood behind the last one; and who has yielded while nobody wanted the core does not
 /// do so again, until a call behind a barrier has had to.
 ///
-/// Of a process's calls with other ranks that block, or are waited for before the next one,
+/// Of a process's calls with other ranks that block, or are given to MPI_Wait before the next one,
 /// whatever their communicators; one thread at a time.
 
 #pragma once
@@ -26,12 +26,12 @@ class Courtesy {
   /// others may have had the core meanwhile. `yield`: lets others have it; whether any wanted it.
   template <class Yield>
   void leave(nbc_kind kind, bool follows, bool away, Yield yield) {
-    waited_for_ = nullptr;
     if (kind != NBC_BARRIER) {
-      if (behind_barrier_) yields_ = follows && (yields_ || away);
-      behind_barrier_ = false;
+      begin(this, follows);
+      end(this, away);
       return;
     }
+    waited_for_ = nullptr;
     if (behind_barrier_)
       yields_ = false;
     else if (yields_ && !away)
