@@ -232,8 +232,8 @@ bool Communicator::has(const char *target) const {
 
 int Communicator::on_delete(MPI_Comm comm, int, void *value, void *) {
   auto *c = static_cast<Communicator *>(value);
-  std::optional<Lock> lock;
-  if (!within) lock.emplace();
+  std::optional<Lock> lock;  // the MPI may end it within any of its calls, ours among them
+  if (!Lock::is_held()) lock.emplace();
   empty_place(comm);
   // Of a communicator that is freed while it is being duplicated Open MPI forgets what it needs.
   // All ranks have begun it, and MPI_Comm_free is allowed to wait for them. MPICH is here only when

@@ -54,13 +54,15 @@ LAUNCHERS = {
     "mpich": ("mpiexec.mpich", "-genv LD_PRELOAD ", [f"{build}/test/libmpich-yield.so"]),
 }
 # %preload_openmpi N, %preload_mpich N: likewise, with libnbc-mpi.so in front of the MPI; %tool_first_openmpi N,
-# %tool_last_openmpi N, and so on: and a profiling tool before or behind it.
+# %tool_last_openmpi N, and so on: and a profiling tool before or behind it; %threads_openmpi N: and programs that call MPI_Init
+# ask for MPI_THREAD_MULTIPLE.
 for mpi, (launcher, preload, always) in LAUNCHERS.items():
     if os.access(os.path.join(build, "bin", f"mpi-check-{mpi}"), os.X_OK):
         config.available_features.add(mpi)
     dropin = f"{build}/lib/{mpi}/libnbc-mpi.so"
-    tool = f"{build}/test/libdropin-tool-{mpi}.so"
-    for name, libraries in [("run", []), ("preload", [dropin]), ("tool_first", [tool, dropin]), ("tool_last", [dropin, tool])]:
+    tool, level = (f"{build}/test/libdropin-{name}-{mpi}.so" for name in ("tool", "level"))
+    for name, libraries in [("run", []), ("preload", [dropin]), ("tool_first", [tool, dropin]), ("tool_last", [dropin, tool]),
+                            ("threads", [level, dropin])]:
         words = preload + ":".join(always + libraries) if always + libraries else ""
         config.substitutions.append((f"%{name}_{mpi}", f"timeout 600 {launcher} {words} -n"))
 config.environment["OMPI_ALLOW_RUN_AS_ROOT"] = config.environment["OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"] = "1"
