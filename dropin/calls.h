@@ -70,9 +70,17 @@ class Lock {
   static auto without(F f) {
     return is_held() ? outside(f) : f();
   }
+  /// Calls f with it, unless another thread has it.
+  template <class F>
+  static void if_free(F f) {
+    if (!try_enter()) return;
+    f();
+    leave();
+  }
 
  private:
   static void enter();
+  static bool try_enter();
   static void leave();
 };
 
@@ -96,8 +104,7 @@ bool yield(Lock &);
 
 /// Waits for a call of the MPI's own.
 int wait_below(Lock &, MPI_Request *, MPI_Status *);
-/// Has the MPI move our calls on wherever it waits, if it can; behind MPI_Init. Not where threads
-/// may be in it beside each other.
+/// Has the MPI move our calls on wherever it waits, if it can; behind MPI_Init.
 void attach_to_mpi();
 bool is_attached();
 /// Whether all ranks of MPI_COMM_WORLD are, on which they agree behind MPI_Init: then none has to

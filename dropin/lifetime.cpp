@@ -90,7 +90,8 @@ int begun(int error) {
   const MPI_Comm all = MPI_COMM_WORLD;
   MPI_Comm parent = MPI_COMM_NULL;
   if (!error && !PMPI_Comm_get_parent(&parent)) look_for_other_worlds(parent);
-  if (!error && !not_for_us()) attach_to_mpi();
+  // A progress thread asks the MPI for its messages while it has what calls of ours wait for.
+  if (!error && !not_for_us() && !wants_thread()) attach_to_mpi();
   if (made_by_all(error, &all) == MPI_SUCCESS) open_meeting_place();
   return error;
 }

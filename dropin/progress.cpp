@@ -127,6 +127,12 @@ void Lock::enter() {
   held = true;
 }
 
+bool Lock::try_enter() {
+  if (has_threads() && !mutex.try_lock()) return false;
+  ++passing;
+  return held = true;
+}
+
 void Lock::leave() {
   held = false;
   --passing;
@@ -162,14 +168,12 @@ Registrar find_in_mpi(const char *name) {
 }
 
 // What it calls may be in the middle of a call that was passed on; never of one of ours, which
-// holds the lock. `passing` is that of who called the MPI.
+// holds the lock. It does not wait for another thread's, which moves all on itself. `passing` is
+// that of who called the MPI.
 int carry_on() {
   if (Lock::is_held() || !busy()) return 0;
   const int outer = std::exchange(passing, 0);
-  {
-    const Lock lock;
-    progress();
-  }
+  Lock::if_free(progress);
   passing = outer;
   return 0;
 }
@@ -185,7 +189,7 @@ void detach() {
 void attach_to_mpi() {
   const Registrar add = find_in_mpi("opal_progress_register");
   const Registrar remove = find_in_mpi("opal_progress_unregister");
-  if (add && remove && !has_threads() && add(carry_on) == 0) remove_from_mpi = remove;
+  if (add && remove && add(carry_on) == 0) remove_from_mpi = remove;
 }
 
 bool is_attached() {
