@@ -391,10 +391,13 @@ int start(Request *r) try {
 
 int wait_and_collect(Lock &lock, Request *r, MPI_Request *request, MPI_Status *status) {
   const unsigned before = times_away();
-  for (unsigned round = 0;; ++round) {
-    move_on(round);
-    if (is_over(r)) break;
-    rest(lock, round, r->state == Request::running ? &r->call : nullptr);
+  {
+    const Attended attended(r);
+    for (unsigned round = 0;; ++round) {
+      move_on(round);
+      if (is_over(r)) break;
+      rest(lock, round, r->state == Request::running ? &r->call : nullptr);
+    }
   }
   courtesy.end(r, times_away() != before);
   return collect(r, request, status);

@@ -99,6 +99,18 @@ void rest(Lock &, unsigned round, nbc_request *ours = nullptr);
 void wait_a_while(Lock &, unsigned round, nbc_request *ours = nullptr);
 /// In how many of these others may have had the processor; counts on from 0 to 0.
 unsigned times_away();
+/// While there is one, other threads leave a request alone, so that this one may rest for it
+/// without the lock.
+class Attended {
+ public:
+  explicit Attended(Request *);
+  ~Attended() { r_->waiter = nullptr; }
+  Attended(const Attended &) = delete;
+  Attended &operator=(const Attended &) = delete;
+
+ private:
+  Request *r_;
+};
 /// Lets others have the processor. Whether any has probably taken it.
 bool yield(Lock &);
 

@@ -23,8 +23,9 @@ static thread_local bool held __attribute__((tls_model("initial-exec"))) = false
 namespace {
 
 std::mutex mutex;
-std::atomic<int> level{-1};     // of threads, as MPI gave it; -1: not asked yet
-std::atomic<bool> over{false};  // MPI_Finalize has been called
+std::atomic<unsigned> threads_waiting{0};  // for it
+std::atomic<int> level{-1};                // of threads, as MPI gave it; -1: not asked yet
+std::atomic<bool> over{false};             // MPI_Finalize has been called
 // Requests in the list, and in queues. Changed with the lock held, asked for without it.
 std::atomic<std::size_t> under_way{0};
 Request *first = nullptr;                // those that have been started and not ended
@@ -64,11 +65,16 @@ void look(Request *r) {
   }
 }
 
+// Of the thread that asks.
+const void *this_thread() {
+  return &held;
+}
+
 void progress() {
   advance_queues();
   for (Request *r = first, *next; r; r = next) {
     next = r->next;
-    look(r);
+    if (!r->waiter || r->waiter == this_thread()) look(r);
   }
 }
 
@@ -122,7 +128,11 @@ bool has_threads() {
 }
 
 void Lock::enter() {
-  if (has_threads()) mutex.lock();
+  if (has_threads() && !mutex.try_lock()) {
+    threads_waiting.fetch_add(1, std::memory_order_relaxed);
+    mutex.lock();
+    threads_waiting.fetch_sub(1, std::memory_order_relaxed);
+  }
   ++passing;
   held = true;
 }
@@ -267,16 +277,27 @@ void move_on() {
 
 void rest(Lock &lock, unsigned round, nbc_request *ours) {
   static unsigned awake = 0;
-  const bool sleeps = ours && !has_threads();
+  const auto others_wait = [] { return threads_waiting.load(std::memory_order_relaxed) > 0; };
   // A rest sees who has died, too.
-  if (sleeps && (wakeful == 0 || ++awake % seldom == 0)) {
-    nbc_rest(ours, &away);
-  } else if (sleeps || has_threads() || round >= between_asking) {
+  if (ours && (wakeful == 0 || ++awake % seldom == 0)) {
+    int rested = 0;
+    lock.outside([&] {
+      nbc_rest(ours, &rested);
+      if (others_wait()) sched_yield();  // or this thread would have it again before they wake
+    });
+    away = rested;
+  } else if (ours || others_wait() || round >= between_asking) {
     if (wakeful > 0) --wakeful;
     lock.outside([] { sched_yield(); });
     away = 1;
+  } else if (has_threads()) {
+    lock.outside([] {});
   }
   if (away) ++absences;
+}
+
+Attended::Attended(Request *r) : r_(r) {
+  if (has_threads()) r_->waiter = this_thread();
 }
 
 unsigned times_away() {

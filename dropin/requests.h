@@ -47,7 +47,8 @@ struct Request {
   bool in_use = false;
   bool alone = false;  // on its communicator, among collective calls, while the MPI has it
   int error = MPI_SUCCESS;
-  const char *name = nullptr;  // "MPI_Iallreduce"
+  const char *name = nullptr;    // "MPI_Iallreduce"
+  const void *waiter = nullptr;  // the thread that alone looks at it (Attended, calls.h)
   Communicator *communicator = nullptr;
   Plan *plan = nullptr;
   nbc_request call;                              // running

@@ -2,6 +2,7 @@
 // threads.cpp - MPI_THREAD_MULTIPLE: each thread has a communicator; requests are waited for by
 // others.
 
+#include <algorithm>
 #include <thread>
 
 #include "test/dropin/expect.h"
@@ -58,6 +59,26 @@ int construct(MPI_Comm comm, int which) {
   return wrong;
 }
 
+// One thread waits for a call while another frees its communicator.
+int free_meanwhile(MPI_Comm comm, int which) {
+  enum { rounds = 40, length = 3000 };
+  const int wanted = ranks * (ranks - 1) / 2 + ranks * which;
+  std::vector<int> mine(length, me + which), sum(length);
+  int wrong = 0;
+  for (int round = 0; round < rounds; ++round) {
+    MPI_Comm made;
+    MPI_Request request;
+    MPI_Comm_dup(comm, &made);
+    std::fill(sum.begin(), sum.end(), -1);
+    MPI_Iallreduce(mine.data(), sum.data(), length, MPI_INT, MPI_SUM, made, &request);
+    std::thread waiter([&] { MPI_Wait(&request, MPI_STATUS_IGNORE); });
+    MPI_Comm_free(&made);
+    waiter.join();
+    wrong += std::count(sum.begin(), sum.end(), wanted) != length;
+  }
+  return wrong;
+}
+
 }  // namespace
 
 int main(int argc, char **argv) {
@@ -71,8 +92,9 @@ int main(int argc, char **argv) {
   for (MPI_Comm &c : comms) MPI_Comm_dup(MPI_COMM_WORLD, &c);
   std::vector<std::thread> all;
   for (int i = 0; i < threads; ++i)
-    all.emplace_back(
-        [i, &wrong, &comms] { wrong[i] = work(comms[i], i) + construct(comms[i], i); });
+    all.emplace_back([i, &wrong, &comms] {
+      wrong[i] = work(comms[i], i) + construct(comms[i], i) + free_meanwhile(comms[i], i);
+    });
   for (std::thread &t : all) t.join();
   for (int i = 0; i < threads; ++i) expect(wrong[i] == 0, "thread %d: %d wrong", i, wrong[i]);
   for (MPI_Comm &c : comms) MPI_Comm_free(&c);
