@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // dropin.c - what collective calls cost in a row, of an MPI program that knows nothing of nbcc.
 //
-//   bench-dropin-openmpi [--nonblocking] [--vary|--fresh|--apart|--first|--behind|--made|--alone]
-//                        COLLECTIVE BYTES...
+//   bench-dropin-openmpi [--threads] [--nonblocking]
+//                        [--vary|--fresh|--apart|--first|--behind|--made|--alone] COLLECTIVE
+//                        BYTES...
 //
 // Bytes are those of a block, or of the vector: of doubles where it reduces, or blocks have lengths
 // of their own, which are alike here, one block behind the other. A line for each length
@@ -14,8 +15,9 @@
 // has been called. Or calls are of 8 bytes, and a message of that many is under way when they
 // begin, to ranks that come late. Or each is of a type, columns of doubles with as much between
 // them, or by an operator, that is made for it and freed behind it, which counts. Or each is on a
-// communicator of one rank. Calls that do not block are waited for at once. bench/dropin.py
-// compares the MPI alone with libnbc-mpi.so in front of it.
+// communicator of one rank. Calls that do not block are waited for at once. With threads it is
+// still one that calls, but the MPI was asked for MPI_THREAD_MULTIPLE. bench/dropin.py compares the
+// MPI alone with libnbc-mpi.so in front of it.
 
 #include <mpi.h>
 #include <stdbool.h>
@@ -268,15 +270,20 @@ static void measure(const struct collective *c, int bytes, enum manner how, bool
   free(b.counts);
 }
 
+static bool is_next(const char *option, int count, char **words, int *first) {
+  const bool is = *first < count && !strcmp(words[*first], option);
+  if (is) ++*first;
+  return is;
+}
+
 int main(int argc, char **argv) {
-  int rank, ranks, status = 0;
-  MPI_Init(&argc, &argv);
+  int rank, ranks, level, status = 0, first = 1;
+  const bool threads = is_next("--threads", argc, argv, &first);
+  MPI_Init_thread(&argc, &argv, threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &level);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   enum manner how = IN_A_ROW;
-  int first = 1;
-  const bool waits = argc > first && !strcmp(argv[first], "--nonblocking");
-  if (waits) ++first;
+  const bool waits = is_next("--nonblocking", argc, argv, &first);
   for (int i = 0; argc > first && i < MANNERS; ++i)
     if (!strcmp(argv[first], manners[i].option)) how = manners[i].how;
   if (how != IN_A_ROW) ++first;
@@ -291,7 +298,7 @@ int main(int argc, char **argv) {
   if (!c || status) {
     if (rank == 0)
       fprintf(stderr,
-              "usage: bench-dropin [--nonblocking] "
+              "usage: bench-dropin [--threads] [--nonblocking] "
               "[--vary|--fresh|--apart|--first|--behind|--made|--alone] COLLECTIVE BYTES...\n"
               "       of 8 to 1 GiB\n");
     status = 1;
