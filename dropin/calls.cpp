@@ -337,10 +337,10 @@ int duplicating(MPI_Comm comm, std::function<int(MPI_Request *)> pass, MPI_Reque
   return raise(comm, MPI_ERR_NO_MEM);
 }
 
-int made_by_all(int error, const MPI_Comm *made) {
+int made_by_all(int error, const MPI_Comm *made, Constructor &by) {
   if (error || not_for_us()) return error;
   Lock lock;
-  Communicator::at_construction(lock, *made);
+  Communicator::at_construction(lock, *made, by);
   return MPI_SUCCESS;
 }
 

@@ -165,7 +165,8 @@ int duplicating(MPI_Comm, std::function<int(MPI_Request *)> pass, MPI_Request *)
 /// could not begin in there: Open MPI's order is that of the communicators.
 bool is_duplicated_before(MPI_Comm);
 /// What the MPI has returned to all ranks of a communicator that it has just made; passes it on.
-int made_by_all(int error, const MPI_Comm *made);
+/// The constructor stays.
+int made_by_all(int error, const MPI_Comm *made, Constructor &by);
 
 /// Behind MPI_Init, where all ranks are: what the first collective call would have to wait for but
 /// its plan.

@@ -247,6 +247,7 @@ int Communicator::on_delete(MPI_Comm comm, int, void *value, void *) {
       sched_yield();
   }
   c->comm_ = MPI_COMM_NULL;
+  if (c->by_) c->by_->note_freed(c->ranks_, c->begun_);
   if (c->holds_ > 0) PMPI_Comm_get_errhandler(comm, &c->handler_);
   c->watch();
   if (!within) sweep();

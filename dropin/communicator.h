@@ -38,11 +38,14 @@
 
 #include <mpi.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <deque>
 #include <list>
+#include <map>
 #include <memory>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -94,6 +97,26 @@ void look_for_other_worlds(MPI_Comm);
 /// Alike on all its ranks. Null: it can be ours.
 const char *why_not_ours(MPI_Comm);
 
+/// What makes communicators: MPI_Cart_create, say.
+class Constructor {
+ public:
+  /// Whether the last few of so many ranks that were freed had had no collective call.
+  bool makes_for_nothing(int ranks) const {
+    const auto at = unused_.find(ranks);
+    return at != unused_.end() && at->second >= few;
+  }
+  /// Without memory nothing is known of it.
+  void note_freed(int ranks, bool used) try {
+    unsigned &in_a_row = unused_[ranks];
+    in_a_row = used ? 0 : std::min<unsigned>(in_a_row + 1, few);
+  } catch (const std::bad_alloc &) {
+  }
+
+ private:
+  enum : unsigned { few = 8 };
+  std::map<int, unsigned> unused_;  // how many in a row, by their ranks
+};
+
 class Communicator {
  public:
   /// That of an MPI communicator, made if there is none. Null: it cannot have one (why_not_ours();
@@ -105,8 +128,9 @@ class Communicator {
   /// The same, or null if there is none yet: nobody has to ask alike.
   static Communicator *known(MPI_Comm);
   /// For one that all its ranks have just made and have not returned yet: takes what a freed one
-  /// has left, and what cannot be had later. May wait for all of them.
-  static void at_construction(Lock &, MPI_Comm);
+  /// has left, unless it will hardly be used, and what cannot be had later. May wait for all of
+  /// them. The constructor stays.
+  static void at_construction(Lock &, MPI_Comm, Constructor &by);
   /// Ends all that are left, before MPI_Finalize. Calls that are still under way are abandoned.
   static void end_all();
   /// Moves on what is being made, and ends what has been freed and is used no more.
@@ -233,7 +257,8 @@ class Communicator {
 
   MPI_Comm comm_ = MPI_COMM_NULL;  // the program's; null: it was freed
   Context context_;
-  bool duplicating_ = false;  // MPI may still write there
+  Constructor *by_ = nullptr;  // null: nobody has said
+  bool duplicating_ = false;   // MPI may still write there
   bool two_groups_ = false;
   bool begun_ = false, advancing_ = false, is_watched_ = true;
   bool has_met_ = false;  // for the last time

@@ -7,8 +7,9 @@
 //                        ->  a new one, for which they wait three times more
 //
 // What they agree on serves the next ones, too, unless a communicator of theirs had a collective
-// call since the last time: then what that one leaves, devices and plans, is worth to be agreed on.
-// With threads, which may construct in any order, nothing is granted.
+// call since the last time, or something is left: then devices and plans are worth to be agreed on.
+// One of a constructor whose last ones went unused, as grids do that are made for their rows,
+// leaves those to others. With threads, which may construct in any order, nothing is granted.
 
 #include <algorithm>
 #include <cstdint>
@@ -29,6 +30,7 @@ enum : std::size_t { enough = 7 };  // of these: granted at once
 struct Proposal {
   std::int32_t able = 0;                // it has memory
   std::int32_t left = 0, opposite = 0;  // the number of what is left, and minus that; 0: nothing
+  std::int32_t wanted = 0;              // and this one will be used
   std::int32_t same_neighbors = 0;      // as those of what is left
   std::int32_t grants = 0;              // what is free on all ranks may be granted
   std::int32_t more = 0;                // and there may be more of it
@@ -38,6 +40,7 @@ struct Proposal {
   Proposal &operator&=(const Proposal &other) {
     able = std::min(able, other.able);
     left = std::min(left, other.left), opposite = std::min(opposite, other.opposite);
+    wanted = std::min(wanted, other.wanted);
     same_neighbors = std::min(same_neighbors, other.same_neighbors);
     grants = std::min(grants, other.grants), more = std::min(more, other.more);
     attached = std::min(attached, other.attached);
@@ -124,11 +127,12 @@ MPI_Comm same_group(Lock &lock, MPI_Comm comm) {
 }
 
 // What those of one group leave has numbers of one first rank. So what all propose alike is one.
-void Communicator::at_construction(Lock &lock, MPI_Comm comm) {
+void Communicator::at_construction(Lock &lock, MPI_Comm comm, Constructor &by) {
   int ranks = 1;
   if (!duplicates_by_collectives || over_ || comm == MPI_COMM_NULL) return;
   if (PMPI_Comm_size(comm, &ranks) || ranks == 1 || why_not_ours(comm)) return;
   Communicator *c = has_keyval() ? add(comm) : nullptr;
+  if (c) c->by_ = &by;
   Reserve *reserve = Reserve::find(comm);
   if (reserve && reserve->has_granted()) {
     if (!c) end_program("no memory is left for a communicator");
@@ -142,11 +146,13 @@ void Communicator::at_construction(Lock &lock, MPI_Comm comm) {
   mine.able = c != nullptr;
   if (before) {
     mine.left = before->number_, mine.opposite = -mine.left;
+    mine.wanted = !by.makes_for_nothing(ranks);
+    if (mine.wanted) mine.grants = 0;
     mine.same_neighbors = c->has_neighbors_of(*before);
   }
   Proposal all = agreed_by_all(lock, comm, mine);
   if (comm == MPI_COMM_WORLD) set_attached_everywhere(all.attached);
-  const bool succeeds = all.left && all.left == -all.opposite;
+  const bool succeeds = all.wanted && all.left && all.left == -all.opposite;
   Context found;
   // Calls went on meanwhile: if nothing in it was proposed, it may have ended.
   if ((reserve = Reserve::find(comm))) {

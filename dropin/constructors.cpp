@@ -63,11 +63,13 @@ int with_others(int error, const MPI_Comm *made) {
 
 }  // namespace
 
-#define CONSTRUCTOR(name, parameters, arguments)    \
-  extern "C" int name parameters {                  \
-    const Gathered all(comm);                       \
-    return made_by_all(PASS(name) arguments, made); \
-  }                                                 \
+// Not within the functions: a program's static objects may free communicators when it ends.
+#define CONSTRUCTOR(name, parameters, arguments)               \
+  static Constructor by_##name;                                \
+  extern "C" int name parameters {                             \
+    const Gathered all(comm);                                  \
+    return made_by_all(PASS(name) arguments, made, by_##name); \
+  }                                                            \
   ALSO(name)
 CONSTRUCTOR(MPI_Comm_dup, (MPI_Comm comm, MPI_Comm *made), (comm, made))
 CONSTRUCTOR(MPI_Comm_dup_with_info, (MPI_Comm comm, MPI_Info info, MPI_Comm *made),
@@ -97,6 +99,7 @@ CONSTRUCTOR(MPI_Intercomm_merge, (MPI_Comm comm, int high, MPI_Comm *made), (com
 // Open MPI 4.1 receives edges from anyone, with tags that its nonblocking collectives have, too,
 // when there have been some twenty on a communicator: it takes one for the other, and hangs. So it
 // gets one on which there have been none.
+static Constructor by_dist_graph;
 extern "C" int MPI_Dist_graph_create(MPI_Comm comm, int n, const int sources[], const int degrees[],
                                      const int destinations[], const int weights[], MPI_Info info,
                                      int reorder, MPI_Comm *made) {
@@ -119,10 +122,10 @@ extern "C" int MPI_Dist_graph_create(MPI_Comm comm, int n, const int sources[], 
     PMPI_Comm_get_errhandler(comm, &handler);
     PMPI_Comm_set_errhandler(*made, handler);
     PMPI_Errhandler_free(&handler);
-    return made_by_all(MPI_SUCCESS, made);
+    return made_by_all(MPI_SUCCESS, made, by_dist_graph);
   }
 #endif
-  return made_by_all(pass(comm), made);
+  return made_by_all(pass(comm), made, by_dist_graph);
 }
 ALSO(MPI_Dist_graph_create)
 
@@ -220,9 +223,10 @@ void nbcc::dropin::close_meeting_place() {
   if (meeting_place != MPI_COMM_NULL) PMPI_Comm_free(&meeting_place);
 }
 
+static Constructor by_group;
 extern "C" int MPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *made) {
   gather(group, tag);
-  return made_by_all(PASS(MPI_Comm_create_group)(comm, group, tag, made), made);
+  return made_by_all(PASS(MPI_Comm_create_group)(comm, group, tag, made), made, by_group);
 }
 ALSO(MPI_Comm_create_group)
 
@@ -234,7 +238,8 @@ static int tag_of(const char *words) {
 extern "C" int MPI_Comm_create_from_group(MPI_Group group, const char *words, MPI_Info info,
                                           MPI_Errhandler handler, MPI_Comm *made) {
   gather(group, tag_of(words));
-  return made_by_all(PASS(MPI_Comm_create_from_group)(group, words, info, handler, made), made);
+  return made_by_all(PASS(MPI_Comm_create_from_group)(group, words, info, handler, made), made,
+                     by_group);
 }
 ALSO(MPI_Comm_create_from_group)
 

@@ -85,6 +85,8 @@ void check_environment() {
              ": it is to be a number of bytes; so all calls go to the MPI");
 }
 
+Constructor by_init;
+
 int begun(int error) {
   if (!error) check_environment();
   const MPI_Comm all = MPI_COMM_WORLD;
@@ -92,7 +94,7 @@ int begun(int error) {
   if (!error && !PMPI_Comm_get_parent(&parent)) look_for_other_worlds(parent);
   // A progress thread asks the MPI for its messages while it has what calls of ours wait for.
   if (!error && !not_for_us() && !wants_thread()) attach_to_mpi();
-  if (made_by_all(error, &all) == MPI_SUCCESS) open_meeting_place();
+  if (made_by_all(error, &all, by_init) == MPI_SUCCESS) open_meeting_place();
   return error;
 }
 

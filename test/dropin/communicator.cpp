@@ -410,9 +410,10 @@ void what_is_freed_alone_serves_again() {
 }
 
 void construct(MPI_Comm *made) {
+  static Constructor by;
   Lock lock;
   PMPI_Comm_dup(MPI_COMM_WORLD, made);
-  Communicator::at_construction(lock, *made);
+  Communicator::at_construction(lock, *made, by);
 }
 
 // What ranks agree on in one serves several. They free in orders of their own; some are used.
