@@ -389,17 +389,18 @@ int start(Request *r) try {
   return raise_late(*r->communicator, MPI_ERR_NO_MEM);
 }
 
+void was_waited_for(const Request *r, bool away) {
+  courtesy.end(r, away);
+}
+
 int wait_and_collect(Lock &lock, Request *r, MPI_Request *request, MPI_Status *status) {
   const unsigned before = times_away();
-  {
-    const Attended attended(r);
-    for (unsigned round = 0;; ++round) {
-      move_on(round);
-      if (is_over(r)) break;
-      rest(lock, round, r->state == Request::running ? &r->call : nullptr);
-    }
+  for (unsigned round = 0;; ++round) {
+    move_on(round);
+    if (is_over(r)) break;
+    rest(lock, round, r);
   }
-  courtesy.end(r, times_away() != before);
+  was_waited_for(r, times_away() != before);
   return collect(r, request, status);
 }
 

@@ -94,23 +94,15 @@ bool busy();
 /// from 0; who only looks, and again as a rule, has none.
 void move_on(unsigned round);
 void move_on();
-/// Others may run; `ours` is a call of ours that is waited for, under way. wait_a_while: both.
+/// Others may run; `ours` is a call of ours that is waited for, under way: this thread's alone, as
+/// it is rested for without the lock. wait_a_while: both.
 void rest(Lock &, unsigned round, nbc_request *ours = nullptr);
+/// The same of a request, which other threads leave alone meanwhile; null, or not under way: as
+/// for none.
+void rest(Lock &, unsigned round, Request *);
 void wait_a_while(Lock &, unsigned round, nbc_request *ours = nullptr);
 /// In how many of these others may have had the processor; counts on from 0 to 0.
 unsigned times_away();
-/// While there is one, other threads leave a request alone, so that this one may rest for it
-/// without the lock.
-class Attended {
- public:
-  explicit Attended(Request *);
-  ~Attended() { r_->waiter = nullptr; }
-  Attended(const Attended &) = delete;
-  Attended &operator=(const Attended &) = delete;
-
- private:
-  Request *r_;
-};
 /// Lets others have the processor. Whether any has probably taken it.
 bool yield(Lock &);
 
@@ -181,6 +173,8 @@ void close_meeting_place();
 int start(Request *);
 /// Ends a request that is done or idle, as MPI_Wait leaves it. A status of MPI's.
 int collect(Request *, MPI_Request *, MPI_Status *);
+/// It is over, and was waited for at once; `away`: as in times_away(), meanwhile.
+void was_waited_for(const Request *, bool away);
 /// The same as soon as it is.
 int wait_and_collect(Lock &, Request *, MPI_Request *, MPI_Status *);
 /// Before MPI_Comm_free: what the queue holds may be the MPI's after all, and that needs the

@@ -11,8 +11,8 @@
 /// to be what stood behind the last one; and who has yielded while nobody wanted the core does not
 /// do so again, until a call behind a barrier has had to.
 ///
-/// Of a process's calls with other ranks that block, or are given to MPI_Wait before the next one,
-/// whatever their communicators; one thread at a time.
+/// Of a process's calls with other ranks that block, or are given to MPI_Wait or MPI_Waitall before
+/// the next one, whatever their communicators; one thread at a time.
 
 #pragma once
 

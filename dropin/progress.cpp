@@ -65,16 +65,11 @@ void look(Request *r) {
   }
 }
 
-// Of the thread that asks.
-const void *this_thread() {
-  return &held;
-}
-
 void progress() {
   advance_queues();
   for (Request *r = first, *next; r; r = next) {
     next = r->next;
-    if (!r->waiter || r->waiter == this_thread()) look(r);
+    if (!r->rested_for) look(r);
   }
 }
 
@@ -296,8 +291,11 @@ void rest(Lock &lock, unsigned round, nbc_request *ours) {
   if (away) ++absences;
 }
 
-Attended::Attended(Request *r) : r_(r) {
-  if (has_threads()) r_->waiter = this_thread();
+void rest(Lock &lock, unsigned round, Request *r) {
+  if (!r || r->state != Request::running) return rest(lock, round);
+  r->rested_for = true;
+  rest(lock, round, &r->call);
+  r->rested_for = false;
 }
 
 unsigned times_away() {

@@ -45,10 +45,10 @@ struct Request {
   bool persistent = false;
   bool abandoned = false;  // by MPI_Request_free: nobody will ask
   bool in_use = false;
-  bool alone = false;  // on its communicator, among collective calls, while the MPI has it
+  bool alone = false;       // on its communicator, among collective calls, while the MPI has it
+  bool rested_for = false;  // by a thread without the lock: others leave it alone
   int error = MPI_SUCCESS;
-  const char *name = nullptr;    // "MPI_Iallreduce"
-  const void *waiter = nullptr;  // the thread that alone looks at it (Attended, calls.h)
+  const char *name = nullptr;  // "MPI_Iallreduce"
   Communicator *communicator = nullptr;
   Plan *plan = nullptr;
   nbc_request call;                              // running

@@ -109,6 +109,19 @@ bool ours_over(int count, const MPI_Request *requests) {
                      [](MPI_Request r) { return !is_ours(r) || is_over(request_of(r)); });
 }
 
+// One of ours to rest for; null: none is under way.
+Request *one_running(int count, const MPI_Request *requests) {
+  for (int i = 0; i < count; ++i)
+    if (is_ours(requests[i]) && request_of(requests[i])->state == Request::running)
+      return request_of(requests[i]);
+  return nullptr;
+}
+
+void were_waited_for(int count, const MPI_Request *requests, bool away) {
+  for (int i = 0; i < count; ++i)
+    if (is_ours(requests[i])) was_waited_for(request_of(requests[i]), away);
+}
+
 // One that is done, and was under way: -1, none. `active`: whether any is under way.
 int find_done(int count, const MPI_Request *requests, bool *active) {
   for (int i = 0; i < count; ++i) {
@@ -208,11 +221,14 @@ extern "C" int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuse
   if (leave(count, requests, given(statuses))) return PASS(MPI_Waitall)(count, requests, statuses);
   Lock lock;
   if (!all_there(count, requests)) return no_request();
+  const unsigned before = times_away();
   for (unsigned round = 0;; ++round) {
     int done;
+    move_on(round);
+    if (ours_over(count, requests)) were_waited_for(count, requests, times_away() != before);
     int error = test_all(count, requests, &done, statuses);
     if (done || error) return error;
-    wait_a_while(lock, round);
+    rest(lock, round, one_running(count, requests));
   }
 }
 ALSO(MPI_Waitall)
@@ -234,9 +250,10 @@ extern "C" int MPI_Waitany(int count, MPI_Request requests[], int *index, MPI_St
   if (!all_there(count, requests)) return no_request();
   for (unsigned round = 0;; ++round) {
     int done;
+    move_on(round);
     int error = test_any(count, requests, index, &done, status);
     if (done || error) return error;
-    wait_a_while(lock, round);
+    rest(lock, round, one_running(count, requests));
   }
 }
 ALSO(MPI_Waitany)
@@ -259,9 +276,10 @@ extern "C" int MPI_Waitsome(int count, MPI_Request requests[], int *found, int i
   Lock lock;
   if (!all_there(count, requests)) return no_request();
   for (unsigned round = 0;; ++round) {
+    move_on(round);
     int error = test_some(count, requests, found, indices, statuses);
     if (*found != 0 || error) return error;
-    wait_a_while(lock, round);
+    rest(lock, round, one_running(count, requests));
   }
 }
 ALSO(MPI_Waitsome)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // asked.c - how often the MPI is asked for something while a collective of ours waits for a rank
 // that comes late: what it has under way itself, a long message's parts for one, moves only then.
+// And whether a wait for several calls sleeps meanwhile.
 //
 //   mpirun -n P asked
 
@@ -60,6 +61,25 @@ static long wait_for_late(int rank, int late, int *wrong) {
   return asks;
 }
 
+// How often the first rank has slept in a wait for several calls, one of which comes late.
+static long sleep_for_late(int rank, int late, int way) {
+  enum { CALLS = 2 };
+  int one = 1, sums[CALLS] = {0}, index, found, indices[CALLS];
+  MPI_Request requests[CALLS];
+  MPI_Status statuses[CALLS];
+  MPI_Allreduce(&one, sums, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  if (rank == 1) usleep((unsigned)late);
+  const long before = slept;
+  for (int i = 0; i < CALLS; ++i)
+    MPI_Iallreduce(&one, &sums[i], 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &requests[i]);
+  if (way == 0) MPI_Waitany(CALLS, requests, &index, MPI_STATUS_IGNORE);
+  if (way == 1) MPI_Waitsome(CALLS, requests, &found, indices, statuses);
+  MPI_Waitall(CALLS, requests, statuses);
+  long sleeps = slept - before;
+  MPI_Bcast(&sleeps, 1, MPI_LONG, 0, MPI_COMM_WORLD);
+  return sleeps;
+}
+
 int main(int argc, char **argv) {
   enum { LATE = 300000, LATEST = 8 * LATE };
   int rank, wrong = 0;
@@ -71,6 +91,12 @@ int main(int argc, char **argv) {
     for (int late = LATE; asks == 0 && late <= LATEST; late *= 2)
       asks = wait_for_late(rank, late, &wrong);
     wrong += rank == 0 && asks == 0;
+  }
+  for (int way = 0; way < 3; ++way) {
+    long sleeps = 0;
+    for (int late = LATE; sleeps == 0 && late <= LATEST; late *= 2)
+      sleeps = sleep_for_late(rank, late, way);
+    wrong += rank == 0 && sleeps == 0;
   }
   wrong += test_now_and_then(rank, LATE);
   if (rank == 0) printf("asked: %d wrong, %s\n", wrong, slept ? "has slept" : "has not slept");
