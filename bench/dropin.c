@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // dropin.c - what collective calls cost in a row, of an MPI program that knows nothing of nbcc.
 //
-//   bench-dropin-openmpi [--threads] [--nonblocking]
+//   bench-dropin-openmpi [--threads] [--nonblocking|--waitall]
 //                        [--vary|--fresh|--apart|--first|--behind|--made|--alone] COLLECTIVE
 //                        BYTES...
 //
@@ -15,9 +15,9 @@
 // has been called. Or calls are of 8 bytes, and a message of that many is under way when they
 // begin, to ranks that come late. Or each is of a type, columns of doubles with as much between
 // them, or by an operator, that is made for it and freed behind it, which counts. Or each is on a
-// communicator of one rank. Calls that do not block are waited for at once. With threads it is
-// still one that calls, but the MPI was asked for MPI_THREAD_MULTIPLE. bench/dropin.py compares the
-// MPI alone with libnbc-mpi.so in front of it.
+// communicator of one rank. Calls that do not block are waited for at once, by MPI_Wait or
+// MPI_Waitall. With threads it is still one that calls, but the MPI was asked for
+// MPI_THREAD_MULTIPLE. bench/dropin.py compares the MPI alone with libnbc-mpi.so in front of it.
 
 #include <mpi.h>
 #include <stdbool.h>
@@ -35,7 +35,7 @@ struct buffers {
   int count;  // of the type, in as many bytes
   MPI_Datatype type;
   MPI_Op op;
-  bool waits;  // for calls that do not block
+  enum waiting { NEVER, BY_WAIT, BY_WAITALL } waits;  // for calls that do not block
 };
 
 enum manner { IN_A_ROW, VARIED, FRESH, APART, FIRST, BEHIND, MADE, ALONE };
@@ -77,12 +77,20 @@ enum { MANNERS = sizeof manners / sizeof *manners };
   X(scan, Scan, Iscan, true, b->in, b->out, b->elements, MPI_DOUBLE, b->op, b->comm)              \
   X(exscan, Exscan, Iexscan, true, b->in, b->out, b->elements, MPI_DOUBLE, b->op, b->comm)
 
+static void wait_for(MPI_Request *request, enum waiting how) {
+  MPI_Status status;
+  if (how == BY_WAIT)
+    MPI_Wait(request, MPI_STATUS_IGNORE);
+  else
+    MPI_Waitall(1, request, &status);
+}
+
 #define CALL(name, blocking, nonblocking, reduces, ...) \
   static void call_##name(const struct buffers *b) {    \
     MPI_Request request;                                \
     if (b->waits) {                                     \
       MPI_##nonblocking(__VA_ARGS__, &request);         \
-      MPI_Wait(&request, MPI_STATUS_IGNORE);            \
+      wait_for(&request, b->waits);                     \
     } else {                                            \
       MPI_##blocking(__VA_ARGS__);                      \
     }                                                   \
@@ -234,8 +242,8 @@ static void *take(int ranks, int bytes) {
   return memory;
 }
 
-static void measure(const struct collective *c, int bytes, enum manner how, bool waits, int rank,
-                    int ranks) {
+static void measure(const struct collective *c, int bytes, enum manner how, enum waiting waits,
+                    int rank, int ranks) {
   struct buffers b = {.bytes = bytes,
                       .elements = bytes / (int)sizeof(double),
                       .ranks = how == ALONE ? 1 : ranks,
@@ -283,7 +291,9 @@ int main(int argc, char **argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   enum manner how = IN_A_ROW;
-  const bool waits = is_next("--nonblocking", argc, argv, &first);
+  const enum waiting waits = is_next("--nonblocking", argc, argv, &first) ? BY_WAIT
+                             : is_next("--waitall", argc, argv, &first)   ? BY_WAITALL
+                                                                          : NEVER;
   for (int i = 0; argc > first && i < MANNERS; ++i)
     if (!strcmp(argv[first], manners[i].option)) how = manners[i].how;
   if (how != IN_A_ROW) ++first;
@@ -298,7 +308,7 @@ int main(int argc, char **argv) {
   if (!c || status) {
     if (rank == 0)
       fprintf(stderr,
-              "usage: bench-dropin [--threads] [--nonblocking] "
+              "usage: bench-dropin [--threads] [--nonblocking|--waitall] "
               "[--vary|--fresh|--apart|--first|--behind|--made|--alone] COLLECTIVE BYTES...\n"
               "       of 8 to 1 GiB\n");
     status = 1;

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """dropin.py BUILD [--mpi openmpi|mpich] [--ranks N] [--collective NAME,...] [--sizes BYTES,...] [--algorithm NAME,...]
-                   [--threads] [--nonblocking] [--vary|--fresh|--apart|--first|--behind|--made|--alone]
+                   [--threads] [--nonblocking|--waitall] [--vary|--fresh|--apart|--first|--behind|--made|--alone]
                    [--repeat N] [--timeout SECONDS]
 
 Microseconds of collective calls in a row (dropin.c): with the MPI's own collectives, with libnbc-mpi.so in front of them
@@ -13,8 +13,8 @@ suites; with --first each is the first of its kind on a communicator, and its ti
 begins while a message of that many is under way to a rank that comes 5 ms late, which are not counted; what Open MPI does
 in containers, which forbid it to read other processes' memory, shows OMPI_MCA_btl_vader_single_copy_mechanism=none. With
 --made each call is of a type, columns with gaps, or by an operator, that is made and freed around it, which counts; with
---alone on a communicator of one rank. With --nonblocking it is MPI_Ibcast, waited for at once, and so on. With --threads the
-MPI was asked for MPI_THREAD_MULTIPLE, though one thread calls.
+--alone on a communicator of one rank. With --nonblocking it is MPI_Ibcast, waited for at once, and so on, with --waitall by
+MPI_Waitall. With --threads the MPI was asked for MPI_THREAD_MULTIPLE, though one thread calls.
 """
 
 import argparse
@@ -46,8 +46,10 @@ def options():
     p.add_argument("--collective", type=words, default=COLLECTIVES)
     p.add_argument("--sizes", type=words, default=words("8,64,1024,8192,65536,524288"))
     p.add_argument("--algorithm", type=words, default=[])
-    for manner in "threads nonblocking".split():
-        p.add_argument(f"--{manner}", action="store_const", const=[f"--{manner}"], default=[])
+    p.add_argument("--threads", action="store_const", const=["--threads"], default=[])
+    waits = p.add_mutually_exclusive_group()
+    for manner in "nonblocking waitall".split():
+        waits.add_argument(f"--{manner}", dest="waits", action="store_const", const=[f"--{manner}"], default=[])
     how = p.add_mutually_exclusive_group()
     how.add_argument("--vary", dest="how", action="store_const", const=["--vary"], default=[])
     for manner in "fresh apart first behind made alone".split():
@@ -66,7 +68,7 @@ def run(o, collective, sizes, choice):
         environment.append(f"NBC_{collective.upper()}={choice}")
     cores = len(os.sched_getaffinity(0))
     command = [*LAUNCH[o.mpi], "-n", str(o.ranks), "sh", "-c", PIN.replace("CORES", str(cores)), "sh", *environment,
-               str((o.build / "bin" / f"bench-dropin-{o.mpi}").resolve()), *o.threads, *o.nonblocking, *o.how, collective,
+               str((o.build / "bin" / f"bench-dropin-{o.mpi}").resolve()), *o.threads, *o.waits, *o.how, collective,
                *sizes]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=o.timeout)
