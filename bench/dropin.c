@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // dropin.c - what collective calls cost in a row, of an MPI program that knows nothing of nbcc.
 //
-//   bench-dropin-openmpi [--threads] [--nonblocking|--waitall]
-//                        [--vary|--fresh|--apart|--first|--behind|--made|--alone] COLLECTIVE
-//                        BYTES...
+//   bench-dropin-openmpi [--threads] [--nonblocking|--waitall] [--vary|--fresh|--apart|--first|
+//                        --behind|--made|--alone] COLLECTIVE BYTES...
 //
 // Bytes are those of a block, or of the vector: of doubles where it reduces, or blocks have lengths
 // of their own, which are alike here, one block behind the other. A line for each length

@@ -133,10 +133,8 @@ int find_done(int count, const MPI_Request *requests, bool *active) {
   return -1;
 }
 
-// MPI_Testall, and one round of MPI_Waitall.
+// MPI_Testall, and one round of MPI_Waitall, once ours are over.
 int test_all(int count, MPI_Request *requests, int *flag, MPI_Status *statuses) {
-  *flag = 0;
-  if (!ours_over(count, requests)) return MPI_SUCCESS;
   Mixed mixed(count, requests);
   if (!mixed.ok()) return no_memory();
   int error = MPI_SUCCESS;
@@ -193,6 +191,18 @@ int test_some(int count, MPI_Request *requests, int *found, int *indices, MPI_St
   return error;
 }
 
+// Looks until something is found, or fails.
+template <class Look>
+int wait_for_some(Lock &lock, int count, const MPI_Request *requests, Look look) {
+  for (unsigned round = 0;; ++round) {
+    int found = 0;
+    move_on(round);
+    int error = look(&found);
+    if (found || error) return error;
+    rest(lock, round, one_running(count, requests));
+  }
+}
+
 }  // namespace
 
 extern "C" int MPI_Wait(MPI_Request *request, MPI_Status *status) {
@@ -222,14 +232,11 @@ extern "C" int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuse
   Lock lock;
   if (!all_there(count, requests)) return no_request();
   const unsigned before = times_away();
-  for (unsigned round = 0;; ++round) {
-    int done;
-    move_on(round);
-    if (ours_over(count, requests)) were_waited_for(count, requests, times_away() != before);
-    int error = test_all(count, requests, &done, statuses);
-    if (done || error) return error;
-    rest(lock, round, one_running(count, requests));
-  }
+  return wait_for_some(lock, count, requests, [&](int *done) {
+    if (!ours_over(count, requests)) return MPI_SUCCESS;
+    were_waited_for(count, requests, times_away() != before);
+    return test_all(count, requests, done, statuses);
+  });
 }
 ALSO(MPI_Waitall)
 
@@ -239,7 +246,8 @@ extern "C" int MPI_Testall(int count, MPI_Request requests[], int *flag, MPI_Sta
   Lock lock;
   if (!all_there(count, requests)) return no_request();
   move_on();
-  return test_all(count, requests, flag, statuses);
+  *flag = 0;
+  return ours_over(count, requests) ? test_all(count, requests, flag, statuses) : MPI_SUCCESS;
 }
 ALSO(MPI_Testall)
 
@@ -248,13 +256,8 @@ extern "C" int MPI_Waitany(int count, MPI_Request requests[], int *index, MPI_St
     return PASS(MPI_Waitany)(count, requests, index, status);
   Lock lock;
   if (!all_there(count, requests)) return no_request();
-  for (unsigned round = 0;; ++round) {
-    int done;
-    move_on(round);
-    int error = test_any(count, requests, index, &done, status);
-    if (done || error) return error;
-    rest(lock, round, one_running(count, requests));
-  }
+  return wait_for_some(lock, count, requests,
+                       [&](int *done) { return test_any(count, requests, index, done, status); });
 }
 ALSO(MPI_Waitany)
 
@@ -275,12 +278,11 @@ extern "C" int MPI_Waitsome(int count, MPI_Request requests[], int *found, int i
     return PASS(MPI_Waitsome)(count, requests, found, indices, statuses);
   Lock lock;
   if (!all_there(count, requests)) return no_request();
-  for (unsigned round = 0;; ++round) {
-    move_on(round);
-    int error = test_some(count, requests, found, indices, statuses);
-    if (*found != 0 || error) return error;
-    rest(lock, round, one_running(count, requests));
-  }
+  return wait_for_some(lock, count, requests, [&](int *done) {
+    const int error = test_some(count, requests, found, indices, statuses);
+    *done = *found != 0;
+    return error;
+  });
 }
 ALSO(MPI_Waitsome)
 
